@@ -7,21 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness import data
+from harness import data, values
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.engine import Engine
 from harness.store import key_of
-from harness.values import (
-    CorpusError,
-    Document,
-    Judgment,
-    Task,
-    counted,
-    document_of,
-    file_sha256,
-    refuse_special,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +30,19 @@ class Corpus:
     skipped: tuple[data.SkippedDocument, ...]
     queries: data.QuerySet
     anchored: data.AnchorResult
-    labels: tuple[Judgment, ...]
+    labels: tuple[values.Judgment, ...]
     hashes: dict[str, str]
     label_rows: tuple[data.LabelRow, ...] = ()
-    strange: Document | None = None
+    strange: values.Document | None = None
     texts_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[values.Document]:
         """The documents, in the order of their files."""
         return [parsed.document for parsed in self.parsed]
 
     @property
-    def texts(self) -> list[Document]:
+    def texts(self) -> list[values.Document]:
         """All that a ranked chunk may be a range of: the documents, and text that is in none of them."""
         return self.documents if self.strange is None else [*self.documents, self.strange]
 
@@ -65,7 +55,7 @@ class Corpus:
     def doc_ids(self) -> list[str]:
         """The ids of the documents, each once, however many parsers have read it."""
         ids = (document.doc_id for document in self.documents)
-        return list(dict.fromkeys(map(document_of, ids))) if self.texts_of else list(ids)
+        return list(dict.fromkeys(map(values.document_of, ids))) if self.texts_of else list(ids)
 
 
 def input_files(config: BenchConfig) -> list[Path]:
@@ -85,7 +75,7 @@ def other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, 
     tables = [file for setting in config.settings for file in setting.files]
     if must_exist:
         for file in tables:
-            refuse_special(file)
+            values.refuse_special(file)
     read = (config.queries, config.labels, *tables)
     return tuple(dict.fromkeys(path for path in read if path is not None))
 
@@ -96,12 +86,12 @@ def read_documents(
     """The documents as a parser reads them, those it cannot, and the sha256 of all files and ``others``."""
     with context.timed("parse"):
         files = _files(config, parser, context.reporter.note, others)
-        hashes = {str(item.path): file_sha256(item.path) for item in files}
+        hashes = {str(item.path): values.file_sha256(item.path) for item in files}
         parsed, skipped = _parse(config, parser, context, files, hashes)
-    return parsed, skipped, hashes | {str(path): file_sha256(path) for path in others}
+    return parsed, skipped, hashes | {str(path): values.file_sha256(path) for path in others}
 
 
-def load_documents(config: BenchConfig, context: Context, only: str = "") -> list[Document]:
+def load_documents(config: BenchConfig, context: Context, only: str = "") -> list[values.Document]:
     """The documents alone, or the one called ``only``, from the cache where they have been read before.
 
     Neither queries nor labels need to be there. Of several parsers the first one reads them, and a note says
@@ -124,9 +114,13 @@ def read_texts(
         )
         if named is None:
             ids = [file.doc_id for file in files]
-            raise CorpusError(f"Unknown document: {only!r}{data.suggestion(only, ids)}. Correct the name.")
+            raise values.CorpusError(
+                f"Unknown document: {only!r}{data.suggestion(only, ids)}. Correct the name."
+            )
         files = [file for file in files if file.doc_id == named]
-    return _parse(config, parser, context, files, {str(item.path): file_sha256(item.path) for item in files})
+    return _parse(
+        config, parser, context, files, {str(item.path): values.file_sha256(item.path) for item in files}
+    )
 
 
 def document_files(
@@ -190,8 +184,8 @@ def _parse(
     skipped = [*skipped, *_refused(config, files, by_id)]
     parsed = [by_id[file.doc_id] for file in files if file.doc_id in by_id]
     if skipped and not parsed:
-        none = f"Of {counted(len(skipped), 'document')} none can be used"
-        raise CorpusError(f"{none}. The first: {skipped[0].reason}")
+        none = f"Of {values.counted(len(skipped), 'document')} none can be used"
+        raise values.CorpusError(f"{none}. The first: {skipped[0].reason}")
     for item in skipped:
         # the reason begins with the path, and often with the page
         context.warn("text", f"skipped {item.reason}")
@@ -228,7 +222,7 @@ def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig
     context.count("pages_suspect", suspect_pages)
     context.count("characters", characters)
     context.count("characters_suspect", suspect)
-    line = f"text of {counted(len(parsed), 'document')}: "
+    line = f"text of {values.counted(len(parsed), 'document')}: "
     line += f"{_share(suspect_pages, pages)} pages and " if pages else ""
     line += f"{_share(suspect, characters)} characters are suspect"
     worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
@@ -249,14 +243,14 @@ def _warn_of_pages(
     short = {doc_id: stats.short_pages for doc_id, stats in by_id.items() if stats.short_pages}
     damaged = {doc_id: stats.damaged_pages for doc_id, stats in by_id.items() if stats.damaged_pages}
     if silent:
-        have = counted(len(silent), "document has", "documents have")
+        have = values.counted(len(silent), "document has", "documents have")
         context.warn(
             "text",
             f"{have} pages without text although something is drawn on them, most likely scans: "
             f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf).",
         )
     if damaged:
-        have = counted(len(damaged), "document has", "documents have")
+        have = values.counted(len(damaged), "document has", "documents have")
         context.warn(
             "text",
             f"{have} pages with damaged content, part of which may be missing: {_listed(damaged)}. "
@@ -267,7 +261,7 @@ def _warn_of_pages(
         missing = sum(item.stats.missing_characters for item in parsed)
         context.warn(
             "text",
-            f"{parser.kind} may have lost text of {counted(len(short), 'document')}; the second "
+            f"{parser.kind} may have lost text of {values.counted(len(short), 'document')}; the second "
             f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
             "Check these pages, or choose another kind of parser.",
         )
@@ -280,7 +274,7 @@ def _warn_of_repairs(parsed: Sequence[data.ParsedDocument], context: Context) ->
         more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
         context.warn(
             "text",
-            f"{counted(len(repaired), 'document')} could be read, but only after repairing errors "
+            f"{values.counted(len(repaired), 'document')} could be read, but only after repairing errors "
             f"({shown}{more}); "
             "documents.csv of a run lists all of them",
         )
@@ -308,8 +302,8 @@ class ParseJob:
 
     def __call__(self, file: data.DocumentFile) -> data.ParsedDocument | data.SkippedDocument:
         """What was read, or why nothing was."""
-        if not file.path.is_file() or file_sha256(file.path) != self.hashes[str(file.path)]:
-            raise CorpusError(
+        if not file.path.is_file() or values.file_sha256(file.path) != self.hashes[str(file.path)]:
+            raise values.CorpusError(
                 f"{file.path}: a worker on {platform.node()} does not see this file, or sees another one. "
                 "Put the documents where all machines of the cluster see them under one path."
             )
@@ -324,7 +318,7 @@ def parse_apart(
     engine: Engine,
     hashes: Mapping[str, str],
     keep: Callable[[data.DocumentFile, data.ParsedDocument | None], None],
-    task: Task,
+    task: values.Task,
 ) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument]]:
     """As `parse_documents`, by the workers of an engine."""
     largest = sorted(files, key=lambda file: (-file.path.stat().st_size, file.doc_id))

@@ -7,20 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import data
+from harness import data, values
 from harness.labels.labelling.rows import quote_of, spreadsheet_safe
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.report import trec_qrels
 from harness.running import BenchConfig, Context, load_documents
-from harness.values import (
-    ConfigError,
-    CorpusError,
-    Judgment,
-    delimited_text,
-    golden_answers,
-    golden_cell,
-    on_one_line,
-)
 
 QUERIES = ("query_id", "text", "type", "answerable", "answer", "note")
 LABELS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "answer", "judge")
@@ -40,12 +31,12 @@ def tables_of(testset: FinishedTestset) -> Files:
 
 
 def _csv(columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
-    return delimited_text([columns, *(map(spreadsheet_safe, row) for row in rows)])
+    return values.delimited_text([columns, *(map(spreadsheet_safe, row) for row in rows)])
 
 
-def _label_cells(testset: FinishedTestset, label: Judgment) -> tuple[Any, ...]:
+def _label_cells(testset: FinishedTestset, label: values.Judgment) -> tuple[Any, ...]:
     document = testset.documents[label.doc_id]
-    answer = "" if label.answer is None else on_one_line(document.text[slice(*label.answer)])
+    answer = "" if label.answer is None else values.on_one_line(document.text[slice(*label.answer)])
     page, quote = document.page_of(label.start) or "", quote_of(testset.text_of(label))
     place = (label.query_id, label.doc_id, page, label.start, label.end, quote)
     return (*place, label.grade, label.evidence, answer, label.judge)
@@ -58,7 +49,9 @@ def trec_files(testset: FinishedTestset) -> Files:
         key = (one.query_id, one.doc_id)
         best[key] = max(best.get(key, 0), one.grade or 0)
     return {
-        "topics.tsv": "".join(f"{one.query_id}\t{on_one_line(one.text)}\n" for one in testset.questions),
+        "topics.tsv": "".join(
+            f"{one.query_id}\t{values.on_one_line(one.text)}\n" for one in testset.questions
+        ),
         "qrels.txt": trec_qrels((one.query_id, _passage_id(one), one.grade or 0) for one in testset.labels),
         "qrels-documents.txt": trec_qrels((*key, grade) for key, grade in best.items()),
     }
@@ -77,12 +70,12 @@ def ragas_files(testset: FinishedTestset) -> Files:
             "reference_context_ids": [_passage_id(label) for label in relevant],
         }
         if one.answer:
-            sample["reference"] = golden_answers(one.answer)[0]
+            sample["reference"] = values.golden_answers(one.answer)[0]
         lines.append(json.dumps(sample, ensure_ascii=False) + "\n")
     return {"testset.jsonl": "".join(lines)}
 
 
-def _passage_id(label: Judgment) -> str:
+def _passage_id(label: values.Judgment) -> str:
     """A passage as one name: document, start, end (excluded)."""
     return f"{label.doc_id}:{label.start}-{label.end}"
 
@@ -99,14 +92,14 @@ FORMATS: Mapping[str, tuple[Callable[[FinishedTestset], Files], str]] = {
 _GONE = ("csv", "jsonl", "xlsx", "trec", "quepid", "label_studio")
 
 
-def unknown_format(name: str, known: Iterable[str]) -> ConfigError:
+def unknown_format(name: str, known: Iterable[str]) -> values.ConfigError:
     """The error of a format that is not among those that are ``known``."""
     if name in _GONE:
-        return ConfigError(
+        return values.ConfigError(
             f"The format {name} was removed. Use queries.csv and labels.csv, which `harness testset DIR "
             "export` writes and a benchmark reads (also as .jsonl and .xlsx)."
         )
-    return ConfigError(f"There is no format {name!r}. Known: {', '.join(dict.fromkeys(known))}.")
+    return values.ConfigError(f"There is no format {name!r}. Known: {', '.join(dict.fromkeys(known))}.")
 
 
 def import_testset(
@@ -127,22 +120,22 @@ def import_testset(
         for one in asked
     ]
     if not any(contexts):
-        raise CorpusError(
+        raise values.CorpusError(
             f"{source}: no sample has reference_contexts, the passages that hold its answer. Add them."
         )
-    labels: dict[object, Judgment] = {}
+    labels: dict[object, values.Judgment] = {}
     for hits in data.place_hits(contexts, texts, data.AnchorConfig().threshold):
         for hit in hits:
             if hit.place is not None:
                 place = hit.place.doc_id, hit.place.start, hit.place.end
-                one = Judgment(hit.row.query_id, *place, 4 if len(hits) == 1 else 3, judge="ragas")
+                one = values.Judgment(hit.row.query_id, *place, 4 if len(hits) == 1 else 3, judge="ragas")
                 labels.setdefault(one.key, one)
     questions = tuple(
         TestQuestion(
             one.query_id,
-            on_one_line(one.question),
+            values.on_one_line(one.question),
             answerable=bool(hits),
-            answer=golden_cell(one.references),
+            answer=values.golden_cell(one.references),
         )
         for one, hits in zip(asked, contexts, strict=True)
     )

@@ -9,16 +9,8 @@ from shlex import quote
 
 from harness.labels.label_page.opening import SUFFIX
 from harness.labels.label_page.state import PageState
+from harness.labels.testset import rows
 from harness.labels.testset.grades import agreements, final_grades
-from harness.labels.testset.rows import (
-    AnswerRow,
-    Candidate,
-    DisagreementRow,
-    GradeRow,
-    Key,
-    PoolRow,
-    Question,
-)
 from harness.labels.testset.state import EXPORT, SetState
 from harness.values import ConfigError, counted
 
@@ -50,19 +42,19 @@ def status_of(state: SetState) -> Status:
     """Read testset.yaml and all tables; raises ConfigError or CorpusError for a damaged one."""
     # also where nothing below needs it
     config = state.config
-    proposed, chosen = state.rows(Question), _chosen(state)
+    proposed, chosen = state.rows(rows.Question), _chosen(state)
     empty_rows = sum(not one.text for one in proposed)
     texts = {one.query_id: one.text for one in chosen}
     pool, searched = state.gathered(chosen)
-    grades = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
+    grades = final_grades(state.rows(rows.GradeRow), state.rows(rows.DisagreementRow))
     graded = [row for row in grades.values() if row.query_id in texts and row.grade is not None]
     # what two people grade differently is not open: it is to be resolved, and no sheet would hold it
     open_ = sum(row.key not in grades for row in pool)
     answered = [
-        row for row in state.rows(AnswerRow) if row.answer and texts.get(row.query_id) == row.question
+        row for row in state.rows(rows.AnswerRow) if row.answer and texts.get(row.query_id) == row.question
     ]
     to_answer = {one.query_id for one in chosen if one.answerable}
-    disagreements = state.rows(DisagreementRow)
+    disagreements = state.rows(rows.DisagreementRow)
     unresolved = sum(row.resolved is None for row in disagreements)
     work = _page_work(state, pool)
     unread = sum(one.unread for one in work)
@@ -75,32 +67,32 @@ def status_of(state: SetState) -> Status:
     exported = (state.folder / EXPORT / "labels.csv").exists()
     current = exported and _is_current(state)
     steps = {
-        "propose": state.has(Question)
+        "propose": state.has(rows.Question)
         and counted(len(proposed) - empty_rows, "question")
         + (f", {empty_rows} to be written" if empty_rows else ""),
-        "choose": state.has(Candidate) and f"{len(chosen)} kept of {len(state.rows(Candidate))}",
+        "choose": state.has(rows.Candidate) and f"{len(chosen)} kept of {len(state.rows(rows.Candidate))}",
         "gather": searched
         and f"{counted(len(pool), 'passage')} for {len(searched)} of {len(chosen)} questions",
         "grade": "; ".join(parts),
-        "answer": state.has(AnswerRow)
+        "answer": state.has(rows.AnswerRow)
         and f"{len({row.query_id for row in answered})} of {len(to_answer)} answerable questions",
-        "review": state.has(DisagreementRow)
+        "review": state.has(rows.DisagreementRow)
         and f"{counted(len(disagreements), 'disagreement')}, {unresolved} unresolved",
         "export": exported and ("written" if current else "written, and changed since: export again"),
     }
     do = state.command
     by_model = config.llm is not None
-    if not state.has(Question):
+    if not state.has(rows.Question):
         ways = [f"{do} propose --dry-run", f"{do} propose"] if by_model else []
         following = [*ways, f"{do} propose --by-hand", f"{do} propose --from questions.csv"]
     elif len(proposed) == empty_rows:
-        following = [f"# write questions into the column text of {state.path(Question)}", f"{do} choose"]
+        following = [f"# write questions into the column text of {state.path(rows.Question)}", f"{do} choose"]
     elif not chosen:
         following = [f"{do} choose --auto", f"{do} choose"]
     elif len(searched) < len(chosen):
         following = [f"{do} gather"]
     else:
-        where = state.path(DisagreementRow)
+        where = state.path(rows.DisagreementRow)
         settle = [f"# write {counted(unresolved, 'grade')} into the column resolved of {where}"]
         settle = settle if unresolved else []
         if open_ or unread:
@@ -108,23 +100,25 @@ def status_of(state: SetState) -> Status:
             following = [*_grading(state, work, open_), *settle, *export]
         elif current:
             following = [*settle, f"harness bench {quote(str(state.folder / EXPORT / 'bench.yaml'))}"]
-        elif not state.has(AnswerRow):
+        elif not state.has(rows.AnswerRow):
             ways = [f"{do} answer --dry-run", f"{do} answer"] if config.answering else []
             following = [*settle, f"{do} export", "# or first golden answers", *ways]
             following.append(f"{do} answer --by-hand")
         else:
-            empty = sum(not row.answer and row.query_id in to_answer for row in state.rows(AnswerRow))
-            fill = f"# write {counted(empty, 'answer')} into the column answer of {state.path(AnswerRow)}"
+            empty = sum(not row.answer and row.query_id in to_answer for row in state.rows(rows.AnswerRow))
+            fill = (
+                f"# write {counted(empty, 'answer')} into the column answer of {state.path(rows.AnswerRow)}"
+            )
             following = [*([fill] if empty else []), *settle]
             # a second person grades a part, unless two have graded something already
-            if not state.has(DisagreementRow) and not agreements(state.rows(GradeRow)):
+            if not state.has(rows.DisagreementRow) and not agreements(state.rows(rows.GradeRow)):
                 following.append(f"{do} review --sheet second.xlsx")
                 following.append(f"{do} review --from second.xlsx --by NAME")
             following.append(f"{do} export")
     return Status(tuple((step, told or _NOT_YET) for step, told in steps.items()), tuple(following))
 
 
-def _chosen(state: SetState) -> list[Candidate]:
+def _chosen(state: SetState) -> list[rows.Candidate]:
     try:
         return state.chosen()
     except ConfigError:
@@ -135,7 +129,7 @@ def _grading(state: SetState, work: Sequence[PageWork], open_: int) -> list[str]
     """The ways to grade what is open: read what was graded on the page, go on there, or one of the others."""
     do, unread = state.command, [one for one in work if one.unread]
     globs = " ".join(f"'{glob}'" for glob in state.config.documents)
-    page = f"harness label --pool {quote(str(state.path(PoolRow)))} --documents {globs}"
+    page = f"harness label --pool {quote(str(state.path(rows.PoolRow)))} --documents {globs}"
     ways = []
     if unread:
         # a file that is not there yet
@@ -153,17 +147,17 @@ def _grading(state: SetState, work: Sequence[PageWork], open_: int) -> list[str]
     return [*ways, "# by people in the browser", page, "# by people in a spreadsheet", *sheet]
 
 
-def _page_work(state: SetState, pool: Sequence[PoolRow]) -> list[PageWork]:
+def _page_work(state: SetState, pool: Sequence[rows.PoolRow]) -> list[PageWork]:
     """The work of every rater on the page over pool.csv; none where it was never opened."""
-    file = state.path(PoolRow)
+    file = state.path(rows.PoolRow)
     path = file.with_name(file.stem + SUFFIX)
     if not path.exists():
         return []
-    known = {(row.grader, *row.key): row.grade for row in state.rows(GradeRow)}
+    known = {(row.grader, *row.key): row.grade for row in state.rows(rows.GradeRow)}
     wanted = {row.key for row in pool}
     with PageState(path) as page:
         items = page.items(wanted=False)
-        by_rater: dict[str, dict[Key, int | None]] = {}
+        by_rater: dict[str, dict[rows.Key, int | None]] = {}
         for label in page.labels():
             if label.rating.done:
                 by_rater.setdefault(label.rater, {})[items[label.item_id].key] = label.rating.grade
@@ -181,6 +175,6 @@ def _page_work(state: SetState, pool: Sequence[PoolRow]) -> list[PageWork]:
 def _is_current(state: SetState) -> bool:
     """Whether the export is newer than every table that it is made of."""
     written = (state.folder / EXPORT / "labels.csv").stat().st_mtime_ns
-    made_of = (Candidate, GradeRow, DisagreementRow, AnswerRow)
+    made_of = (rows.Candidate, rows.GradeRow, rows.DisagreementRow, rows.AnswerRow)
     tables = (state.path(kind) for kind in made_of if state.has(kind))
     return all(path.stat().st_mtime_ns <= written for path in tables)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness import __version__, comparison, measures, report
+from harness import __version__, comparison, measures, report, values
 from harness.data import Anchoring
 from harness.measures import SpanQrels, less_is_better, median_length, rank_cutoff
 from harness.running.config.models import BenchConfig
@@ -20,16 +20,6 @@ from harness.running.evaluate.evaluating import Evaluated, judged_for
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import Judged
 from harness.running.search import Searched, asked_rows
-from harness.values import (
-    Document,
-    HarnessError,
-    QueryScore,
-    RunRecord,
-    Span,
-    outside,
-    packages_in_use,
-    version_of,
-)
 
 AROUND = 300
 """Characters shown before and after a passage."""
@@ -88,10 +78,10 @@ def results_of(
 
 def run_verdict(
     evaluated: Evaluated,
-    per_query: Iterable[QueryScore],
+    per_query: Iterable[values.QueryScore],
     prices: Iterable[report.PriceRow],
     filtered: Sequence[report.FilterRow],
-    record: RunRecord,
+    record: values.RunRecord,
     corpus: Corpus,
     config: BenchConfig,
 ) -> tuple[comparison.Verdict | None, dict[str, Any]]:
@@ -99,7 +89,7 @@ def run_verdict(
 
     Without one, a sentence says why. ``filtered`` is what filters found.
     """
-    by_measure: dict[str, list[QueryScore]] = {}
+    by_measure: dict[str, list[values.QueryScore]] = {}
     for row in per_query:
         by_measure.setdefault(row.measure, []).append(row)
     splits = {query.query_id: query.split for query in evaluated.queries}
@@ -132,7 +122,7 @@ def run_verdict(
     scores = comparison.detailed(scores, {"": details}, {("", name): name for name in settings})
     try:
         verdict = comparison.verdict_of(scores)
-    except HarnessError as error:
+    except values.HarnessError as error:
         kept = [one for one in record.warnings if one.bears_on(scores.headline)]
         return None, {
             "measure": scores.headline,
@@ -250,11 +240,11 @@ def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) ->
 
 
 def surrounding_rows(
-    ranked: Iterable[report.RankedRow], documents: Sequence[Document]
+    ranked: Iterable[report.RankedRow], documents: Sequence[values.Document]
 ) -> Iterator[report.SurroundingRow]:
     """The text up to ``AROUND`` characters before and after every passage that passages.csv holds."""
-    shown: dict[str, list[Span]] = {}
-    around: dict[str, list[Span]] = {}
+    shown: dict[str, list[values.Span]] = {}
+    around: dict[str, list[values.Span]] = {}
     for chunk_id, document in {
         r.chunk_id: r.document for r in ranked if r.rank <= report.PASSAGE_RANKS
     }.items():
@@ -264,7 +254,7 @@ def surrounding_rows(
     texts = {document.doc_id: document.text for document in documents}
     for document in sorted(around):
         text = texts[document]
-        for start, end in outside(around[document], shown[document]):
+        for start, end in values.outside(around[document], shown[document]):
             if start < len(text):
                 last = min(end, len(text))
                 yield report.SurroundingRow(document, start, last, text[start:last].replace("\r\n", " \n"))
@@ -297,10 +287,10 @@ CONVENTIONS = (
 
 def make_record(
     config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], evaluated: Evaluated, context: Context
-) -> RunRecord:
+) -> values.RunRecord:
     """Make the record of a run."""
     judged, faults = evaluated.judged, context.faults.sentences()
-    return RunRecord(
+    return values.RunRecord(
         config=config.model_dump(mode="json"),
         hashes=corpus.hashes,
         versions={"python": platform.python_version(), **_versions()},
@@ -363,8 +353,8 @@ def _median_label(judged: Judged) -> float | None:
 
 
 def _versions() -> dict[str, str]:
-    packages = {name: found for name in _PACKAGES if (found := version_of(name))}
-    return {"harness": __version__} | packages | packages_in_use()
+    packages = {name: found for name in _PACKAGES if (found := values.version_of(name))}
+    return {"harness": __version__} | packages | values.packages_in_use()
 
 
 def _git() -> dict[str, Any]:
