@@ -29,18 +29,21 @@ if TYPE_CHECKING:
     )
     from harness.values.kinds import (
         LARGEST,
+        At,
         Kind,
         KindAt,
         Kinds,
+        OpenTable,
         Section,
         StageConfig,
         Step,
         kind_of,
         no_such_key,
+        packages_in_use,
         problem_in,
         unknown_key,
+        version_of,
     )
-    from harness.values.open_table import At, OpenTable, packages_in_use, version_of
     from harness.values.progress import (
         Board,
         Hidden,

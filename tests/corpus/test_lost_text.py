@@ -10,9 +10,8 @@ import pytest
 from harness.data.corpus.documents import DocumentFile, find_documents
 from harness.data.corpus.parse import parse_document, parse_documents
 from harness.data.corpus.parsers import second_reader
-from harness.data.corpus.parsers.content_streams import read_content_streams
 from harness.data.corpus.parsers.pdf_file import PageReading, SecondReader
-from harness.data.corpus.parsers.pypdf import PypdfConfig
+from harness.data.corpus.parsers.pypdf import PypdfConfig, read_content_streams
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 from harness.data.corpus.text import compare, count_odd, read_again, refusal, some_pages
 from harness.data.corpus.workers import ParsingConfig

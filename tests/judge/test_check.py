@@ -7,8 +7,8 @@ import pytest
 
 from harness.judge.attacks import TOPICS
 from harness.judge.check import check_judge
-from harness.models.llm.breaker import EndpointDownError
 from harness.models.llm.client import Reply
+from harness.models.llm.sender import EndpointDownError
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, error, says

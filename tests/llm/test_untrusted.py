@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.models.llm.faults import read_body
+from harness.models.llm.form import DEEPEST, UntrustedJsonError, read_json
 from harness.models.llm.money import Spending
-from harness.models.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
 from harness.models.served.embedding import ServedEncoder
 from harness.models.served.endpoint import EmbeddingEndpoint
 from harness.models.served.fetching import ServedError, fetch
@@ -122,7 +122,7 @@ def test_only_a_long_reply_is_parsed_in_a_thread_of_its_own(call, blanks, monkey
         parsed_in.append(threading.current_thread() is asyncio_thread)
         return read_json(content)
 
-    for module in ("models.llm.http_client", "steps.custom.sending"):
+    for module in ("models.llm.http_client", "models.llm.form"):
         monkeypatch.setattr(f"harness.{module}.read_json", watched)
     asyncio_thread = threading.current_thread()
     with FakeServer(lambda *_: Answer(body=json.dumps(body).encode() + blanks)) as server:

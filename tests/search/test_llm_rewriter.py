@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from harness.models.llm.breaker import EndpointDownError
 from harness.models.llm.prompt import built_in
+from harness.models.llm.sender import EndpointDownError
 from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools

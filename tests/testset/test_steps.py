@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.labels.testset.grades import agreements, final_grades
+from harness.labels.testset.finished import agreements, final_grades
 from harness.labels.testset.rows import (
     AnswerRow,
     Candidate,

@@ -153,7 +153,7 @@ def read_again(path: Path, parser: ParserConfig, on_page: OnPage) -> list[PageRe
 
 def _with_damage(readings: list[PageReading], path: Path, on_page: OnPage) -> list[PageReading]:
     """The readings with damage found in the content streams, if pypdf can read the file."""
-    from harness.data.corpus.parsers.content_streams import read_content_streams
+    from harness.data.corpus.parsers.pypdf import read_content_streams
 
     try:
         streams = read_content_streams(path, on_page)

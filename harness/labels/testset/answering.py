@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.labels.testset.config import load_prompt
-from harness.labels.testset.grades import final_grades
+from harness.labels.testset.finished import final_grades
 from harness.labels.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.labels.testset.state import Outcome, SetState, calls_made
 from harness.models import Model, TextForm, answers, jobs_of, text_of

@@ -16,9 +16,8 @@ from shlex import quote
 from harness import __version__
 from harness.data import read_csv
 from harness.labels.scaffold.config_text import Paths, TextFacts, bench_text, name_of
-from harness.labels.testset.finished import FinishedTestset, assemble
+from harness.labels.testset.finished import RULE, FinishedTestset, agreements, assemble
 from harness.labels.testset.formats import FORMATS, LABELS, tables_of, unknown_format
-from harness.labels.testset.grades import RULE, agreements
 from harness.labels.testset.kinds import KINDS
 from harness.labels.testset.rows import (
     Candidate,

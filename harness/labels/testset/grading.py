@@ -12,8 +12,8 @@ from harness import data
 from harness.judge import PEOPLE, Pair, PairGrade
 from harness.labels.labelling.grading import graded_rows, sheet_rows, write_sheet
 from harness.labels.labelling.passages import PassageToGrade
+from harness.labels.testset.finished import agreements, disagreements, final_grades
 from harness.labels.testset.gathering import corpus_of
-from harness.labels.testset.grades import agreements, disagreements, final_grades
 from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow
 from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
 from harness.running import Context, grade_all, make_judge

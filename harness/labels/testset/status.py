@@ -10,7 +10,7 @@ from shlex import quote
 from harness.labels.label_page.opening import SUFFIX
 from harness.labels.label_page.state import PageState
 from harness.labels.testset import rows
-from harness.labels.testset.grades import agreements, final_grades
+from harness.labels.testset.finished import agreements, final_grades
 from harness.labels.testset.state import EXPORT, SetState
 from harness.values import ConfigError, counted
 

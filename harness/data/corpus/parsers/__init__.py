@@ -51,6 +51,6 @@ def second_reader(parser: ParserConfig) -> SecondReader:
             return SecondReader(f"pypdfium2 {version('pypdfium2')}", count_with_pypdfium2, 0.8, 20)
         except PackageNotFoundError:
             pass
-    from harness.data.corpus.parsers.content_streams import read_content_streams
+    from harness.data.corpus.parsers.pypdf import read_content_streams
 
     return SecondReader(f"content streams by pypdf {version('pypdf')}", read_content_streams, 0.25, 50, True)
