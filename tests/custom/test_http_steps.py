@@ -7,6 +7,7 @@ from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.context import Context
+from harness.running.passes import pair_scores
 from harness.running.tools import RunTools
 from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
 from harness.steps.search.retrieve.http import HttpRetrieverConfig
@@ -114,12 +115,15 @@ def scorer(server, **more):
     return ServedScorer(EndpointRerankerConfig(endpoint=endpoint | more))
 
 
-def test_a_service_scores_pairs_by_query():
+def scores(tmp_path, server, pairs, **more):
+    with Context.at(tmp_path / "cache", Silent()) as context:
+        return pair_scores(pairs, scorer(server, **more).config, context)
+
+
+def test_a_service_scores_pairs_by_query(tmp_path):
     with Search() as server:
-        asked = scorer(server, documents_per_request=2)
         pairs = [("a", "x"), ("b", "xx"), ("a", "xxx"), ("a", "xxxx"), ("b", "x" * 5)]
-        assert asked.score(pairs).tolist() == [1, 2, 3, 4, 5]
-        assert sorted(i for batch in asked.batches(pairs) for i in batch) == [0, 1, 2, 3, 4]
+        assert scores(tmp_path, server, pairs, documents_per_request=2) == [1, 2, 3, 4, 5]
         assert [(r["body"]["q"], len(r["body"]["docs"])) for r in server.requests].count(("a", 1)) == 1
         assert set(server.paths()) == {"/scores"}
 
@@ -127,9 +131,9 @@ def test_a_service_scores_pairs_by_query():
 @pytest.mark.parametrize(
     "results", [[2.5, 1], [[1, 1], [0, 2.5]], [{"index": 1, "score": 1}, {"index": 0, "score": 2.5}]]
 )
-def test_scores_come_in_order_or_with_their_index(results):
+def test_scores_come_in_order_or_with_their_index(tmp_path, results):
     with Search(lambda request, number: Answer(body={"results": results})) as server:
-        assert scorer(server).score([("a", "x"), ("a", "y")]).tolist() == [2.5, 1]
+        assert scores(tmp_path, server, [("a", "x"), ("a", "y")]) == [2.5, 1]
 
 
 @pytest.mark.parametrize(
@@ -145,10 +149,10 @@ def test_scores_come_in_order_or_with_their_index(results):
         (None, r"response \(results\) matches nothing"),
     ],
 )
-def test_scores_that_break_the_contract_are_named(results, says):
+def test_scores_that_break_the_contract_are_named(tmp_path, results, says):
     with Search(lambda request, number: Answer(body={"results": results})) as server:
         with pytest.raises(ServedError, match=says):
-            scorer(server).score([("a", "x"), ("a", "y")])
+            scores(tmp_path, server, [("a", "x"), ("a", "y")])
         assert server.count == 2
 
 

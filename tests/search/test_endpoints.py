@@ -19,7 +19,7 @@ from harness.models.served.fetching import ServedError
 from harness.running.context import Context
 from harness.running.passes import score_for_all
 from harness.running.tools import RunTools
-from harness.steps.search.rerank.endpoint import EndpointRerankerConfig
+from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
 from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
 from harness.steps.search.retrieve.exact import ExactConfig
@@ -519,12 +519,11 @@ def test_a_plan_asks_no_reranker(tmp_path):
         assert server.count == 0
 
 
-def test_a_scorer_of_its_own_scores_without_a_cache(tmp_path):
-    from harness.steps.search.rerank.endpoint import ServedScorer
-
+def test_nothing_is_paid_for_outside_a_run():
     with FakeServer(rerank_script) as server:
         scorer = ServedScorer(reranker(server.url))
         scorer.try_out()
+        with pytest.raises(TypeError, match="asked by a run"):
+            scorer.score(PAIRS)
         assert server.count == 0
-        assert scorer.score(PAIRS) == pytest.approx([relevance(*pair) for pair in PAIRS], abs=1e-6)
         assert issubclass(ServedError, LlmError)

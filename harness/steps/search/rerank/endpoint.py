@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models import RerankEndpoint, ServedPairs, Spending, fetch
-from harness.models import ServedRequest as ServedRequest
-from harness.steps.search.rerank.scorer import Pair, PairScorer
+from harness.models import RerankEndpoint, ServedPairs
+from harness.steps.search.rerank.scorer import PaidScorer
 from harness.steps.search.step import RerankerConfig
 
 
@@ -27,11 +23,8 @@ class EndpointRerankerConfig(RerankerConfig):
         return self.endpoint.model
 
 
-class ServedScorer(PairScorer):
-    """Scores pairs by an endpoint. A score is kept by its pair, whatever others were in its request.
-
-    A run does not call ``score`` but buys missing scores through its cache.
-    """
+class ServedScorer(PaidScorer):
+    """Scores pairs by an endpoint. A score is kept by its pair, whatever others were in its request."""
 
     def __init__(self, config: EndpointRerankerConfig) -> None:
         self.config = config
@@ -46,18 +39,3 @@ class ServedScorer(PairScorer):
         """The model by its name: what weights the endpoint has is not known here."""
         e = self.config.endpoint
         return {"name": e.model, "origin": "endpoint", "fingerprint": self.served.fingerprint}
-
-    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
-        """The places of pairs by query, as many as a request holds."""
-        return self.served.batches(pairs)
-
-    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
-        """Ask for all pairs, past any cache."""
-        scores = np.zeros(len(pairs), dtype=np.float32)
-
-        def keep(asked: ServedRequest, rows: list[Any], used: int) -> None:
-            scores[list(asked.items)] = np.concatenate(rows)
-
-        # it raises unless all are answered
-        fetch(self.config.endpoint, self.served.requests(pairs), keep, Spending())
-        return scores

@@ -52,7 +52,19 @@ class PairScorer(ABC):
         """Make sure that it can be used; raises HarnessError."""
 
 
-class ListScorer(PairScorer):
+class PaidScorer(PairScorer):
+    """Base of those that cost money: only a run asks them, which keeps what was paid for."""
+
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """All together."""
+        return [list(range(len(pairs)))]
+
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """Not offered."""
+        raise TypeError(f"{type(self).__name__} is asked by a run, which keeps the scores")
+
+
+class ListScorer(PaidScorer):
     """Scores passages by asking a language model, about several at once if it likes; kept in the ledger."""
 
     @abstractmethod
@@ -63,14 +75,6 @@ class ListScorer(PairScorer):
 
         Raises LlmError without an answer, and PendingCallsError with the most calls that there may be.
         """
-
-    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
-        """All together."""
-        return [list(range(len(pairs)))]
-
-    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
-        """Not offered: what is paid for needs the ledger of a run."""
-        raise TypeError(f"{type(self).__name__} scores lists, by the ledger of a run")
 
 
 class LocalModelConfig(LocalConfig, RerankerConfig):
