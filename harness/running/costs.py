@@ -15,10 +15,9 @@ from harness.running.compute import digest, shares
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
-from harness.running.passes import lists_of
-from harness.running.search import Searched, rerank_pairs, reranker_names
+from harness.running.search import Searched, rerank_lists, reranker_names
 from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import RETRIEVERS, ListScorer, Passages, RetrieverConfig
+from harness.steps import RETRIEVERS, ListScorer, Passages, RetrieverConfig, pairs_of
 from harness.values import Query, Ranking
 
 
@@ -46,13 +45,12 @@ def _bought(
         found[name] = _cost(index, context), _cost(of_queries, context)
     index_cost, total = found[RETRIEVE]
     for place, (step, scorer) in enumerate(zip(reranker_names(setting), scorers, strict=True)):
-        groups = rerank_pairs(by_chunks, place, queries)
+        lists = list(dict.fromkeys(rerank_lists(by_chunks, place, queries)))
         if isinstance(scorer, ListScorer):
-            lists = list(dict.fromkeys(lists_of(groups)))
             asked = scorer.ordered(lists, RunTools(context.again()))
             total = add(total, models.sum_of(cost for _, cost in asked))
         elif (served := scorer.served) is not None:
-            pairs = [digest(*pair) for pairs in groups for pair in pairs]
+            pairs = [digest(*pair) for pair in pairs_of(lists)]
             total = add(total, served.endpoint.cost(*shares("pairs", pairs, served, context)))
         found[step] = index_cost, total
     return found

@@ -18,8 +18,7 @@ from harness import models, steps
 from harness.report import LatencyRow
 from harness.running.config.models import LatencyConfig
 from harness.running.context import Context
-from harness.running.passes import lists_of
-from harness.running.search import Searched, rerank_pairs, reranker_names
+from harness.running.search import Searched, rerank_lists, reranker_names
 from harness.running.tools import RETRIEVE, REWRITE, RunTools
 from harness.store import key_of
 from harness.values import Query, Ranking
@@ -288,18 +287,19 @@ def _reranker(place: int, sample: Sequence[Query], tools: TimedTools) -> Callabl
     if not isinstance(scorer, steps.LocalModelScorer | steps.ListScorer) and not scorer.own_code:
         unless = f"{config.kind} is not a model on this machine"
     chosen = {stage: _ranked(one, stage, sample) for stage in one.rankings}
-    pairs = rerank_pairs(replace(one, rankings=chosen), place, sample)
+    lists = rerank_lists(replace(one, rankings=chosen), place, sample)
     before = chosen[one.steps[place]]
 
     def score(at: int) -> Ranking:
         if isinstance(scorer, steps.ListScorer):
-            found = scorer.ordered(lists_of(pairs[at : at + 1]), tools)
-            return steps.rerank(before[at], found[0][0] if found else ())
+            ((scores, _),) = scorer.ordered([lists[at]], tools)
+            return steps.rerank(before[at], scores)
         scorer.forget()
-        scores = np.zeros(len(pairs[at]), dtype=np.float32)
-        for batch in scorer.batches(pairs[at]) if pairs[at] else ():
-            scores[batch] = scorer.score([pairs[at][i] for i in batch])
-        return steps.rerank(before[at], scores.tolist())
+        pairs = steps.pairs_of([lists[at]])
+        found = np.zeros(len(pairs), dtype=np.float32)
+        for batch in scorer.batches(pairs) if pairs else ():
+            found[batch] = scorer.score([pairs[i] for i in batch])
+        return steps.rerank(before[at], found.tolist())
 
     def timed(at: int) -> None:
         with tools.stage(name):

@@ -156,13 +156,13 @@ class PairScores:
 
 
 def score_for_all(
-    requests: Sequence[tuple[RerankerConfig, Sequence[Sequence[Pair]]]], context: Context
+    requests: Sequence[tuple[RerankerConfig, Sequence[Sequence[str]]]], context: Context
 ) -> list[PairScores]:
-    """Score every distinct pair, or list of those of a query, of all requests, one pass per model."""
+    """Score all requests, one pass a model: texts of queries, each with its passages; equal ones once."""
     passes = [scoring(config, context) for config, _ in requests]
     items = [
-        [pair for pairs in groups for pair in pairs] if model.asked is None else lists_of(groups)
-        for model, (_, groups) in zip(passes, requests, strict=True)
+        steps.pairs_of(lists) if model.asked is None else lists
+        for model, (_, lists) in zip(passes, requests, strict=True)
     ]
     keys = [[compute.digest(*item) for item in own] for own in items]
     needs = [
@@ -174,11 +174,6 @@ def score_for_all(
         PairScores([float(score) for key in own for score in done[model.fingerprint].floats(key)], effort)
         for own, model, effort in zip(keys, passes, efforts, strict=True)
     ]
-
-
-def lists_of(groups: Iterable[Sequence[Pair]]) -> list[tuple[str, ...]]:
-    """The text of each query and those of its passages."""
-    return [(pairs[0][0], *(passage for _, passage in pairs)) for pairs in groups if pairs]
 
 
 def _for_all(

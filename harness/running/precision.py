@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 from harness.models import EXACT, LocalConfig
 from harness.running.compute import digest
 from harness.running.context import Context, Models, probe_of
-from harness.running.search import Searched, rerank_pairs
+from harness.running.search import Searched, rerank_lists
 from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import Pair, PairScorer, Passages, RerankerConfig, RetrieverConfig
+from harness.steps import Pair, PairScorer, Passages, RerankerConfig, RetrieverConfig, pairs_of
 from harness.store import key_of
 from harness.values import Query, Ranking, Silent, counted
 
@@ -123,7 +123,7 @@ def _pairs(few: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
     """The first pairs of every query that the reranker at a place has scored."""
     left = dict.fromkeys((query.text for query in queries), _PASSAGES)
     kept = []
-    for query, passage in chain.from_iterable(rerank_pairs(few, place, queries)):
+    for query, passage in pairs_of(rerank_lists(few, place, queries)):
         left[query] -= 1
         if left[query] >= 0:
             kept.append((query, passage))

@@ -17,7 +17,7 @@ from harness.running.context import Context, NotStoredError
 from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all
 from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import Effort, FilterResult, Pair, PendingCallsError, Phrasings, RetrievalResult, rerank
+from harness.steps import Effort, FilterResult, PendingCallsError, Phrasings, RetrievalResult, rerank
 from harness.values import Query, Ranking, Silent, listed
 
 RERANK = "rerank"
@@ -213,7 +213,7 @@ def _note(one: Searched, step: str, effort: Effort) -> None:
 def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Query], context: Context) -> None:
     """Let the reranker at this place work on every setting that has one."""
     reranked_here = [one for one in searched if place < len(one.setting.rerank)]
-    requests = [(one.setting.rerank[place], rerank_pairs(one, place, queries)) for one in reranked_here]
+    requests = [(one.setting.rerank[place], rerank_lists(one, place, queries)) for one in reranked_here]
     try:
         results = score_for_all(requests, context)
     except NotStoredError as error:
@@ -232,8 +232,8 @@ def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Quer
         _note(one, step, one.efforts[-1] + result.effort + Effort(perf_counter() - begun))
 
 
-def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[list[Pair]]:
-    """The (query, passage) texts that the reranker at this place reads, by query, after those before it."""
+def rerank_lists(one: Searched, place: int, queries: Sequence[Query]) -> list[tuple[str, ...]]:
+    """What the reranker at this place reads after those before it: texts of each query, then its passages."""
     reranker = one.setting.rerank[place]
     top_n = reranker.top_n
     if reranker.reads_context:
@@ -243,7 +243,7 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[li
         text = {chunk.chunk_id: chunk.text for chunk in one.chunking.chunks}
     asked = {query.query_id: query.text for query in queries}
     before = one.rankings[one.steps[place]]
-    return [[(asked[r.query_id], text[chunk_id]) for chunk_id in r.chunk_ids[:top_n]] for r in before]
+    return [(asked[r.query_id], *(text[chunk_id] for chunk_id in r.chunk_ids[:top_n])) for r in before]
 
 
 def stored_search(

@@ -36,7 +36,14 @@ if TYPE_CHECKING:
     from harness.steps.search.read import KINDS as READERS
     from harness.steps.search.read.step import ReadConfig, Reader
     from harness.steps.search.rerank import KINDS as RERANKERS
-    from harness.steps.search.rerank.scorer import ListScorer, LocalModelScorer, Pair, PairScorer, rerank
+    from harness.steps.search.rerank.scorer import (
+        ListScorer,
+        LocalModelScorer,
+        Pair,
+        PairScorer,
+        pairs_of,
+        rerank,
+    )
     from harness.steps.search.retrieve import KINDS as RETRIEVERS
     from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
     from harness.steps.search.retrieve.exact import ExactConfig

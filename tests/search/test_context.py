@@ -13,7 +13,7 @@ from harness.running.chunks import chunk_corpus
 from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
-from harness.running.search import Chunked, rerank_pairs, search_settings
+from harness.running.search import Chunked, rerank_lists, search_settings
 from harness.steps import CONTEXTS
 from harness.steps.search.context.step import ContextText, nested
 from harness.values.errors import ConfigError
@@ -295,8 +295,8 @@ def test_a_reranker_reads_the_context_unless_told_not_to(config_of, tmp_path):
     (with_it, without), queries, context = searched(config_of(FIELDS, rerank=rerank), tmp_path / "cache")
     assert (with_it.setting.name, without.setting.name) == ("reads_context=True", "reads_context=False")
     texts = {chunk.text for chunk in without.chunking.chunks}
-    assert {text for pairs in rerank_pairs(without, 0, queries) for _, text in pairs} <= texts
-    assert not {text for pairs in rerank_pairs(with_it, 0, queries) for _, text in pairs} & texts
+    assert {text for _, *passages in rerank_lists(without, 0, queries) for text in passages} <= texts
+    assert not {text for _, *passages in rerank_lists(with_it, 0, queries) for text in passages} & texts
     assert context.models.reranker(with_it.setting.rerank[0]) is context.models.reranker(
         without.setting.rerank[0]
     )

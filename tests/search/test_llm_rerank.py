@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from harness.models import outcome
+from harness.models.llm.form import heard
 from harness.models.llm.money import BudgetError
 from harness.models.llm.prompt import built_in
 from harness.running.context import Context
@@ -217,7 +218,14 @@ def test_windows_go_from_the_back_to_the_front_and_the_best_are_carried_along(tm
     ],
 )
 def test_windows(count, size, stride, expected):
-    assert [(one.start, one.stop) for one in sorting.windows(count, size, stride)] == expected
+    assert [(shown[0], shown[-1] + 1) for shown in windows(count, size, stride)] == expected
+
+
+def windows(count, size, stride):
+    """The places that are shown, window by window, where the order stays."""
+    sort, shown = sorting.by_windows(count, size, stride), None
+    while (asked := heard(sort, shown)) is not None:
+        yield (shown := asked[0])
 
 
 @pytest.mark.parametrize(
@@ -310,7 +318,7 @@ def said(text, reason=""):
 def test_the_heap_gives_the_order_of_a_consistent_judge(worths, size, first):
     about = ("q", tuple(f"worth {worth}" for worth in worths))
     answers, talk = [], sorting.sorted_by(about, sorting.by_heap(len(worths), size, first))
-    while (asked := sorting_heard(talk, answers[-1] if answers else None)) is not None:
+    while (asked := heard(talk, answers[-1] if answers else None)) is not None:
         values = [int(passage.split()[1]) for passage in asked[1]]
         assert len(values) <= size
         answers.append(said(f"[{values.index(max(values)) + 1}]"))
@@ -322,17 +330,10 @@ def test_the_heap_gives_the_order_of_a_consistent_judge(worths, size, first):
     assert len(answers) <= most_calls(len(worths), size, first)
 
 
-def sorting_heard(talk, answer):
-    try:
-        return talk.send(answer)
-    except StopIteration:
-        return None
-
-
 def most_calls(count, size, first):
     """What a plan counts: the calls of a talk that is told nothing."""
     talk, calls = sorting.sorted_by(("q", ("p",) * count), sorting.by_heap(count, size, first)), 0
-    while sorting_heard(talk, None) is not None:
+    while heard(talk, None) is not None:
         calls += 1
     return calls
 
@@ -353,7 +354,7 @@ def test_the_calls_on_the_page_are_those_of_the_defaults():
     table = page.partition("<!-- calls:")[2].partition("<!-- end -->")[0]
     rows = [tuple(map(int, row)) for row in re.findall(r"\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", table)]
     for count in (20, 50, 100):
-        asked = len(list(sorting.windows(count, 20, 10))), most_calls(count, 4, 10)
+        asked = len(list(windows(count, 20, 10))), most_calls(count, 4, 10)
         assert (count, count, *asked) in rows
     assert len(rows) == 3
 
@@ -415,11 +416,11 @@ def test_max_cost_holds(tmp_path):
 
 
 def test_settings_share_answers_and_each_has_its_scores(tmp_path):
-    groups = [[("q", "worth 1"), ("q", "worth 4")], [("r", "worth 6")]]
+    lists = [("q", "worth 1", "worth 4"), ("r", "worth 6")]
     with FakeServer(honest) as server:
         context = Context.at(tmp_path / "cache", Silent())
         asked = config(server.url, by="listwise")
-        few = [(asked, groups[:1]), (asked, groups), (config(server.url), groups[:1])]
+        few = [(asked, lists[:1]), (asked, lists), (config(server.url), lists[:1])]
         first, second, third = score_for_all(few, context)
         assert server.count == 3
     assert (first.scores, second.scores, third.scores) == ([1, 2], [1, 2, 1], [0, 2])

@@ -13,7 +13,7 @@ from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
-from harness.running.search import Chunked, rerank_pairs, search_settings
+from harness.running.search import Chunked, rerank_lists, search_settings
 from harness.steps.chunk.recursive import RecursiveConfig
 from harness.steps.search.read import KINDS as READERS
 from harness.steps.search.read.parent import _parent
@@ -121,8 +121,8 @@ def test_rankings_are_of_what_is_read_and_rerankers_read_what_was_searched(searc
                 assert best.start <= first.start
                 assert first.end <= best.end
                 assert large.scores[0] == found.scores[0]
-        pairs = rerank_pairs(one.over_chunks, 0, corpus.queries.queries)
-        assert pairs == rerank_pairs(plain, 0, corpus.queries.queries)
+        lists = rerank_lists(one.over_chunks, 0, corpus.queries.queries)
+        assert lists == rerank_lists(plain, 0, corpus.queries.queries)
     assert len(parent.chunking.chunks) < len(plain.chunking.chunks)
     assert len({one.chunking.key for one in (plain, parent, window)}) == 3
 

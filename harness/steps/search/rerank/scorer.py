@@ -18,6 +18,11 @@ from harness.values import NOT_SCORED, Ranking
 Pair = tuple[str, str]
 
 
+def pairs_of(lists: Iterable[Sequence[str]]) -> list[Pair]:
+    """Each query with each of the passages after it."""
+    return [(query, passage) for query, *passages in lists for passage in passages]
+
+
 class PairScorer(ABC):
     """Scores pairs of texts; models load their weights with the first pair that has to be scored.
 

@@ -6,7 +6,7 @@ Each is a talk about a query and its passages, in the order of the retriever; th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -77,22 +77,17 @@ def named_in(text: str, count: int, every: bool) -> tuple[list[int], bool]:
     return (named if every else named[:1]), clean
 
 
-def windows(count: int, size: int, stride: int) -> Iterator[slice]:
-    """The windows over ``count`` places, from the last to the first; none over a single place."""
-    for end in range(count, 1, -stride):
-        yield slice(max(0, end - size), end)
-        if end <= size:
-            return
-
-
 def by_windows(count: int, size: int, stride: int) -> Sort:
     """Windows are ordered from the back to the front, so that the best of each are in the next one.
 
     Sun et al., Is ChatGPT good at search?, EMNLP 2023 (RankGPT).
     """
     order = list(range(count))
-    for window in windows(count, size, stride):
+    for end in range(count, 1, -stride):
+        window = slice(max(0, end - size), end)
         order[window] = yield order[window], True
+        if end <= size:
+            break
     return order
 
 
