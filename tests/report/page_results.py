@@ -1,6 +1,8 @@
 """Folders of results made by hand, for the tests of report.html."""
 
+import base64
 import csv
+import gzip
 import json
 import random
 
@@ -13,6 +15,11 @@ HOSTILE = (
     "<script>window.hit=1</script></script><img src=x onerror='window.hit=2'>"
     "\u2028\u2029\x00\u202eevil\u202c]]>--><!-- %%DATA%% ${window.hit=3} 'quote\" 𝔘𝔫𝔦 &lt;b&gt;"
 )
+
+
+def unpack(data):
+    """What a page holds, packed as `pack` does."""
+    return json.loads(gzip.decompress(base64.b64decode(data)))
 
 
 def config_of(name, size, overlap=0):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import harness.report.page
-from harness.report.page.build import SCRIPTS, build_page, source_of, unpack
+from harness.report.page.build import SCRIPTS, build_page, source_of
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.factors import MEASURED
 from harness.report.page.payload import base_payload, with_detail
@@ -21,7 +21,7 @@ from harness.running.bench.page import headline, statistics, write_page
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.command import refused, run, write_table
-from tests.report.page_results import HOSTILE, fuse, rewrite, write_folder
+from tests.report.page_results import HOSTILE, fuse, rewrite, unpack, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
 

@@ -8,10 +8,9 @@ from urllib.request import url2pathname
 
 import pytest
 
-from harness.report.page.build import unpack
 from harness.running.bench.page import write_page
 from tests.report.page_browser import MARKS, check
-from tests.report.page_results import write_folder
+from tests.report.page_results import unpack, write_folder
 
 pytestmark = MARKS
 MEASURES = ("ndcg_text@10000", "ndcg_exp@10", "judged@10")

@@ -124,9 +124,9 @@ def _dry_run(config: running.BenchConfig, quiet: bool) -> int:
     upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
     endpoints = [f"{one.name}: {one.estimate}." for one in plan.endpoints]
     services = [
-        f"{one.url}: {counted(one.settings, 'setting calls it', 'settings call it')}, and a dry run sends "
+        f"{url}: {counted(settings, 'setting calls it', 'settings call it')}, and a dry run sends "
         "nothing to it."
-        for one in plan.services
+        for url, settings in plan.services.items()
     ]
     for lines, reason in (
         ([f"{one.name}: {one.estimate}." for one in plan.rewriting], f"a {upon} that has not been made yet"),
@@ -187,7 +187,7 @@ def validate(args: argparse.Namespace) -> int:
                 f"{sum(not a.accepted for a in anchored.anchorings):,} not",
             ),
             *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
-            *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
+            *(("to ask", f"{url}, for {counted(n, 'setting')}") for url, n in plan.services.items()),
             *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
             *_to_answer(plan),
             *_to_judge(plan),

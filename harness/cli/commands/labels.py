@@ -152,14 +152,12 @@ def find(args: argparse.Namespace) -> int:
         print_error(f"No passage of {where} shares a word with the query. Try other words.")
         return 1
     if args.format == "csv":
-        write_lines(",".join(labels.COLUMNS) + "\n" + _found_rows(found), args.output)
+        write_lines(
+            ",".join(labels.COLUMNS) + "\n" + labels.label_lines(one.row() for one in found), args.output
+        )
     else:
         write_lines(_found_text(found, width()), args.output)
     return 0
-
-
-def _found_rows(found: list[labels.PassageToGrade]) -> str:
-    return labels.label_lines(one.row() for one in found)
 
 
 def _found_text(found: list[labels.PassageToGrade], width: int) -> str:

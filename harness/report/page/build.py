@@ -140,11 +140,6 @@ def pack(payload: Mapping[str, Any]) -> str:
     return base64.b64encode(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0)).decode("ascii")
 
 
-def unpack(data: str) -> Any:
-    """Read ``pack`` back."""
-    return json.loads(gzip.decompress(base64.b64decode(data)))
-
-
 @cache
 def colours() -> dict[str, tuple[str, str]]:
     """The light and the dark value of every colour by its name in theme.css, such as ``loss-order``.

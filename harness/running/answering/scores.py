@@ -208,16 +208,17 @@ def answer_rows(
                     details=json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True),
                 )
             values = {measure: values_of(scores)}
-            for mean in means_by_split(values, one.queries, clusters, config.bootstrap.level):
-                reasons = [scores[i].reason for i in mean.rows if scores[i].value is None]
+            level = config.bootstrap.level
+            for split, _, rows, mean in means_by_split(values, one.queries, clusters, level):
+                reasons = [scores[i].reason for i in rows if scores[i].value is None]
                 yield AnswerSummaryRow(
                     setting=one.setting,
-                    split=mean.split,
+                    split=split,
                     measure=measure,
-                    mean=number(mean.interval.value),
-                    ci_low=mean.interval.low,
-                    ci_high=mean.interval.high,
-                    n_queries=mean.interval.n,
+                    mean=number(mean.value),
+                    ci_low=mean.low,
+                    ci_high=mean.high,
+                    n_queries=mean.n,
                     n_not_scored=len(reasons),
                     reasons=counted_reasons(reasons, "; "),
                 )

@@ -64,14 +64,6 @@ class JudgePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class PendingService:
-    """A service that would be called by a number of ``settings``."""
-
-    url: str
-    settings: int
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerPlan:
     """The calls to language models: to answer, and then by measures of answers.
 
@@ -94,10 +86,10 @@ class AnswerPlan:
 class Plan:
     """The work of a run. ``unlabelled`` are answerable queries with no label at all, where people judge.
 
-    ``rewriting`` is what language models would be asked before anything is retrieved,
-    ``services`` those of the user's own that would be asked to search, ``endpoints`` what embedding models
-    and rerankers would be asked for, ``answers`` what answering and measuring answers would take,
-    ``faster`` says what ``precision: fast`` would save.
+    ``rewriting`` is what language models would be asked before anything is retrieved, ``services`` by address
+    for how many settings those of the user's own would be asked to search, ``endpoints`` what embedding models
+    and rerankers would be asked for, ``answers`` what answering and measuring answers would take, ``faster``
+    says what ``precision: fast`` would save.
     """
 
     corpus: Corpus
@@ -106,7 +98,7 @@ class Plan:
     models: tuple[str, ...]
     judge: JudgePlan | None
     rewriting: tuple[PendingCalls, ...] = ()
-    services: tuple[PendingService, ...] = ()
+    services: Mapping[str, int] = field(default_factory=dict)
     endpoints: tuple[PendingCalls, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
     faster: tuple[str, ...] = ()
@@ -255,15 +247,14 @@ def _pairs_to_buy(
         yield PendingCalls(e.model, model, estimate, e.problem(), "endpoint")
 
 
-def _services(points: Sequence[Chunked], looked: Sequence[Looked]) -> tuple[PendingService, ...]:
+def _services(points: Sequence[Chunked], looked: Sequence[Looked]) -> Mapping[str, int]:
     """The services that a search would call, because not all of their answers are stored."""
-    settings = Counter(
+    return Counter(
         service.url
         for point, found in zip(points, looked, strict=True)
         if not isinstance(found, Searched)
         for service in point.setting.services
     )
-    return tuple(PendingService(*counted) for counted in settings.items())
 
 
 def _of_judge(

@@ -94,48 +94,40 @@ class Scoring:
     ) -> Iterator[SummaryRow]:
         reason = np.array([self.why[query_id] for query_id in scores.query_ids])
         failed = ~scores.ranked | np.isin(scores.query_ids, sorted(self.judged.failed))
-        for mean in means_by_split(columns, queries, self.clusters, self.config.bootstrap.level):
-            out = ~scores.has_relevant & np.isnan(columns[mean.measure])
-            left_out = Counter(reason[mean.rows][out[mean.rows]].tolist())
+        level = self.config.bootstrap.level
+        for split, measure, rows, mean in means_by_split(columns, queries, self.clusters, level):
+            out = ~scores.has_relevant & np.isnan(columns[measure])
+            left_out = Counter(reason[rows][out[rows]].tolist())
             yield SummaryRow(
                 setting=setting,
                 stage=stage,
-                split=mean.split,
-                measure=mean.measure,
-                mean=number(mean.interval.value),
-                ci_low=mean.interval.low,
-                ci_high=mean.interval.high,
-                n_queries=mean.interval.n,
+                split=split,
+                measure=measure,
+                mean=number(mean.value),
+                ci_low=mean.low,
+                ci_high=mean.high,
+                n_queries=mean.n,
                 n_unanswerable=left_out["unanswerable"],
                 n_ungraded=left_out["ungraded"],
                 n_irrelevant=left_out["irrelevant"],
-                n_failed=int(np.sum(failed[mean.rows])),
+                n_failed=int(np.sum(failed[rows])),
                 judge=self.judged.judge,
             )
 
 
-@dataclass(frozen=True, slots=True)
-class SplitMean:
-    """The mean of a measure over the queries of a split, which are at ``rows``."""
-
-    split: str
-    measure: str
-    rows: list[int]
-    interval: Interval
-
-
 def means_by_split(
     values: Mapping[str, Floats], queries: Sequence[Query], clusters: Mapping[str, str], level: float
-) -> Iterator[SplitMean]:
+) -> Iterator[tuple[str, str, list[int], Interval]]:
     """The mean of every measure, of rankings or answers, in every split and over all queries.
 
-    ``values`` are [Q] by measure, NaN where there is none.
+    ``values`` are [Q] by measure, NaN where there is none. Each mean comes with its split, its measure and the
+    rows of the queries of the split.
     """
     for split in (*SPLITS, ALL):
         rows = [row for row, query in enumerate(queries) if split in (ALL, query.split)]
         own = [clusters.get(queries[row].query_id, "") for row in rows]
         for measure, column in values.items():
-            yield SplitMean(split, measure, rows, mean_of(column[rows], own, level))
+            yield split, measure, rows, mean_of(column[rows], own, level)
 
 
 def values_of(scores: Sequence[QueryScore]) -> Floats:
