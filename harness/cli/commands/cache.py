@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from harness import store
-from harness.cli.commands.declaring import command, flag, one_of, path
+from harness.cli.commands.declaring import CACHE, command, flag, one_of
 from harness.cli.terminal import print_line, print_table
 from harness.values import counted
 
@@ -24,7 +23,7 @@ Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a ben
 
 @command(
     _DESCRIPTION,
-    path("--cache", "the folder; default .cache/harness", "DIR", default=Path(".cache/harness")),
+    CACHE,
     one_of(
         flag("--tidy", "remove half-written or damaged files"),
         flag("--clear", "remove everything except what was paid for"),

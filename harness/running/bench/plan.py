@@ -87,9 +87,9 @@ class Plan:
     """The work of a run. ``unlabelled`` are answerable queries with no label at all, where people judge.
 
     ``rewriting`` is what language models would be asked before anything is retrieved, ``services`` by address
-    for how many settings those of the user's own would be asked to search, ``endpoints`` what embedding models
-    and rerankers would be asked for, ``answers`` what answering and measuring answers would take, ``faster``
-    says what ``precision: fast`` would save.
+    for how many settings those of the user's own would be asked, ``endpoints`` what embedding models and
+    rerankers would be asked for, ``answers`` what answering and measuring answers would take, ``faster`` says
+    what ``precision: fast`` would save.
     """
 
     corpus: Corpus

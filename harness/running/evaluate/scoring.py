@@ -120,8 +120,8 @@ def means_by_split(
 ) -> Iterator[tuple[str, str, list[int], Interval]]:
     """The mean of every measure, of rankings or answers, in every split and over all queries.
 
-    ``values`` are [Q] by measure, NaN where there is none. Each mean comes with its split, its measure and the
-    rows of the queries of the split.
+    ``values`` are [Q] by measure, NaN where there is none. Each mean comes with its split, its measure and
+    the rows of the queries of the split.
     """
     for split in (*SPLITS, ALL):
         rows = [row for row, query in enumerate(queries) if split in (ALL, query.split)]
