@@ -10,21 +10,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from harness.models import ComputingConfig, EncoderConfig, Value
+from harness.steps.search import step
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
-from harness.steps.search.step import (
-    Identity,
-    Passages,
-    RetrievalResult,
-    Retriever,
-    RetrieverConfig,
-    SearchOne,
-)
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
 
 
-class PairedConfig(ComputingConfig, RetrieverConfig, ABC):
+class PairedConfig(ComputingConfig, step.RetrieverConfig, ABC):
     """Base of the configurations of retrievers with an encoder for passages and one for queries."""
 
     @property
@@ -45,7 +38,7 @@ class PairedConfig(ComputingConfig, RetrieverConfig, ABC):
 Paired = TypeVar("Paired", bound=PairedConfig)
 
 
-class PairedRetriever(Retriever[Paired], Generic[Paired]):
+class PairedRetriever(step.Retriever[Paired], Generic[Paired]):
     """Scores all chunks for every query, by what one encoder makes of chunks and another of queries.
 
     A higher ``version``: the same vectors are ranked otherwise. ``exact_share``: as in ``RetrievalResult``.
@@ -66,14 +59,14 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
     def hits(self, asked: Sequence[Floats], stored: Any, count: int) -> Iterator[tuple[Ints, Doubles]]:
         """For each query the rows that match of ``count`` passages, and their scores."""
 
-    def identity(self, tools: Tools) -> Identity:
+    def identity(self, tools: Tools) -> step.Identity:
         """Both encoders, and the depth."""
         c = self.config
         encoders = [tools.fingerprint(one) for one in c.encoders()]
         return [c.kind, self.version, encoders, c.top_k, c.top_chars]
 
     def wants(
-        self, passages: Passages, queries: Sequence[Query]
+        self, passages: step.Passages, queries: Sequence[Query]
     ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """The passages by one encoder, the queries by the other."""
         return [
@@ -81,20 +74,22 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
             (self.config.embed_queries, [query.text for query in queries]),
         ]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+    def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
         """Rank the chunks that match, equal scores in the order of the chunks."""
         c = self.config
         if not passages.ids or not queries:
-            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
+            return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         depth = SearchDepth.of(c, passages)
         with tools.timed("embed"):
             stored = self.stored(tools.values(passages.texts, c.embed))
             asked = list(map(self.question, tools.values([query.text for query in queries], c.embed_queries)))
         with tools.timed("retrieve"):
-            return RetrievalResult(self._ranked(queries, asked, stored, passages, depth), self.exact_share)
+            return step.RetrievalResult(
+                self._ranked(queries, asked, stored, passages, depth), self.exact_share
+            )
 
     @contextmanager
-    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+    def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
         """The same search among encoded chunks; each query is encoded by itself."""
         stored = self.stored(tools.values(passages.texts, self.config.embed))
         depth = SearchDepth.of(self.config, passages)
@@ -111,7 +106,7 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
         queries: Sequence[Query],
         asked: Sequence[Floats],
         stored: Any,
-        passages: Passages,
+        passages: step.Passages,
         depth: SearchDepth,
     ) -> list[Ranking]:
         return [
