@@ -19,7 +19,7 @@ import pytest
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.steps.search.step import Passages
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
-from harness.store.folders import exchange
+from harness.store.locking import exchange
 from harness.values.errors import StoreError
 from harness.values.types import Query
 

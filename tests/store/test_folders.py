@@ -9,7 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from harness.store import folders, replace_folder
+from harness.store import locking as folders
+from harness.store import replace_folder
 from harness.store.locking import lock
 
 
@@ -66,7 +67,7 @@ def test_a_live_run_is_left_alone_also_where_names_begin_alike(tmp_path, exchang
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from harness.store import folders
+from harness.store import locking as folders
 path, moment = Path(sys.argv[1]), sys.argv[2]
 die = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
 if moment in ("committing", "in two steps"):
