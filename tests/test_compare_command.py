@@ -153,7 +153,9 @@ def test_where_nothing_was_found_nothing_is_chosen_or_on_the_front(tmp_path, cap
     rows = [row | {"value": "0.0"} for row in table(folder / "per_query.csv")]
     write_table(folder / "per_query.csv", rows[0], (row.values() for row in rows))
     output = one_line(run(capsys, "compare", folder)[1])
-    assert output.startswith("Verdict: Nothing was found: ndcg_exp@10 is 0 for every query")
+    assert output.startswith(
+        "Verdict: Nothing was found: NDCG over the first 10 passages is 0 for every query"
+    )
     assert all(word not in output for word in ("leads in", "was chosen on", "On the front"))
 
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from textwrap import wrap
 from typing import Any
 
 from harness.comparison.next_steps import NextStep, largest_losses, steps_of
-from harness.comparison.sentences import queries, sentence
-from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Tone, Verdict
+from harness.comparison.sentences import in_words, queries, sentence
+from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Tone, Verdict, ends_at_one
 from harness.comparison.words import values_of
 from harness.report import part_in_words
 from harness.values import FEWEST_FOR_INTERVAL, counted, width
 
 LINES, COLUMNS = 24, 80
 # a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave
-_AROUND, _LONGEST_NAME, _WIDEST_CHART, _NARROWEST_CHART = 10, 41, 21, 10
+_AROUND, _WIDEST_CHART, _NARROWEST_CHART = 10, 21, 10
 # as many rows at most, where there is room
 _MOST_FACTORS, _FEWEST_SETTINGS = 5, 3
 # beyond these, and the one to use, settings are only counted
@@ -38,6 +39,7 @@ class Glance:
     sentence: str
     holds: str
     measure: str
+    called: str
     level: float
     tolerance: float
     factors: tuple[Effect, ...]
@@ -50,8 +52,19 @@ class Glance:
     def about_settings(self) -> str:
         """The title of the chart of settings."""
         if any(one.low is not None for one in self.settings):
-            return f"Settings ({self.measure}, {self.level:.0%} intervals)"
-        return f"Settings ({self.measure}; too few queries for intervals)"
+            return f"Settings (score, {self.level:.0%} intervals)"
+        return "Settings (score; too few queries for intervals)"
+
+    @property
+    def head(self) -> list[str]:
+        """The sentence and what it holds for, with the name of the measure after its words."""
+        told = f"{TONES[self.tone]}{self.sentence}\n{self.holds}"
+        return told.replace(self.called, self.measure_named, 1).split("\n")
+
+    @property
+    def measure_named(self) -> str:
+        """The measure in words, and its name where that is another."""
+        return self.called if self.called == self.measure else f"{self.called} ({self.measure})"
 
 
 def glance_of(verdict: Verdict) -> Glance:
@@ -64,6 +77,7 @@ def glance_of(verdict: Verdict) -> Glance:
         sentence(verdict),
         _holds(verdict),
         verdict.measure,
+        in_words(verdict.measure),
         verdict.level,
         verdict.options.tolerance,
         verdict.effects.main,
@@ -115,25 +129,26 @@ def _holds(verdict: Verdict) -> str:
     good = _good(verdict)
     if verdict.decision == "few":
         return f"{good}."
-    on = f"{good}, over {asked} on {counted(people.clusters, unit)}"
+    on = f"{good}, for {asked} on {counted(people.clusters, unit)}"
     if people.kind == "clusters":
         return f"{on}. Holds for new {unit}s like these."
     if people.kind == "few clusters":
         these = f"these {unit}s" if people.clusters > 1 else f"this {unit}"
         return f"{on}. Holds for more queries on {these}, not for new ones."
-    return f"{good}, over {asked}. Holds for more queries like these."
+    return f"{good}, for {asked}. Holds for more queries like these."
 
 
 def _good(verdict: Verdict) -> str:
     """The mean of the setting to use, or the best one: that it loses little to others says nothing of it."""
+    of = " of 1" if ends_at_one(verdict.measure) else ""
     if not verdict.used:
-        return f"The best {verdict.measure} is {verdict.standings[0].mean:.2f} of 1"
-    return f"Its {verdict.measure} is {verdict.mean(verdict.used):.2f} of 1"
+        return f"The best {in_words(verdict.measure)} is {verdict.standings[0].mean:.2f}{of}"
+    return f"Its {in_words(verdict.measure)} is {verdict.mean(verdict.used):.2f}{of}"
 
 
 def glance_lines(glance: Glance, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
     """The lines to print; ``ends`` are printed below, such as where the page is."""
-    head = [*_paragraph(TONES[glance.tone] + glance.sentence), *_paragraph(glance.holds)]
+    head = [line for text in glance.head for line in _paragraph(text)]
     tail = [
         *_paragraph(glance.largest),
         *_next(glance),
@@ -163,18 +178,21 @@ def _paragraph(text: str, whole: bool = False) -> list[str]:
 
 
 def _next(glance: Glance) -> list[str]:
-    """The next step and its command, which has its own line where both are too long for one."""
-    line, text, command = f"Next: {glance.next}", f"Next: {glance.next.text}", glance.next.command
-    return [line] if width(line) <= COLUMNS else [*_paragraph(text), *([f"  {command}"] if command else [])]
+    """The next step and what to copy, on its own lines where both are too long for one."""
+    line, text, step = f"Next: {glance.next}", f"Next: {glance.next.text}", glance.next
+    if width(line) <= COLUMNS:
+        return [line]
+    # YAML goes on in lines that are indented further, a command does not
+    config = wrap(step.config, COLUMNS - 4, subsequent_indent="  ", break_long_words=False)
+    return [*_paragraph(text), *(f"  {one}" for one in config or filter(None, [step.command]))]
 
 
 def _factors(glance: Glance, most: int) -> list[str]:
     """The title, and a line a factor: what it changes, the interval as a chart, and what that means."""
     first = sorted(glance.factors, key=lambda one: not one.found.real)[:most]
     shown = [one for one in glance.factors if one in first]
-    room = _room(one.words for one in shown)
-    columns = _columns(map(pair_of, shown), room)
-    lines = [f"What matters ({glance.measure})"]
+    room, columns = _room([(pair_of(one), one.words) for one in shown])
+    lines = ["What matters (difference in score)"]
     for one in shown:
         mark = "●" if one.found.real else "○"
         chart = _chart(one.bounds, ends_of(shown), room - columns, mark, zero=True)
@@ -227,8 +245,7 @@ def _settings(glance: Glance, room: int) -> list[str]:
     """The title, and a line a setting, the one to use always among them."""
     fits = (folded(glance.settings, most) for most in range(len(glance.settings), -1, -1))
     shown, more = next(one for one in fits if len(one[0]) + bool(one[1]) < max(room, 3))
-    room = _room(one.short for one in shown)
-    columns = _columns((one.words for one in shown), room)
+    room, columns = _room([(one.words, one.short) for one in shown])
     lines = [glance.about_settings]
     for one in shown:
         chart = _chart(one.bounds, ends_of(shown), room - columns, _MARKS[one.group])
@@ -236,14 +253,14 @@ def _settings(glance: Glance, room: int) -> list[str]:
     return [*lines, f"  {more}"] if more else lines
 
 
-def _room(words: Iterable[str]) -> int:
-    """How many columns are left for names and charts, which are wide enough to keep charts alike."""
-    return COLUMNS - _AROUND - max(19, *map(width, words))
+def _room(rows: Sequence[tuple[str, str]]) -> tuple[int, int]:
+    """How many columns names and charts take together, and names alone; rows are a name and words.
 
-
-def _columns(names: Iterable[str], room: int) -> int:
-    """How many columns names take."""
-    return min(_LONGEST_NAME, room - _NARROWEST_CHART, max(map(width, names), default=0))
+    Words get as much in all charts, to keep these alike, unless names need it.
+    """
+    name, words = (max(map(width, own), default=0) for own in zip(*rows, strict=True))
+    room = COLUMNS - _AROUND - max(words, min(19, COLUMNS - _AROUND - _NARROWEST_CHART - name))
+    return room, min(name, room - _NARROWEST_CHART)
 
 
 def _row(name: str, value: str, chart: str, words: str) -> str:

@@ -16,7 +16,7 @@ from harness.comparison.glance import (
     pair_of,
     shown_difference,
 )
-from harness.comparison.verdict import TONES, Bounds, Effect, Standing
+from harness.comparison.verdict import Bounds, Effect, Standing
 from harness.report import colours
 from harness.values import width
 
@@ -76,15 +76,19 @@ def svg_of(glance: Glance) -> str:
     """The picture: the sentence, what matters, the settings and what they lose, what to do next."""
     parts: list[str] = []
     top = MARGIN
-    for line in wrap(TONES[glance.tone] + glance.sentence, 78):
+    lead, holds = glance.head
+    for line in wrap(lead, 78):
         top += LINE
         parts.append(_text(0, top, line, f"lead {glance.tone}"))
-    for line in wrap(glance.holds, _LETTERS):
+    for line in wrap(holds, _LETTERS):
         top += LINE
         parts.append(_text(0, top, line, "quiet"))
     if glance.factors:
         top += 2 * LINE
-        parts += [_text(0, top, f"What matters ({glance.measure})", "title"), *_factors(glance.factors, top)]
+        parts += [
+            _text(0, top, "What matters (difference in score)", "title"),
+            *_factors(glance.factors, top),
+        ]
         top += LINE * (len(glance.factors) + 1)
         for line in wrap(interactions_of(glance), _LETTERS):
             top += LINE
@@ -98,7 +102,7 @@ def svg_of(glance: Glance) -> str:
     parts += _settings(shown, top, lost)
     top += LINE * (len(shown) + 1)
     parts.append(_text(0, top, more, "quiet"))
-    for text in (glance.largest, f"Next: {glance.next.text} {glance.next.command}".strip()):
+    for text in (glance.largest, f"Next: {glance.next.text} {glance.next.copied}".strip()):
         for line in wrap(text, _LETTERS):
             top += LINE
             parts.append(_text(0, top, line))

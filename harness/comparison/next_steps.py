@@ -10,7 +10,7 @@ a step.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
@@ -22,19 +22,31 @@ from harness.report import CANDIDATES, CHUNKING, FILTER, ORDER, PARSER, size_of
 from harness.values import counted, listed
 
 _BY_WORDS = frozenset(("bm25", "sparse", "learned_sparse"))
+# what to try, in this order; the first needs no network
+_ENCODERS = ("embedded:all-MiniLM-L6-v2", "BAAI/bge-m3", "BAAI/bge-small-en-v1.5")
+_RERANKERS = ("cross-encoder/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3")
 
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """A next step, and the command that does it, or shows what the text says before a colon ('' for none)."""
+    """A next step, and the command that does it, or shows what the text says before a colon ('' for none).
+
+    ``config``: instead of a command the line to write to the configuration.
+    """
 
     text: str
     command: str = ""
+    config: str = ""
+
+    @property
+    def copied(self) -> str:
+        """The command, or the line."""
+        return self.config or self.command
 
     def __str__(self) -> str:
         if self.text.endswith(":"):
-            return f"{self.text} {self.command}"
-        return f"{self.text.rstrip('.')} ({self.command})." if self.command else self.text
+            return f"{self.text} {self.copied}"
+        return f"{self.text.rstrip('.')} ({self.copied})." if self.copied else self.text
 
 
 def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
@@ -44,9 +56,13 @@ def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
     worst = f"harness show {folder} --worst 10"
     if verdict.leader is None:
         return (NextStep("See what was ranked, and where the labels are:", worst),)
-    remedies = ((_remedy(part, name, verdict), lost) for part, lost in largest_losses(verdict))
-    remedy, lost = next(((text, lost) for text, lost in remedies if text), ("", 0.0))
-    loss = [NextStep(f"{remedy} What is lost, query by query:", worst)] if remedy else []
+    part, lost = next(iter(largest_losses(verdict)), ("", 0.0))
+    text, config = _remedy(part, name, verdict) if part else ("", "")
+    loss = [NextStep(text, config=config)] if config else []
+    shown = NextStep("See what is lost, query by query:", worst)
+    loss += (
+        [replace(shown, text=f"{text} {shown.text}")] if text and not config else [shown] if config else []
+    )
     if verdict.decision == "few":
         missing = FEWEST_TO_CHOOSE - verdict.population.queries
         return (
@@ -142,20 +158,30 @@ def _about(count: int) -> str:
     return f"{round(count, -digits):,}"
 
 
-def _remedy(part: str, name: str, verdict: Verdict) -> str:
-    """Which change to which key of the configuration may win back what a part lost; '' for none untried."""
+def _remedy(part: str, name: str, verdict: Verdict) -> tuple[str, str]:
+    """What may win back what a part lost, and the line for the configuration ('' where no line can say it).
+
+    Where nothing that was measured supports a change, the text says which measurement decides.
+    """
     setting = verdict.configured.get(name, {})
     if part == PARSER:
-        return f"Try another parser: change parse.kind{_now(_kinds(setting.get('parse')))}."
+        own = next(iter(_kinds(setting.get("parse"))), "pypdf")
+        other = "pypdf" if own == "pypdfium2" else "pypdfium2"
+        return _undecided("another parser loses less"), f"parse: {{kind: {other}}}"
     if part == FILTER:
-        return "Let the filter leave out less: filters.csv has what it left out."
+        return "Let the filter leave out less: filters.csv has what it left out.", ""
     if part == CHUNKING:
         return _recut(setting, verdict)
     if part == CANDIDATES:
         return _find_more(setting, verdict)
     if part == ORDER:
         return _rerank(setting, verdict)
-    return f"Leave out {part}: it ranks evidence lower."
+    return f"Leave out {part}: it ranks evidence lower.", ""
+
+
+def _undecided(whether: str, where: str = "the configuration") -> str:
+    """That nothing here says whether something helps, but a run would, and where its line goes."""
+    return f"Only a run shows whether {whether}. In {where}:"
 
 
 def _kinds(*sections: Any) -> dict[str, Any]:
@@ -171,16 +197,12 @@ def _kinds(*sections: Any) -> dict[str, Any]:
     return found
 
 
-def _now(kinds: Mapping[str, Any], told: str = "now") -> str:
-    return f", {told} {listed(list(kinds), len(kinds))}" if kinds else ""
-
-
-def _recut(setting: Section, verdict: Verdict) -> str:
-    """Another size, where the losses of those tried show a direction; else overlap, or another chunker."""
+def _recut(setting: Section, verdict: Verdict) -> tuple[str, str]:
+    """Another size, where the losses of those tried show a direction; else overlap, or another size."""
     chunk = setting.get("chunk") or {}
     size = size_of(setting)
     if size is None:
-        return f"Try chunks of another size, or another chunker{_now(_kinds(chunk))}."
+        return "Try chunks of another size, or another chunker.", ""
     key, value, _ = size
     cut: dict[int, list[float]] = {}
     for name, lost in verdict.lost.items():
@@ -191,51 +213,58 @@ def _recut(setting: Section, verdict: Verdict) -> str:
         sizes, best = sorted(cut), min(cut, key=lambda one: sum(cut[one]) / len(cut[one]))
         further = {sizes[0]: best // 2, sizes[-1]: 2 * best}.get(best)
         if further:
-            return f"Set chunk.{key} to {further}, so far {listed([str(one) for one in sizes], len(sizes))}."
+            tried = listed([f"{one:,}" for one in sizes], len(sizes))
+            return f"Of {tried}, {best:,} cuts least apart: go on. In chunk:", f"{key}: {further}"
     overlap = next((one for one in OVERLAPS if one in chunk), "")
     if overlap and not chunk[overlap]:
-        return f"Let chunks overlap: set chunk.{overlap} to {value // 5}, now 0."
-    return f"Set chunk.{key} to {2 * value}, now {value}."
+        return _undecided("overlap cuts less apart", "chunk"), f"{overlap}: {value // 5}"
+    return _undecided("larger chunks cut less apart", "chunk"), f"{key}: {2 * value}"
 
 
-def _find_more(setting: Section, verdict: Verdict) -> str:
+def _find_more(setting: Section, verdict: Verdict) -> tuple[str, str]:
     """The other way to search, by words or by vectors, if none has tried it; else more candidates.
 
     More of them help where rankings end early or a reranker brings them up; else another encoder may.
     """
     search = setting.get("retrieve") or {}
     if search.get("kind") in (None, "returned"):
-        return "Return more hits for each query, or search in another way."
+        return "Return more hits for each query, or search in another way.", ""
     tried = _kinds(*(one.get("retrieve") for one in verdict.configured.values()))
     words = any(kind in _BY_WORDS for kind in tried)
     vectors = any(one.get("model") or one.get("endpoint") for one in tried.values())
-    own = listed(list(_kinds(search)), 2)
-    if words and not vectors:
-        return f"Search by vectors too: set retrieve.kind to minmax, with the routes {own} and chroma."
-    if vectors and not words:
-        return f"Search by words too: set retrieve.kind to minmax, with the routes {own} and bm25."
-    if not setting.get("rerank") and not verdict.read.get(verdict.measure):
-        models = dict.fromkeys(one["model"] for one in _kinds(search).values() if one.get("model"))
-        return f"Try another encoder: change its model{_now(models)}." if models else ""
     key = "top_chars" if search.get("top_chars") else "top_k"
+    models = [one["model"] for one in _kinds(search).values() if one.get("model")]
+    if words != vectors:
+        deep = f", {key}: {search[key]}" if search.get(key) else ""
+        routes = f'{{kind: bm25{deep}}}, {{kind: chroma, model: "{[*models, *_ENCODERS][0]}"{deep}}}'
+        other = "vectors" if words else "words"
+        line = f"retrieve: {{kind: minmax{deep}, routes: [{routes}]}}"
+        return _undecided(f"{other} find what {'words' if words else 'vectors'} do not"), line
+    if models and not setting.get("rerank") and not verdict.read.get(verdict.measure):
+        other = next(one for one in (*_ENCODERS[1:], *_ENCODERS) if one not in models)
+        return _undecided("another encoder finds more", f"place of model {models[0]}"), f"model: {other}"
     if not search.get(key):
-        return "Retrieve more, or search in another way."
-    return f"Retrieve more: raise retrieve.{key} above {search[key]:,}."
+        return "Retrieve more, or search in another way.", ""
+    return (
+        f"What is not found may come after the first {search[key]:,}. In retrieve:",
+        f"{key}: {2 * search[key]}",
+    )
 
 
-def _rerank(setting: Section, verdict: Verdict) -> str:
-    """A reranker, or another one where some setting has one that was not found to change nothing."""
+def _rerank(setting: Section, verdict: Verdict) -> tuple[str, str]:
+    """A reranker that was not tried; the text says what is known of those that were."""
     if (setting.get("retrieve") or {}).get("kind") in (None, "returned"):
-        return "Try a reranker."
+        return "Try a reranker.", ""
     tried = _kinds(*(one.get("rerank") for one in verdict.configured.values()))
-    if tried and not _helps("rerank", verdict):
-        return ""
     if not tried:
-        return "Add a reranker: rerank: {kind: late_interaction, model: embedded:maxsim}."
-    if "cross_encoder" not in tried:
-        return f"Try another reranker: set rerank.kind to cross_encoder{_now(tried, 'so far')}."
-    models = dict.fromkeys(one["model"] for one in tried.values() if one.get("model"))
-    return f"Try another reranker: change rerank.model{_now(models, 'so far')}."
+        line = 'rerank: {kind: late_interaction, model: "embedded:maxsim"}'
+        return _undecided("a reranker brings evidence up"), line
+    used = [one.get("model") for one in tried.values()]
+    left = [f"rerank: {{kind: cross_encoder, model: {one}}}" for one in _RERANKERS if one not in used]
+    known = "" if _helps("rerank", verdict) else "No reranker tried is shown to help. "
+    if not left:
+        return f"{known}Try another reranker.", ""
+    return f"{known}{_undecided('another brings evidence up')}", left[0]
 
 
 def _helps(step: str, verdict: Verdict) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.stats import ROUNDING
 from harness.comparison.verdict import Population, Verdict, is_poor
-from harness.measures import reading_depth
+from harness.measures import family_of, parse_measure, reading_depth
 from harness.values import counted
 
 if TYPE_CHECKING:
@@ -25,20 +25,19 @@ MOST_WORDS = 25
 def sentence(verdict: Verdict) -> str:
     """What to do about the settings, how sure that is, and what it may lose."""
     if verdict.leader is None:
-        return f"Nothing was found: {verdict.measure} is 0 for every query under every setting."
+        return f"Nothing was found: {in_words(verdict.measure)} is 0 for every query under every setting."
     if verdict.decision == "single":
         mean, people = verdict.mean(verdict.leader), queries(verdict.population.queries)
         alone = "Look at the losses first." if verdict.poor else "Nothing to compare it with."
-        good = ", which is not good enough" if verdict.poor else ""
-        return f"One setting{good}: {verdict.measure} {mean:.2f} on {people}. {alone}"
+        good = ", not good enough" if verdict.poor else ""
+        return f"One setting{good}: {mean:.2f} in {in_words(verdict.measure)}, on {people}. {alone}"
     if verdict.decision == "few":
         lead = "So far {} leads." if verdict.baseline is None else "So far {} is compared with the baseline."
         few = f"{queries(verdict.population.queries)}: too few to choose by, {FEWEST_TO_CHOOSE} are needed."
         return _fitted(f"{few} {lead}", verdict, verdict.leader)
     if verdict.poor:
         best = verdict.standings[0]
-        reached = f"has {best.mean:.2f} of 1 by {verdict.measure}"
-        text = f"None is good enough: the best, {{}}, {reached}. Look at the losses first."
+        text = f"None is good enough: the best, {{}}, reaches {best.mean:.2f} of 1. Look at the losses first."
         return _fitted(text, verdict, best.setting)
     if verdict.baseline is not None:
         return _against_baseline(verdict)
@@ -55,13 +54,8 @@ def _use(verdict: Verdict) -> str:
             return f"No setting is within the price limit of {limit}."
         if verdict.unread and verdict.across:
             return _ends_early("{} leads, but", verdict, leader)
-        instead = f" {verdict.instead} does." if verdict.instead else ""
-        return _fitted(
-            f"{{}} leads by {verdict.measure}, which does not compare settings that cut documents "
-            f"differently.{instead}",
-            verdict,
-            leader,
-        )
+        unlike = "which does not compare settings that cut documents differently"
+        return _fitted(f"{{}} leads by {in_words(verdict.measure)}, {unlike}.", verdict, leader)
     within = " within the price limit" if limited else ""
     if verdict.decision == "best" and advice.setting == leader and not verdict.here:
         far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
@@ -206,6 +200,18 @@ def _filled(template: str, called: Sequence[str]) -> str:
         left -= min(len(words), most)
     text = template.format(*names)
     return text[0].upper() + text[1:] if template.startswith("{}") and text.startswith("chunks of") else text
+
+
+def in_words(measure: str) -> str:
+    """A measure in a sentence, such as ``NDCG over the first 10 passages``; its name if it has no words."""
+    family = family_of(measure)
+    parsed = parse_measure(measure) if family is not None and family.words else None
+    if family is None or parsed is None or parsed.params:
+        return measure
+    over = f"{family.reads} read" if family.cut_in_text else "passages"
+    return (
+        family.words if parsed.cutoff is None else f"{family.words} over the first {parsed.cutoff:,} {over}"
+    )
 
 
 def these(people: Population) -> str:

@@ -13,7 +13,7 @@ from harness.comparison.advice import Advice
 from harness.comparison.design import SweepDesign
 from harness.comparison.paired import Comparison, Options, beaten
 from harness.comparison.stats import Kind
-from harness.measures import ends_at_one
+from harness.measures import family_of
 from harness.values import ResultWarning
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
@@ -44,6 +44,12 @@ LABELS: Mapping[Role, str] = {
     "warning": "Warning",
     "next": "Next",
 }
+
+
+def ends_at_one(measure: str) -> bool:
+    """Whether a perfect ranking has 1, so that a mean says how good it is; of unknown ones nobody knows."""
+    family = family_of(measure)
+    return family is not None and not family.below_one
 
 
 def is_poor(best: float, measure: str) -> bool:
@@ -89,7 +95,7 @@ class Holes:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One or two sentences of a verdict, and their role; of a next step, also a command ('' for none)."""
+    """One or two sentences of a verdict, and their role; of a next step, also what to copy ('' for none)."""
 
     role: Role
     text: str

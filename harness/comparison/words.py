@@ -27,7 +27,7 @@ def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     lines += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
     lines += [("warning", text) for text in warning_lines(verdict.warnings)]
     first = steps_of(verdict)[0]
-    return (*(Line(role, text) for role, text in lines), Line("next", first.text, first.command))
+    return (*(Line(role, text) for role, text in lines), Line("next", first.text, first.copied))
 
 
 def sentences_of(verdict: Verdict) -> tuple[str, ...]:

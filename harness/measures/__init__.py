@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         about,
         across_chunkings,
         across_parsers,
-        ends_at_one,
         family_of,
         headline,
         is_quality,

@@ -28,6 +28,7 @@ _RANKED: dict[str, Family] = {
         partial(ranked.ndcg, gain=ranked.gain_exp),
         averages_ties=True,
         trusted_for="for the order of the chunks, the highest grades above all",
+        words="NDCG",
         about="rank quality of chunks, gain 2^g − 1",
         formula="Σ (2^g − 1) / log2(rank + 1) over the first k, over that of the ideal order of all evidence",
         source=_BURGES,
@@ -36,6 +37,7 @@ _RANKED: dict[str, Family] = {
         partial(ranked.ndcg, gain=ranked.gain_lin),
         averages_ties=True,
         trusted_for="for the order of the chunks, grades as they are",
+        words="linear NDCG",
         about="rank quality of chunks, gain g",
         formula="Σ g / log2(rank + 1) over the first k, over that of the ideal order of all evidence",
         source=_JARVELIN,
@@ -44,6 +46,7 @@ _RANKED: dict[str, Family] = {
         ranked.recall,
         params=_REL,
         trusted_for="for whether the evidence is found at all",
+        words="recall",
         about="share of the evidence found",
         formula="relevant evidence that the first k cover / all relevant evidence",
     ),
@@ -53,6 +56,7 @@ _RANKED: dict[str, Family] = {
         params=_REL,
         below_one=True,
         trusted_for="for how many of the chunks are relevant",
+        words="precision",
         about="share of the first k that contain evidence",
         formula="ranks of the first k that earn grade rel or better / k, also of a shorter ranking",
     ),
@@ -60,6 +64,7 @@ _RANKED: dict[str, Family] = {
         ranked.average_precision,
         params=_REL,
         trusted_for="for the order of all relevant chunks, grades aside",
+        words="average precision",
         about="average precision; its mean over queries is MAP",
         formula="Σ precision at every rank that earns grade rel or better / all relevant evidence",
         source="Buckley and Voorhees, SIGIR 2000",
@@ -68,6 +73,7 @@ _RANKED: dict[str, Family] = {
         ranked.reciprocal_rank,
         params=_REL,
         trusted_for="for how early the first relevant chunk comes",
+        words="reciprocal rank",
         about="one over the rank of the first evidence; its mean over queries is MRR",
         formula="1 / rank of the first that earns grade rel or better; 0 where none of the first k does",
         source="Voorhees, TREC-8, 1999",
@@ -76,6 +82,7 @@ _RANKED: dict[str, Family] = {
         ranked.success,
         params=_REL,
         trusted_for="for whether anything relevant is found",
+        words="hit rate",
         about="1 if anything in the first k contains evidence; its mean is the hit rate",
         formula="1 if a rank of the first k earns grade rel or better, else 0",
         source="success_k of trec_eval",
@@ -85,6 +92,7 @@ _RANKED: dict[str, Family] = {
         params=_PATIENT,
         below_one=True,
         trusted_for="for how much relevant text a reader meets who gives up at any rank",
+        words="rank-biased precision",
         about="rank-biased precision: the share of what is looked at that is relevant",
         formula="(1 − p) · Σ p^(rank − 1) over the ranks of the first k that earn grade rel or better",
         source=_MOFFAT,
@@ -99,6 +107,7 @@ def _of_judged_alone(family: Family) -> Family:
         compute=partial(ranked.condensed, of=family.compute),
         whole_ranking=True,
         trusted_for=f"{family.trusted_for}, unjudged ones left out",
+        words="",
         about=f"{family.about}; unjudged text is removed from the ranking first",
         source="Sakai, SIGIR 2007; trec_eval -J",
     )
@@ -177,6 +186,7 @@ _OURS: dict[str, Family] = {
         Family(
             ndcg_evidence,
             trusted_for="for how soon the evidence is read, under any chunking",
+            words="NDCG",
             about="rank quality of evidence found while reading, comparable between chunkings",
             formula="Σ (2^g − 1) / log2(2 + place / L), once for each evidence, where half of it or `enough` "
             "of it has been read; over the same of the ideal, which has one evidence every `enough`",
@@ -214,6 +224,7 @@ _OURS: dict[str, Family] = {
         Family(
             text_ndcg.ndcg_text,
             trusted_for="for what the text read yields, under any chunking",
+            words="text NDCG",
             about="rank quality of text read, comparable between chunkings",
             formula="Σ (2^g − 1) · share of the evidence read for the first time / log2(2 + place / L), over "
             "that of a reader who reads nothing but evidence, the densest first",
@@ -289,12 +300,6 @@ def is_quality(name: str) -> bool:
     """Whether settings can be chosen by a measure: not by a price, nor by how much was judged."""
     family = family_of(name)
     return family is None or bool(family.trusted_for) or family.unjudged_counts
-
-
-def ends_at_one(name: str) -> bool:
-    """Whether a perfect ranking has 1, so that a mean says how good it is; of unknown ones nobody knows."""
-    family = family_of(name)
-    return family is not None and not family.below_one
 
 
 def about(name: str) -> str:

@@ -41,10 +41,10 @@ def summary_table(
     last = dict(list(lines))
     once = _said_once(lines).items()
     ordered = sorted(once, key=lambda item: (last[item[0][0]] != item[0][1], -_mean(item[1][first, "all"])))
-    grader = "a label file" if rows[0].judge == "human" else rows[0].judge
-    judge = f", graded by {grader}" if grader else ""
+    # who graded the labels of a file is not known
+    grades = "grades from a label file" if rows[0].judge == "human" else f"graded by {rows[0].judge}"
     return Table(
-        title=f"{name}: means over queries{judge}",
+        title=f"{name}: means over queries{f', {grades}' if rows[0].judge else ''}",
         columns=("setting", "stage", "n", first, f"{level:.0%} interval", "train", "validation", *more),
         rows=tuple(
             (

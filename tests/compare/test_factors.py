@@ -192,8 +192,8 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
     )
     glance = glance_of(found)
     assert glance.holds == (
-        f"Its ndcg_evidence@5000 is {found.standings[0].mean:.2f} of 1, over 60 queries on 4 clusters. Holds "
-        "for more queries on these clusters, not for new ones."
+        f"Its NDCG over the first 5,000 characters read is {found.standings[0].mean:.2f} of 1, for 60 "
+        "queries on 4 clusters. Holds for more queries on these clusters, not for new ones."
     )
     assert [one.words for one in glance.factors] == ["better here"] * 2
 
@@ -391,7 +391,7 @@ def test_words_without_blanks_and_paths_keep_to_the_columns():
     assert found.next.command == "harness show 'results/with a blank' --worst 10"
     far = replace(found.next, command="harness compare results/" + 40 * "x")
     lines = glance_lines(replace(found, next=far))
-    assert lines[-2:] == ["Next: Try a reranker. What is lost, query by query:", f"  {far.command}"]
+    assert lines[-2:] == ["Next: Try a reranker. See what is lost, query by query:", f"  {far.command}"]
     for name in ("minmax(bm25,chroma)" * 6, "设置" * 50):
         lines = glance_lines(replace(found, sentence=f"Use {name}. Not proven best."))
         assert max(width(one) for one in lines) <= 80

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
+import yaml
 
 from harness.comparison import Options, verdict_json
 from harness.comparison.glance import folded, glance_json, glance_lines, glance_of
 from harness.comparison.glance_svg import svg_of
 from harness.comparison.next_steps import steps_of
-from harness.comparison.sentences import sentence
+from harness.comparison.sentences import in_words, sentence
 
 from .build import conclude, noisy
 
@@ -36,84 +37,104 @@ def concluded(part, *settings, value=0.4, **more):
 
 
 def step(part, *settings, **more):
-    return steps_of(concluded(part, *settings, **more))[0].text.removesuffix(" What is lost, query by query:")
+    """The first step, and the line that it gives, which the YAML of a configuration can hold."""
+    first = steps_of(concluded(part, *settings, **more))[0]
+    assert not first.config or isinstance(yaml.safe_load(first.config), dict)
+    return first.text.removesuffix(" See what is lost, query by query:"), first.config
 
 
 def test_the_step_names_the_key_that_the_configuration_has():
     late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
     assert step("candidates", setting(BOTH, rerank=late), setting(WORDS)) == (
-        "Retrieve more: raise retrieve.top_k above 20."
+        "What is not found may come after the first 20. In retrieve:",
+        "top_k: 40",
     )
     # what is read is full, and nothing would bring up what comes after it
     assert step("candidates", setting(BOTH), setting(WORDS)) == (
-        "Try another encoder: change its model, now m."
+        "Only a run shows whether another encoder finds more. In place of model m:",
+        "model: BAAI/bge-m3",
     )
     both = {**BOTH, "top_chars": 50_000, "top_k": None}
     assert step("candidates", setting(both, rerank=late), setting(both, rerank=late)) == (
-        "Retrieve more: raise retrieve.top_chars above 50,000."
+        "What is not found may come after the first 50,000. In retrieve:",
+        "top_chars: 100000",
     )
 
 
 def test_what_no_setting_has_tried_comes_first():
-    assert step("candidates", setting(WORDS), setting(WORDS)).endswith("with the routes bm25 and chroma.")
-    assert step("candidates", setting(VECTORS), setting(VECTORS)).endswith("with the routes chroma and bm25.")
-    assert step("order", setting(), setting()).startswith("Add a reranker: rerank: {kind: late_interaction,")
+    for tried, deep, model in (
+        (WORDS, "top_chars: 50000", "embedded:all-MiniLM-L6-v2"),
+        (VECTORS, "top_k: 20", "m"),
+    ):
+        text, line = step("candidates", setting(tried), setting(tried))
+        assert text.startswith("Only a run shows whether ")
+        routes = f'{{kind: bm25, {deep}}}, {{kind: chroma, model: "{model}", {deep}}}'
+        assert line == f"retrieve: {{kind: minmax, {deep}, routes: [{routes}]}}"
+    assert step("order", setting(), setting()) == (
+        "Only a run shows whether a reranker brings evidence up. In the configuration:",
+        'rerank: {kind: late_interaction, model: "embedded:maxsim"}',
+    )
     late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
-    assert step("order", setting(rerank=late), setting()) == (
-        "Try another reranker: set rerank.kind to cross_encoder, so far late_interaction."
-    )
-    cross = [{"kind": "cross_encoder", "model": "small"}]
-    assert step("order", setting(rerank=cross), setting()) == (
-        "Try another reranker: change rerank.model, so far small."
-    )
+    again = "Only a run shows whether another brings evidence up. In the configuration:"
+    first, other = "cross-encoder/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3"
+    for tried, model in (
+        (late, first),
+        ([{"kind": "cross_encoder", "model": "small"}], first),
+        ([{"kind": "cross_encoder", "model": first}], other),
+    ):
+        line = f"rerank: {{kind: cross_encoder, model: {model}}}"
+        assert step("order", setting(rerank=tried), setting()) == (again, line)
+    every = [{"kind": "cross_encoder", "model": first}, {"kind": "late_interaction", "model": other}]
+    assert step("order", setting(rerank=every), setting()) == ("Try another reranker.", "")
 
 
 def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
     large = {**CHUNK, "chunk_size": 1000}
     found = concluded("order", setting(), setting(chunk=large))
-    for losses, text in (
-        ((0.3, 0.5), "Set chunk.chunk_size to 250"),
-        ((0.5, 0.3), "Set chunk.chunk_size to 2000"),
-    ):
+    for losses, best, further in (((0.3, 0.5), "500", 250), ((0.5, 0.3), "1,000", 2000)):
         lost = {name: {"chunking": value} for name, value in zip("ab", losses, strict=True)}
-        assert steps_of(replace(found, lost=lost))[0].text.startswith(f"{text}, so far 500 and 1000.")
-    assert (
-        step("chunking", setting(), setting()) == "Let chunks overlap: set chunk.chunk_overlap to 100, now 0."
+        first = steps_of(replace(found, lost=lost))[0]
+        assert first.text == f"Of 500 and 1,000, {best} cuts least apart: go on. In chunk:"
+        assert first.config == f"chunk_size: {further}"
+    assert step("chunking", setting(), setting()) == (
+        "Only a run shows whether overlap cuts less apart. In chunk:",
+        "chunk_overlap: 100",
     )
     lapped = {**CHUNK, "chunk_overlap": 100}
-    assert step("chunking", setting(chunk=lapped), setting(chunk=lapped)) == (
-        "Set chunk.chunk_size to 1000, now 500."
-    )
+    assert step("chunking", setting(chunk=lapped), setting(chunk=lapped))[1] == "chunk_size: 1000"
 
 
 @pytest.mark.parametrize(
     ("part", "text"),
     [
-        ("parser", "Try another parser: change parse.kind, now pypdf."),
+        ("parser", "Only a run shows whether another parser loses less. In the configuration:"),
         ("filter", "Let the filter leave out less: filters.csv has what it left out."),
         ("rerank", "Leave out rerank: it ranks evidence lower."),
     ],
 )
 def test_every_part_has_its_remedy(part, text):
-    assert step(part, setting(), setting()) == text
+    line = "parse: {kind: pypdfium2}" if part == "parser" else ""
+    assert step(part, setting(), setting()) == (text, line)
 
 
 def test_hits_of_another_pipeline_have_no_keys_here():
     hits = {"chunk": {"kind": "returned"}, "retrieve": {"kind": "returned"}}
     for part in ("candidates", "order", "chunking"):
-        assert "retrieve." not in step(part, hits, hits)
+        text, line = step(part, hits, hits)
+        assert text
+        assert not line
 
 
 def test_the_larger_of_regret_and_loss_decides_what_comes_first():
     found = concluded("order", setting(), setting())
     few = replace(found, population=replace(found.population, kind="few clusters", clusters=4))
     regret = replace(few.advice, regret=0.1)
-    for value, first in ((0.09, "Add queries on other documents."), (0.11, "Add a reranker")):
+    for value, first in ((0.09, "Add queries on other documents."), (0.11, "Only a run shows")):
         told = replace(few, advice=regret, lost={"a": {"order": value}})
         texts = [one.text for one in steps_of(told)]
         assert texts[0].startswith(first)
-        # the first screen has one, compare has both
-        assert len(texts) == 2
+        # the first screen has one, compare has all
+        assert len(texts) == 3
         assert glance_of(told).next.text == texts[0]
 
 
@@ -121,13 +142,38 @@ def test_too_few_questions_come_before_all_else():
     found = conclude(noisy(11, (0.1, 0.9)), lost={"b": {"order": 0.5}}, configured={"b": setting()})
     assert [one.text[:26] for one in steps_of(found)] == [
         "Add at least 19 more queri",
-        "Add a reranker: rerank: {k",
+        "Only a run shows whether a",
+        "See what is lost, query by",
     ]
 
 
 def test_how_good_the_best_is_stands_beside_what_it_may_lose():
-    assert glance_of(conclude(noisy(60, (0.5, 0.3)))).holds.startswith("Its ndcg_exp@10 is 0.")
-    assert glance_of(conclude(noisy(11, (0.1, 0.9)))).holds.startswith("The best ndcg_exp@10 is 0.")
+    assert glance_of(conclude(noisy(60, (0.5, 0.3)))).holds.startswith(
+        "Its NDCG over the first 10 passages is 0."
+    )
+    few = glance_of(conclude(noisy(11, (0.1, 0.9))))
+    assert few.holds.startswith("The best NDCG over the first 10 passages is 0.")
+    # the name of the measure stands once, after its words
+    assert "\n".join(glance_lines(few)).count("(ndcg_exp@10)") == 1
+    assert svg_of(few).count("ndcg_exp@10") == 1
+    # of a measure that a perfect ranking does not bring to 1 nobody knows how much that is
+    assert " of 1" not in glance_of(conclude(replace(noisy(60, (0.5, 0.3)), measure="p@10"))).holds
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("ndcg_evidence@5000", "NDCG over the first 5,000 characters read"),
+        ("ndcg_evidence_tokens@500", "NDCG over the first 500 tokens read"),
+        ("map", "average precision"),
+        # nothing is left out: what words do not say keeps its name
+        ("recall(rel=2)@10", "recall(rel=2)@10"),
+        ("ndcg_exp_condensed@10", "ndcg_exp_condensed@10"),
+        ("of_another_tool", "of_another_tool"),
+    ],
+)
+def test_a_measure_is_said_in_words(measure, words):
+    assert in_words(measure) == words
 
 
 @pytest.mark.parametrize("baseline", [None, "b"])
@@ -135,12 +181,10 @@ def test_a_poor_best_is_not_to_be_used_and_the_headline_says_so(baseline):
     scores = noisy(60, (0.09, 0.05), spread=0.02)
     found = conclude(scores, baseline=baseline, lost={"a": {"order": 0.5}}, configured={"a": setting()})
     poor = glance_of(found)
-    assert poor.sentence == (
-        "None is good enough: the best, a, has 0.09 of 1 by ndcg_exp@10. Look at the losses first."
-    )
+    assert poor.sentence == ("None is good enough: the best, a, reaches 0.09 of 1. Look at the losses first.")
     assert (found.used, found.advice, verdict_json(found)["sentence"]) == ("", None, poor.sentence)
     assert {one.group for one in found.standings} <= {"may", "out"}
-    assert poor.next.text.startswith("Add a reranker")
+    assert poor.next.config.startswith("rerank: ")
     assert (poor.tone, glance_json(poor)["said"]) == ("poor", "Warning: ")
     assert glance_lines(poor)[0].startswith("Warning: None is good enough")
     assert 'class="lead poor"' in svg_of(poor)
@@ -149,7 +193,8 @@ def test_a_poor_best_is_not_to_be_used_and_the_headline_says_so(baseline):
         assert not conclude(replace(scores, measure=measure)).poor
     alone = conclude(noisy(60, (0.09,), spread=0.02))
     assert sentence(alone) == (
-        "One setting, which is not good enough: ndcg_exp@10 0.09 on 60 queries. Look at the losses first."
+        "One setting, not good enough: 0.09 in NDCG over the first 10 passages, on 60 queries. Look at the "
+        "losses first."
     )
 
 
@@ -190,18 +235,21 @@ def reranked_or_not(gain):
     )
 
 
-def test_a_reranker_that_changed_nothing_is_not_advised_again():
+def test_where_a_reranker_changed_nothing_that_is_said_and_another_is_named():
     assert reranked_or_not(0.3).comparisons[0].real
-    assert steps_of(reranked_or_not(0.3))[0].text.startswith("Try another reranker")
+    helps, nothing = (steps_of(reranked_or_not(gain))[0] for gain in (0.3, 0))
+    assert helps.text.startswith("Only a run shows whether another brings")
     assert not reranked_or_not(0).comparisons[0].real
-    assert not any("reranker" in one.text for one in steps_of(reranked_or_not(0)))
-    assert steps_of(reranked_or_not(0))[0].text.startswith("Let chunks overlap")
+    assert nothing.text == f"No reranker tried is shown to help. {helps.text}"
+    assert "late_interaction" not in nothing.config
 
 
 def test_a_command_does_the_step_or_the_text_says_what_it_shows():
     first = steps_of(concluded("order", setting(), setting()))[0]
-    assert str(first).endswith(" What is lost, query by query: harness show results/x --worst 10")
-    assert str(replace(first, text="Use ndcg_text@5000 instead.", command="harness compare x")) == (
+    assert str(first).endswith(f" In the configuration: {first.config}")
+    filtered = steps_of(concluded("filter", setting(), setting()))[0]
+    assert str(filtered).endswith(" See what is lost, query by query: harness show results/x --worst 10")
+    assert str(replace(filtered, text="Use ndcg_text@5000 instead.", command="harness compare x")) == (
         "Use ndcg_text@5000 instead (harness compare x)."
     )
     assert glance_of(concluded("order", setting(), setting())).largest.startswith("Largest loss of a: ")
@@ -209,6 +257,6 @@ def test_a_command_does_the_step_or_the_text_says_what_it_shows():
 
 def test_of_too_few_questions_no_interval_is_drawn():
     three, many = (glance_of(conclude(noisy(n, (0.5, 0.3)))) for n in (3, 60))
-    assert three.about_settings == "Settings (ndcg_exp@10; too few queries for intervals)"
+    assert three.about_settings == "Settings (score; too few queries for intervals)"
     assert all(one.low is one.high is None for one in three.settings)
-    assert many.about_settings == "Settings (ndcg_exp@10, 95% intervals)"
+    assert many.about_settings == "Settings (score, 95% intervals)"

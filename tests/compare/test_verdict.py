@@ -405,7 +405,7 @@ def test_where_nothing_was_found_no_setting_leads():
             found = conclude(matrix({name: np.zeros(n) for name in names}), options=QUICK)
             assert (found.decision, found.leader, found.margin) == ("nothing found", None, None)
             (decision,) = lines_in(found, "decision")
-            assert decision.startswith("Nothing was found: ndcg_exp@10 is 0 for ")
+            assert decision.startswith("Nothing was found: NDCG over the first 10 passages is 0 for ")
             assert "leads with" not in " ".join(sentences_of(found))
     assert conclude(matrix({"a": [0.0, 0.1], "b": [0.0, 0.0]})).leader == "a"
 
@@ -475,8 +475,8 @@ def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
     assert {one.finding for one in found.comparisons} == {"real", "incomparable"}
     (decision,) = lines_in(found, "decision")
     assert decision == (
-        "c leads by ndcg_exp@10, which does not compare settings that cut documents differently. "
-        "ndcg_text@5000 does."
+        "c leads by NDCG over the first 10 passages, which does not compare settings that cut documents "
+        "differently."
     )
     assert "not comparable" in lines_in(found, "margin")[0]
     assert lines_in(found, "next") == ["Use ndcg_text@5000 instead."]

@@ -262,13 +262,18 @@ def test_every_kind_of_loss_is_explained(chromium, swept):
     assert all(len(one.partition(": ")[2]) > 10 for one in told)
     assert sum("(most)" in one for one in told) == 1
     assert chromium.names("#glance h3") == [chromium.names("#glance .setting-row.use")[0]]
+    # the measure in words, and its name for those who ask
+    measure = chromium.find("#glance .holds .term")
+    assert not re.search("[_@]", chromium.find("#glance .holds").text)
+    chromium.run("arguments[0].focus()", measure)
+    assert "ndcg_text@" in chromium.find("#tip").text
     check(chromium)
 
 
 def test_the_command_is_copied_or_marked(chromium, swept):
     chromium.open(swept, every=False)
     command = chromium.find("#glance .command code").text
-    assert command.startswith("harness ")
+    assert command.startswith("rerank: {")
     chromium.find("#glance .command button").click()
     chromium.until("return document.querySelector('#glance .command button').textContent !== 'Copy'")
     if "Marked" in chromium.find("#glance .command button").text:

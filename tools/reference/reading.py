@@ -60,7 +60,8 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 - **Use …**: the setting with the highest mean, or one as good that may lose less. Its name says what to set.
 - **At most {regret}**: this setting is at most so much worse than any other of the run, with 95 %
   confidence for all of them at once. If you can accept that, use it, whatever else is undecided.
-- **Its {HEADLINE}**: how good it is, which the bound does not say. Where even the best mean is below 0.3, the
+- **Its NDCG over the first 5,000 characters read**, {HEADLINE} in files and tables: how good it is,
+  which the bound does not say. Where even the best mean is below 0.3, the
   verdict is that none is good enough.
 - **Holds for …**: questions on one document resemble each other, so many questions on few documents say
   little about the next document. New documents are spoken of only with questions on enough of them
@@ -177,7 +178,7 @@ def reading(results: Results) -> str:
         losses=_losses(glance, parts),
         meanings="\n".join(f"- **{part}**: {_PARTS[part]}." for part in parts),
         tokens=_tokens(results, used.setting),
-        next=f"{glance.next.text} `{re.sub(r'[^ ]+/quickstart', 'results/quickstart', glance.next.command)}`",
+        next=f"{glance.next.text} `{re.sub(r'[^ ]+/quickstart', 'results/quickstart', glance.next.copied)}`",
     )
     return "\n\n".join(map(_wrapped, text.split("\n\n")))
 

@@ -12,7 +12,8 @@ function facts() {
     count(DATA.settings.length, 'setting'),
     first && first.n < asked ? term(`${whole(first.n)} of ${count(asked, 'question')} count`, DATA.left_out) : count(asked, 'question'),
     DATA.documents.length ? count(DATA.documents.filter((d) => d.status !== 'skipped').length, 'document') : null,
-    judge ? (judge === 'human' ? 'graded by a label file' : `graded by ${judge}`) : null,
+    // who graded the labels of a file is not known
+    judge ? (judge === 'human' ? term('grades from a label file', DATA.record.judge.file) : `graded by ${judge}`) : null,
   ].filter(Boolean);
 }
 

@@ -32,7 +32,7 @@ function chosen(settings) {
 }
 
 // How far that is ahead of the next that may be best.
-function leadFact({ settings, measure }) {
+function leadFact({ settings }) {
   const own = chosen(settings);
   const others = settings.filter((one) => one !== own);
   const next = others.find((one) => one.group !== 'out') || others[0];
@@ -40,7 +40,7 @@ function leadFact({ settings, measure }) {
   if (!found || found.words === 'not comparable') return null;
   const { difference, low, high } = found;
   const bounds = known(low) ? ` (${signed(low, 2)} to ${signed(high, 2)})`.replaceAll(' ', '\u00a0').replace('\u00a0(', ' (') : '';
-  return [[difference < 0 ? 'Gap in ' : 'Lead in ', term(measure)], [fixed(difference, 2) === '0.00' ? [h('b', null, 'level'), ' with '] : [h('b.num', null, fixed(Math.abs(difference), 2)), difference < 0 ? ' behind ' : ' ahead of '], '“', named(found.b), '”', h('span.num', null, bounds), ': ', term(found.words)]];
+  return [difference < 0 ? 'Gap' : 'Lead', [fixed(difference, 2) === '0.00' ? [h('b', null, 'level'), ' with '] : [h('b.num', null, fixed(Math.abs(difference), 2)), difference < 0 ? ' behind ' : ' ahead of '], '“', named(found.b), '”', h('span.num', null, bounds), ': ', term(found.words)]];
 }
 
 const READ = { judged: 'passages', judged_text: 'characters read', judged_text_tokens: 'tokens read' };
@@ -59,9 +59,11 @@ function measuresFact({ conflicts = [] } = {}, measure = '') {
   const others = DATA.measures.filter((name) => name !== measure && DATA.statistics[name]?.glance && !/_upper|_residual/.test(name));
   if (!others.length || DATA.settings.length < 2) return null;
   if (!conflicts.length) return ['Other measures', [h('b', null, others.length > 1 ? 'All' : 'One'), ` of ${others.length}: the same leader`]];
-  const clear = conflicts.filter((one) => one.finding === 'real').length;
-  return ['Other measures', [h('b', null, `${conflicts.length} of ${others.length}`), ` name another leader, ${clear ? `${clear} of them clearly` : 'none clearly'}`,
-    h('span.at-length', null, ': ', conflicts.slice(0, 2).map((one, k) => [k > 0 && ', ', term(one.measure)]), conflicts.length > 2 && ` and ${conflicts.length - 2} more`)]];
+  const [clear, unlike] = ['real', 'incomparable'].map((finding) => conflicts.filter((one) => one.finding === finding).length);
+  const cannot = term('cannot compare these settings', TERMS['not comparable']);
+  return ['Other measures', [h('b', null, `${conflicts.length} of ${others.length}`), ' ',
+    term(`name${conflicts.length === 1 ? 's' : ''} another leader`, conflicts.map((one) => one.measure).join(', ')),
+    unlike === conflicts.length ? [', but ', cannot] : [clear ? `, ${clear} clearly` : ', none clearly', unlike > 0 && h('span.at-length', null, `; ${unlike} `, cannot)]]];
 }
 
 // How sure the choice is, in numbers.
@@ -89,11 +91,26 @@ function factorRows(factors) {
   return [strips('factor-head', h('span.zero-name', { css: { '--at': place(0) } }, 'no difference')), rows, strips('factor-axis', axis(ticks, place))];
 }
 
-function whatMatters({ factors, interactions, level, measure }, most) {
+// The measure: its words in a text, and after that the score; its name is in what is explained.
+function aboutScore({ called, measure }) {
+  return [called === measure ? '' : `${called}, ${measure} in files`, aboutMeasure(measure)].filter(Boolean).join(': ');
+}
+
+const scoreTerm = (found) => term('score', aboutScore(found));
+
+function measured(said, found) {
+  const text = said.replace(' of 1', '\u00a0of\u00a01');
+  const at = text.indexOf(found.called);
+  return at < 0 ? foreign(text) : [foreign(text.slice(0, at)), term(found.called, aboutScore(found)), foreign(text.slice(at + found.called.length))];
+}
+
+function whatMatters(found, most) {
+  const { factors, interactions, level } = found;
+
   if (!factors.length) return null;
   const [first, rest] = [factors.slice(0, most), factors.slice(most)];
   return [
-    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', term(measure), `, with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval))),
+    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', scoreTerm(found), `, with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval))),
     h('ul.factors', null, factorRows(first)),
     rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more`), h('ul.factors', null, factorRows(rest))),
     interactions.map((text) => h('p.small', null, prose(text))),
@@ -118,9 +135,9 @@ function whereLost(own, parts) {
   const about = new Map(DATA.losses?.parts.map((one) => [one.name, one.about]));
   const most = Math.max(...own.losses.map((one) => one.value));
   const entry = (kind, label, value, text) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), h('span', null,
-    label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && ' (most)', h('span.soft', null, `: ${text}`)));
+    label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && ' (most)', h('span.soft', null, `: ${text}${known(value) ? '' : ', in other settings'}`)));
   return [
-    h('h3', null, 'Where quality is lost', h('span.aside', null, ' by ', named(DATA.settings.indexOf(own.setting)))),
+    h('h3', null, 'Where quality is lost', h('span.aside', null, ' under “', named(DATA.settings.indexOf(own.setting)), '”')),
     h('ul.lost', null, entry('left', 'left', own.mean, 'the score that is reached'),
       Object.entries(parts).map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part)?.value, about.get(label)))),
   ];
@@ -144,7 +161,7 @@ function leftBar({ mean, losses }, parts) {
 function rankRow(one, place, parts) {
   const setting = DATA.settings.indexOf(one.setting);
   return h(`li.setting-row.${one.group}`, null,
-    h('span.setting-name', null, setting < 0 ? foreign(one.words) : named(setting), ' ', one.why && h('small.soft', null, one.why)),
+    h('span.setting-name', null, setting < 0 ? foreign(one.words) : named(setting), ' ', one.why && h('small.soft', null, '· ', one.why)),
     h('span.dots-cell', null, dotRow(one.group, { value: one.mean, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
     h('b.num', null, fixed(one.mean, 2)),
     one.losses.length ? h('span.left-cell', null, leftBar(one, parts)) : null);
@@ -153,18 +170,19 @@ function rankRow(one, place, parts) {
 // The heading of a group; what rules all of it out is said once.
 function groupHead(kind, rows) {
   const [title, name] = GROUPS[kind];
-  const why = rows.length > 1 && rows.every((one) => one.why === rows[0].why) ? rows[0].why : '';
+  const why = rows.every((one) => one.why === rows[0].why) ? rows[0]?.why : '';
   return [h('h4', null, term(title, TERMS[name]), why && h('span.soft', null, `: ${why}`)), why];
 }
 
-function ranking({ settings: all, measure, level, more }, most, parts) {
+function ranking(found, most, parts) {
+  const { settings: all, level, more } = found;
   // a handful of queries bounds nothing
   const few = (firstSummary()?.n ?? 0) < FEWEST;
   const settings = few ? all.map((one) => ({ ...one, low: null, high: null })) : all;
   // one folded row would take as much room
   const shown = settings.filter((one, k) => k < most || one.group === 'use' || all.length === most + 1);
   const rest = settings.filter((one) => !shown.includes(one));
-  const [low, high, ticks] = scoreRange(settings, 6);
+  const [low, high, ticks] = scoreRange(settings, innerWidth < 1000 ? 4 : 6);
   const place = percentOf(low, high);
   const lossy = Object.keys(parts).length > 0;
   const group = (kind) => {
@@ -173,7 +191,7 @@ function ranking({ settings: all, measure, level, more }, most, parts) {
     return rows.length > 0 && [all.length > 1 && head, h('ul', null, rows.map((one) => rankRow(why ? { ...one, why: '' } : one, place, parts)))];
   };
   return [
-    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, term(measure), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)])),
+    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, 'by ', scoreTerm(found), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)])),
     h('div', null, Object.keys(GROUPS).map(group),
       h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, 'left, then lost')),
       rest.length > 0 && h('details.rest', null, h('summary', null, more[most]), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
@@ -191,8 +209,9 @@ async function copyText(text, button, code) {
   }
 }
 
-function nextStep({ text, command }) {
+function nextStep({ text, command: run, config }) {
   if (!text) return null;
+  const command = config || run;
   const code = command && h('code', null, command.split(' ').map((word, k) => [k > 0 && ' ', h('span.word', null, word)]));
   const button = command && h('button.quiet', { type: 'button', onclick: () => copyText(command, button, code) }, 'Copy');
   return h('p.next', null, h('b', null, 'Next'), ' ', h('span', null, text), ' ', command && h('span.command', null, code, button));
@@ -204,22 +223,22 @@ onPhone.addEventListener('change', () => draw((one) => one.id === 'glance'));
 
 // What to use; or, in a frame and with a sign, why nothing is.
 function sentence(text, tone, said) {
-  if (tone === 'good') return h('h2.sentence', null, foreign(text));
+  if (tone === 'good') return h('h2.sentence', null, text);
   const sign = g('svg.sign', { viewBox: '0 0 24 24', 'aria-hidden': true }, g('path', { d: 'M12 3L22.5 21H1.5Z' }), g('path', { d: 'M12 9.5V15M12 17.5V18.5' }));
-  return h(`h2.sentence.warns.${tone}`, null, sign, h('span', null, hidden(said), foreign(text)));
+  return h(`h2.sentence.warns.${tone}`, null, sign, h('span', null, hidden(said), text));
 }
 
 function firstScreen(rows, factors) {
   const found = statistics().glance;
   const head = h('p.facts', null, facts().map((fact) => h('span', null, fact)));
-  if (!found) return [head, sentence(statistics().why || 'There is nothing to compare.', 'poor', 'Warning: ')];
+  if (!found) return [head, sentence(foreign(statistics().why || 'There is nothing to compare.'), 'poor', 'Warning: ')];
   const matters = whatMatters(found, factors);
   const parts = lossParts(found.settings);
   const lost = Object.keys(parts).length > 0 && whereLost(chosen(found.settings), parts);
   return [
     !onPhone.matches && head,
-    sentence(found.sentence, found.tone, found.said),
-    found.holds && h('p.holds', null, foreign(found.holds)),
+    sentence(measured(found.sentence, found), found.tone, found.said),
+    found.holds && h('p.holds', null, measured(found.holds, found)),
     howSure(found),
     onPhone.matches ? [lost, nextStep(found.next)] : h('div.beside', null, [matters, lost].map((one) => one && h('div', null, one))),
     found.settings.length > 0 && ranking(found, rows, parts),
