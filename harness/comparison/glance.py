@@ -59,12 +59,8 @@ class Glance:
     def head(self) -> list[str]:
         """The sentence and what it holds for, with the name of the measure after its words."""
         told = f"{TONES[self.tone]}{self.sentence}\n{self.holds}"
-        return told.replace(self.called, self.measure_named, 1).split("\n")
-
-    @property
-    def measure_named(self) -> str:
-        """The measure in words, and its name where that is another."""
-        return self.called if self.called == self.measure else f"{self.called} ({self.measure})"
+        named = self.called if self.called == self.measure else f"{self.called} ({self.measure})"
+        return told.replace(self.called, named, 1).split("\n")
 
 
 def glance_of(verdict: Verdict) -> Glance:
