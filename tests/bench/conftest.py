@@ -1,6 +1,7 @@
 """A tiny corpus of our own, and a configuration over it."""
 
 import csv
+from functools import partial
 
 import pytest
 
@@ -85,3 +86,11 @@ def write_config(corpus, shared_cache):
         return path
 
     return write
+
+
+@pytest.fixture
+def lexical(write_config):
+    """The same for short chunks that are found by their words alone."""
+    return partial(
+        write_config, chunk="{kind: recursive, chunk_size: 90}", retrieve="{kind: bm25}", rerank="null"
+    )

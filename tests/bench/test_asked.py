@@ -6,7 +6,6 @@ import pytest
 
 from harness.cli import main
 from harness.report import PriceRow
-from harness.running.config.load import load_config
 from tests.command import bench
 from tests.judge.fake_server import FakeServer, says
 
@@ -20,15 +19,13 @@ def asked(folder):
         return [tuple(row.values()) for row in csv.DictReader(file)]
 
 
-def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(write_config):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
+def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(lexical):
+    path = lexical(
         retrieve=f"""
   kind: rrf
   routes:
     - {DENSE}
     - {{kind: bm25, rewrite: {{kind: template, template: "({{query}})"}}}}""",
-        rerank="null",
         more='rewrite: [null, {kind: template, template: "say: {query}"}]\nmeasures: [ndcg_exp@3]',
     )
     _, folder = bench(path)
@@ -48,17 +45,6 @@ def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(write_conf
     assert steps[stated, "retrieve.bm25"]["q5"] == "(say: Who is the chief executive?)"
 
 
-def test_without_rewriting_there_is_no_table(write_config):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
-        retrieve="{kind: bm25}",
-        rerank="null",
-        more="measures: [ndcg_exp@3]",
-    )
-    _, folder = bench(path)
-    assert not (folder / "asked.csv").exists()
-
-
 def fake(request, number):
     return says("Words of: " + request["body"]["messages"][-1]["content"].splitlines()[1], usage=(100, 10))
 
@@ -76,14 +62,12 @@ def rewriting(url, more=""):
     )
 
 
-def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch, capsys):
+def test_a_model_is_asked_by_a_run_alone_and_paid_once(lexical, monkeypatch, capsys):
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
     with FakeServer(fake) as server:
         own = rewriting(server.url)
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
+        path = lexical(
             retrieve=f"{{kind: rrf, routes: [{{kind: bm25}}, {{kind: bm25, rewrite: {own}}}]}}",
-            rerank="null",
             more=f"rewrite: [null, {own}]\nmeasures: [ndcg_exp@3]",
             cache="own",
         )
@@ -129,41 +113,9 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch
     assert not any("sk-do-not-show" in file.read_text() for file in folder.glob("*.*"))
 
 
-def test_settings_that_differ_in_the_model_are_named_by_it(write_config):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
-        retrieve="{kind: bm25}",
-        rerank="null",
-        more="rewrite: {kind: llm, endpoint: [{model: small}, {model: large}]}\nmeasures: [ndcg_exp@3]",
-    )
-    names = [setting.name for setting in load_config(path).settings]
-    assert names == ["endpoint=small", "endpoint=large"]
-
-
-def test_a_run_reports_its_calls_and_what_prevents_them(write_config, monkeypatch, capsys):
-    monkeypatch.delenv("FAKE_KEY", raising=False)
+def test_a_dry_run_of_an_agreement_asks_nothing(lexical, capsys):
     with FakeServer(fake) as server:
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
-            retrieve="{kind: bm25}",
-            rerank="null",
-            more=f"rewrite: {rewriting(server.url)}\nmeasures: [ndcg_exp@3]",
-            cache="own",
-        )
-        command("validate", path)
-        assert "the environment variable FAKE_KEY is not set" in " ".join(capsys.readouterr().err.split())
-        monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
-        command("bench", path)
-    output = " ".join(capsys.readouterr().out.split())
-    assert "declarative v1 by fake-1 rewrote queries: 5 calls now for 0.0100, 0 answers from" in output
-
-
-def test_a_dry_run_of_an_agreement_asks_nothing(write_config, capsys):
-    with FakeServer(fake) as server:
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
-            retrieve="{kind: bm25}",
-            rerank="null",
+        path = lexical(
             more=f"rewrite: {rewriting(server.url)}\nmeasures: [ndcg_exp@3]\n"
             f"relevance: {{judge: llm, endpoint: {{model: fake-1, base_url: '{server.url}'}}}}",
             cache="own",

@@ -1,6 +1,5 @@
 """The whole pipeline on a tiny corpus with the embedded model."""
 
-import csv
 import json
 import math
 import random
@@ -14,7 +13,7 @@ from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.config.models import BootstrapConfig
 from harness.running.evaluate.scoring import answerability
-from harness.values.errors import CorpusError, LabelError, ModelError
+from harness.values.errors import CorpusError, LabelError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
 from tests.command import bench, table, told
@@ -180,11 +179,6 @@ def test_chunks_longer_than_the_encoder_reads_are_warned_of(write_config, corpus
     assert any("longer than the 256 tokens" in text and "1 of 3" in text for text in reporter.warnings)
 
 
-def test_shallow_rankings_are_warned_of(write_config):
-    _, _, reporter = told(write_config(more="measures: [ndcg_exp@12]"))
-    assert any("rankings end at rank 10" in text for text in reporter.warnings)
-
-
 def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus):
     (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
     with pytest.raises(CorpusError, match=r"bad\.txt"):
@@ -209,18 +203,6 @@ def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_co
     results, folder, _ = told(write_config(more="anchor: {on_unanchored: list}"))
     assert results.record.counts["labels_not_anchored"] == 1
     assert [r["accepted"] for r in table(folder / "anchoring.csv")].count("no") == 1
-
-
-def test_people_who_graded_a_passage_together_are_named_once(write_config, corpus):
-    graders = iter(["Ann", "Ann, Ben", ""] * 9)
-    with (corpus / "labels.csv").open(newline="", encoding="utf-8") as file:
-        labels = [{**row, "judge": next(graders)} for row in csv.DictReader(file)]
-    with (corpus / "labels.csv").open("w", newline="", encoding="utf-8") as file:
-        rows = csv.DictWriter(file, labels[0])
-        rows.writeheader()
-        rows.writerows(labels)
-    results, _, _ = told(write_config(rerank="null"))
-    assert {row.judge for row in results.summary} == {"Ann, Ben, human"}
 
 
 def test_doubtful_labels_are_warned_of(write_config, corpus):
@@ -260,14 +242,6 @@ def test_an_auroc_from_few_queries_always_has_a_remark():
     assert remark(5, 5) == ""
 
 
-def test_a_model_that_cannot_be_had_names_the_choices(write_config, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    path = write_config()
-    path.write_text(path.read_text().replace("embedded:all-MiniLM-L6-v2", "embedded:all-MiniLM"))
-    with pytest.raises(ModelError, match="embedded:all-MiniLM-L6-v2"):
-        told(path)
-
-
 def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, corpus):
     plan = make_plan(load_config(write_config(cache="fresh")), Silent())
     assert [s.setting for s in plan.settings] == ["chunk=90/0", "chunk=180/0"]
@@ -279,16 +253,6 @@ def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, c
     assert all(
         s.to_embed == 0 for s in make_plan(load_config(write_config(cache="fresh")), Silent()).settings
     )
-
-
-@pytest.mark.parametrize("distance", ["l2", "ip"])
-def test_every_distance_of_chroma_ranks_by_similarity(write_config, distance):
-    """The embedded model's vectors have unit length, so that all three distances rank alike."""
-    path = write_config(rerank="null", chunk="{kind: recursive, chunk_size: 90}")
-    cosine, _, _ = told(path)
-    path.write_text(path.read_text().replace("top_k: 10", f"top_k: 10, distance: {distance}"))
-    other, _, _ = told(path)
-    assert [r.chunk_id for r in other.ranked] == [r.chunk_id for r in cosine.ranked]
 
 
 def test_flipped_bits_in_the_cache_change_no_figure_and_are_reported_once(corpus, write_config):
@@ -344,20 +308,6 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(write_conf
     assert any("are suspect" in text and "pages" not in text for text in reporter.notes)
 
 
-def test_repairs_of_the_parser_are_reported_in_the_terminal(write_config, corpus):
-    from tests.corpus.attacks import LINE, pages_of
-
-    sound = pages_of(LINE)
-    (corpus / "docs" / "odd.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
-    path = write_config()
-    path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
-    _, folder, reporter = told(path)
-    (message,) = [text for text in reporter.warnings if "after repairing errors" in text]
-    (row,) = [row for row in table(folder / "documents.csv") if row["document"] == "odd"]
-    reason = row["reason"].split("; ")[0]
-    assert f"1 document could be read, but only after repairing errors (odd: {reason})" in message
-
-
 BM25 = "{kind: bm25, top_k: 10}"
 
 
@@ -372,11 +322,3 @@ def test_sentences_are_embedded_once_for_all_chunkings_by_meaning(write_config):
     assert again.record.counts.get("vectors_computed", 0) == 0
     assert again.summary == first.summary
     assert make_plan(load_config(path), Silent()).models == ("embedded:all-MiniLM-L6-v2",)
-
-
-def test_a_splitter_that_alters_text_ends_the_run_with_the_place(write_config):
-    markdown = '{headers_to_split_on: [["#", Title]]}'
-    chunk = f"{{kind: langchain, splitter: MarkdownHeaderTextSplitter, arguments: {markdown}}}"
-    path = write_config(chunk=chunk, rerank="null", retrieve=BM25)
-    with pytest.raises(CorpusError, match=r"engines: splitter MarkdownHeader.* \(character \d+\)"):
-        bench(path)

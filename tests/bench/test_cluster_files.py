@@ -22,10 +22,6 @@ def read(name):
     return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
 
 
-def test_there_is_one_for_virtual_machines_and_one_for_kubernetes():
-    assert [path.name for path in FILES] == ["aws.yaml", "kuberay.yaml"]
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_version_in_it_is_the_locked_one(path):
     versions = re.findall(r"\d+\.\d+\.\d+", path.read_text(encoding="utf-8"))
@@ -45,13 +41,3 @@ def test_the_machines_are_described_as_ray_wants_it():
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
     schema = Path(ray.__file__).parent / "autoscaler" / "ray-schema.json"
     jsonschema.validate(read("aws.yaml"), json.loads(schema.read_text(encoding="utf-8")))
-
-
-def test_every_pod_has_the_documents_under_one_path():
-    spec = read("kuberay.yaml")["spec"]
-    pods = [group["template"]["spec"] for group in (spec["headGroupSpec"], *spec["workerGroupSpecs"])]
-    mounts = [(one["name"], one["mountPath"]) for pod in pods for one in pod["containers"][0]["volumeMounts"]]
-    claims = [one["persistentVolumeClaim"]["claimName"] for pod in pods for one in pod["volumes"]]
-    assert set(mounts) == {("data", "/data")}
-    assert len(mounts) == len(claims) == len(pods)
-    assert len(set(claims)) == 1

@@ -6,9 +6,7 @@ import re
 
 import pytest
 
-from harness.running.config.load import load_config
 from harness.running.evaluate.warnings import text_budgets
-from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from tests.command import bench
 
@@ -93,26 +91,6 @@ def test_rankings_that_end_before_the_budget_are_warned_of(write_config):
     assert "retrieve.top_chars to 600" in message
 
 
-def test_a_search_that_finds_no_more_is_not_advised_to_go_deeper(write_config):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 60}", retrieve="{kind: bm25, top_k: 9}", more=MEASURES
-    )
-    results, _, warned = run(path)
-    found = [len(ranking.chunk_ids) for ranking in results.runs["base", "retrieve"]]
-    assert min(found) < 9
-    reached = sum(ranks == 9 for ranks in found)
-    messages = [text for text in warned if "ndcg_text@600" in text]
-    assert [f"({reached} of {len(found)} queries" in text for text in messages] == [True] * bool(reached)
-
-
-def test_documents_shorter_than_the_budget_are_no_fault_of_the_search(write_config):
-    path = retrieving(
-        write_config(chunk="{kind: recursive, chunk_size: 250}", more="measures: [ndcg_text@90000]"),
-        "{top_k: 500}",
-    )
-    assert not run(path)[2]
-
-
 def test_a_reranker_as_shallow_as_a_cutoff_is_warned_of(write_config):
     shallow = write_config(rerank="{kind: late_interaction, top_n: 3}", more=MEASURES)
     (message,) = [text for text in run(shallow)[2] if "rerank.top_n" in text]
@@ -120,12 +98,6 @@ def test_a_reranker_as_shallow_as_a_cutoff_is_warned_of(write_config):
     assert "above 3" in message
     deep = write_config(rerank="{kind: late_interaction, top_n: 4}", more=MEASURES)
     assert not [text for text in run(deep)[2] if "rerank.top_n" in text]
-
-
-def test_two_depths_at_once_are_refused(write_config):
-    path = retrieving(write_config(), "{top_k: 5, top_chars: 500}")
-    with pytest.raises(ConfigError, match="keep one of them"):
-        load_config(path)
 
 
 def test_of_text_budgets_the_largest_of_each_unit_counts():

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,6 @@ from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed, quick, rerank_script
 
 __all__ = ["quick"]
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 def script(request, number):
@@ -103,20 +100,3 @@ def test_clearing_the_cache_keeps_what_was_paid_for(config, tmp_path):
         assert exit_code("cache", "--cache", cache, "--clear") == 0
         bench(path)
         assert server.count == count
-
-
-def test_the_example_is_planned_without_keys_and_says_what_is_missing(monkeypatch, tmp_path, capsys):
-    monkeypatch.chdir(ROOT)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("COHERE_API_KEY", raising=False)
-    text = (ROOT / "configs" / "meridian_endpoints.yaml").read_text(encoding="utf-8")
-    path = tmp_path / "example.yaml"
-    path.write_text(f"{text}cache: {tmp_path}/cache\nresults: {tmp_path}/results\n", encoding="utf-8")
-    assert exit_code("validate", path) == 0
-    shown = capsys.readouterr()
-    output = " ".join(shown.out.split())
-    assert "text-embedding-3-small: " in output
-    assert "price about" in output
-    missing = " ".join(shown.err.split())
-    assert "OPENAI_API_KEY is not set" in missing
-    assert "COHERE_API_KEY is not set" in missing

@@ -1,19 +1,14 @@
 """Hits of another pipeline are scored as our own search is."""
 
 import json
-from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness.cli import main
-from harness.cli.commands.score import _config
 from harness.comparison.stored import read_stored, scores_of
 from harness.report import read_result
-from harness.running.hits.scoring import ReturnedChunksConfig
-from harness.steps.chunk import chunk_documents
-from harness.values.errors import ConfigError
 from tests.command import bench, table
 
 from .conftest import SENTENCES
@@ -230,52 +225,3 @@ def test_scores_that_look_like_distances_are_warned_of(score, corpus):
     hits = [{"query_id": "q1", "score": s, "text": SENTENCES["people"][i]} for i, s in enumerate((0.1, 0.7))]
     _, _, output = score(write(corpus / "hits.jsonl", hits))
     assert "write a column rank instead" in output
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "required: --run, --qrels"),
-        (["--hits", "a.jsonl"], "--hits also needs --queries, --labels, --documents"),
-        (["--hits", "a.jsonl", "--run", "r"], "give one of them"),
-        (["--run", "r", "--qrels", "q", "--name", "x"], "--name: only with --hits"),
-        (
-            ["--hits", "a", "--queries", "q", "--labels", "l", "--documents", "d", "--format", "csv"],
-            "--per-query",
-        ),
-    ],
-)
-def test_hits_and_a_run_file_cannot_be_combined(words, message, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(["score", *words])
-    assert stopped.value.code == 2
-    assert message in " ".join(capsys.readouterr().err.split())
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--name", "a/b"], "--name: "),
-        (["--measures", "ndgc@10"], "--measures: "),
-        (["--threshold", "101"], "--threshold is 101"),
-    ],
-)
-def test_impossible_options_are_named(score, corpus, more, message):
-    hits = [{"query_id": "q1", "rank": 1, "text": SENTENCES["people"][0]}]
-    code, _, output = score(write(corpus / "hits.jsonl", hits), more=more)
-    assert code == 1
-    assert message in output
-
-
-def test_results_are_named_after_all_files():
-    options = {"threshold": 90, "name": None, "documents": ["*.md"], "queries": "q.csv", "labels": "l.csv"}
-    more = {"on_bad_document": "fail", "parser": "pypdf", "cache": ".c", "results": "r", "measures": []}
-    for files, name in ((["a b.jsonl"], "a-b"), (["x/before.jsonl", "after.csv"], "before-after")):
-        given = Namespace(hits=[Path(file) for file in files], **options, **more)
-        assert _config(given).name == name
-
-
-def test_returned_chunks_cannot_cut_documents():
-    chunks = ReturnedChunksConfig(file=Path("theirs.jsonl"))
-    with pytest.raises(ConfigError, match=r"theirs\.jsonl: how these chunks were cut is not known"):
-        chunk_documents([], chunks)

@@ -1,6 +1,5 @@
 """A benchmark whose grades come from a judge, end to end: over HTTP, through the ledger, into the tables."""
 
-import itertools
 import json
 
 import numpy as np
@@ -245,21 +244,6 @@ def test_a_shallow_pool_and_overlapping_spans_are_warned_of(judged):
         )
     assert any("first 2 chunks" in text and "looks at 3" in text for text in reporter.warnings)
     assert any("unit: passage" in text for text in reporter.warnings)
-
-
-def test_nothing_is_said_of_overlap_where_passages_are_judged_as_they_are_by_default(judged):
-    with FakeServer(careful) as server:
-        _, folder, reporter = told(
-            judged(server.url, pool="{depth: 3}", chunk="{kind: recursive, chunk_size: [90, 180]}")
-        )
-    assert not any("overlap" in text for text in reporter.warnings)
-    spans = [
-        (r["query_id"], r["document"], int(r["start"]), int(r["end"]))
-        for r in table(folder / "judgments.csv")
-        if r["scored_on"] == "yes"
-    ]
-    for one, two in itertools.pairwise(sorted(spans)):
-        assert one[:2] != two[:2] or one[3] <= two[2]
 
 
 def test_seed_ratio_is_next_to_ndcg_when_asked_for_and_is_never_called_so(judged):

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness.cli import main
 from harness.comparison.factors import LabelSensitivity, label_parts, sensitivity_of
-from harness.report import LabelSensitivityRow, label_note, read_any
+from harness.report import LabelSensitivityRow, read_any
 from harness.report.scoring_inputs import read_graded_spans
 from harness.values.progress import Silent
 from tests.command import bench, table
@@ -35,12 +34,6 @@ def test_every_setting_and_stage_is_scored_with_labels_of_all_lengths(write_conf
     assert lengths["trimmed to 25 %"] < lengths["as labelled"] < lengths["padded by 100"]
 
 
-def test_nothing_is_written_where_no_measure_reads_a_length_of_text(write_config):
-    results, folder = bench(write_config(more="measures: [ndcg_exp@3, text_recall@3]"))
-    assert not (folder / FILE).exists()
-    assert results.record.counts["label_characters_p50"] > 0
-
-
 def label_sensitivity(folders, names, measure, stage="final"):
     rows = {result: read_any(folder, LabelSensitivityRow) for result, folder in folders.items()}
     return sensitivity_of(rows, names, stage).get(measure)
@@ -63,18 +56,6 @@ def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
     assert label_sensitivity({"today": folder}, names, "ndcg_exp@3") is None
 
 
-def test_show_says_how_long_the_labels_are_where_chunkings_differ(write_config, capsys):
-    results, folder = bench(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
-    length = results.record.counts["label_characters_p50"]
-    with pytest.raises(SystemExit):
-        main(["show", str(folder)])
-    assert f"The median label has {length:,.0f} characters." in capsys.readouterr().out
-    chunk = {"kind": "page"}
-    alike = {"settings": [{"chunk": chunk}, {"chunk": dict(chunk)}]}
-    assert label_note(alike, results.record.counts) is None
-    assert label_note(results.record.config, {}) is None
-
-
 @pytest.mark.parametrize(("enough", "warned"), [(200, False), (20, True)])
 def test_labels_of_which_a_small_part_counts_are_warned_of(write_config, enough, warned):
     # the median label has some 70 characters
@@ -83,19 +64,6 @@ def test_labels_of_which_a_small_part_counts_are_warned_of(write_config, enough,
     bench(path, reporter)
     messages = [text for text in reporter.warnings if text.startswith("the median label has")]
     assert [f"counts any {enough} of them as found evidence" in text for text in messages] == [True] * warned
-
-
-def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
-    rows = table(corpus / "labels.csv")
-    with (corpus / "labels.csv").open("w", newline="") as file:
-        out = csv.DictWriter(file, [*rows[0], "answer"])
-        out.writeheader()
-        out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows)
-    reporter = Silent()
-    path = write_config(rerank="null", more="measures: [ndcg_evidence(enough=20)@300]")
-    results, _ = bench(path, reporter)
-    assert not [text for text in reporter.warnings if text.startswith("the median label has")]
-    assert any(row.mean for row in results.summary if row.measure.startswith("ndcg_evidence"))
 
 
 def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(write_config, corpus):

@@ -65,14 +65,8 @@ def test_every_step_and_route_is_measured_and_the_totals_add_up(write_config, cl
         assert len(list(csv.DictReader(file))) == 5
 
 
-def test_what_was_measured_is_kept_and_is_no_part_of_the_outcome(write_config, clock, tmp_path):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
-        retrieve="{kind: bm25}",
-        rerank="null",
-        more=MEASURED,
-        cache="fresh",
-    )
+def test_what_was_measured_is_kept_and_is_no_part_of_the_outcome(lexical, clock, tmp_path):
+    path = lexical(more=MEASURED, cache="fresh")
     rows, _ = run(path)
     ticks = clock[0]
     again, folder = run(path)
@@ -103,15 +97,6 @@ def test_a_slow_step_is_measured_on_fewer_queries(write_config, clock):
     assert [0 < row.queries < 5 for row in rows] == [True]
 
 
-def test_nothing_is_measured_unless_asked_for(write_config):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}", retrieve="{kind: bm25}", rerank="null", cache="fresh"
-    )
-    rows, folder = run(path)
-    assert rows == []
-    assert not (folder / "latency.csv").exists()
-
-
 MODELS = {"bm25": "", "learned_sparse": "", "multi_vector": ', model: "embedded:maxsim"'}
 
 
@@ -119,16 +104,14 @@ SPARSE = pytest.param("learned_sparse", marks=pytest.mark.slow)  # loads torch
 
 
 @pytest.mark.parametrize("kind", ["chroma", "exact", "faiss", "concatenated", "bm25", SPARSE, "multi_vector"])
-def test_every_kind_is_searched_one_query_at_a_time(write_config, kind):
+def test_every_kind_is_searched_one_query_at_a_time(lexical, kind):
     if kind == "faiss":
         pytest.importorskip("faiss")
     model = MODELS.get(kind, f", {MODEL}")
     if kind == "learned_sparse":
         model = f", model: {tiny.a_splade()}"
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
+    path = lexical(
         retrieve=f"[{{kind: {kind}, top_k: 5{model}}}, {{kind: {kind}, top_chars: 200{model}}}]",
-        rerank="null",
         more=MEASURED,
     )
     rows, _ = run(path)
@@ -177,9 +160,7 @@ def test_filters_and_readers_are_steps_and_a_route_may_have_its_own_filter(write
 
 @pytest.mark.parametrize("boost", ["", ", boost: 5"])
 @pytest.mark.parametrize("kind", ["exact", "bm25", "fused"])
-def test_what_is_measured_under_a_filter_is_the_search_that_was_run(
-    write_config, monkeypatch, table, kind, boost
-):
+def test_what_is_measured_under_a_filter_is_the_search_that_was_run(lexical, monkeypatch, table, kind, boost):
     seen = []
     retrieve = RunTools.retrieve
 
@@ -192,10 +173,8 @@ def test_what_is_measured_under_a_filter_is_the_search_that_was_run(
     monkeypatch.setattr(RunTools, "retrieve", keep)
     plain = {"exact": f"{{kind: exact, {MODEL}, top_k: 4}}", "bm25": "{kind: bm25, top_k: 4}"}
     fused = f"{{kind: minmax, top_k: 4, routes: [{plain['exact']}, {plain['bm25']}]}}"
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
+    path = lexical(
         retrieve=plain.get(kind, fused),
-        rerank="null",
         more=f"filter: {{kind: rules, file: {table}, fields: [topic], years: [year]{boost}}}\n{MEASURED}",
         cache="fresh",
     )
@@ -244,34 +223,12 @@ def test_code_of_the_user_is_not_called_to_measure_it_unless_that_is_allowed(wri
     }
 
 
-def test_a_filter_by_a_model_takes_what_its_answers_took(write_config, monkeypatch, table):
-    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
-    output = completion('{"topic": "fuel pump"}')
-    with FakeServer(lambda request, number: Answer(body=output, delay=0.15)) as server:
-        endpoint = f"{{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}"
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
-            retrieve="{kind: bm25}",
-            rerank="null",
-            more=f"filter: {{kind: llm, file: {table}, fields: [topic], endpoint: {endpoint}}}\n{MEASURED}",
-            cache="fresh",
-        )
-        rows, _ = run(path)
-    ours = {row.stage: row for row in rows}
-    assert ours["filter"].p50 >= 150
-    assert ours["retrieve"].total_p50 >= ours["filter"].p50
-
-
-def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(write_config, monkeypatch):
+def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(lexical, monkeypatch):
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
     with FakeServer(lambda request, number: Answer(body=completion("words"), delay=0.15)) as server:
         endpoint = f"{{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}"
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
-            retrieve="{kind: bm25}",
-            rerank="null",
-            more=f"rewrite: {{kind: multi_query, endpoint: {endpoint}}}\n{MEASURED}",
-            cache="fresh",
+        path = lexical(
+            more=f"rewrite: {{kind: multi_query, endpoint: {endpoint}}}\n{MEASURED}", cache="fresh"
         )
         results, _ = bench(path)
         assert server.count == 5, "nothing is asked again to measure it"
@@ -283,27 +240,3 @@ def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(write_conf
     # its answers are counted once
     (facts,) = results.record.counts["rewriting"].values()
     assert (facts["calls"], facts["from_ledger"]) == (5, 0)
-
-
-def test_the_time_of_a_batch_of_an_earlier_version_is_not_taken_for_that_of_a_query(
-    write_config, monkeypatch
-):
-    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
-    # the id that such an answer has in the ledger
-    answer = Answer(body=completion("words"), headers={"x-request-id": "batch_2/req-0"})
-    with FakeServer(lambda request, number: answer) as server:
-        endpoint = f"{{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}"
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
-            retrieve="{kind: bm25}",
-            rerank="null",
-            more=f"rewrite: {{kind: llm, endpoint: {endpoint}}}\n{MEASURED}",
-            cache="fresh",
-        )
-        rows, _ = run(path)
-    output = "the language model has answered in batches, whose time is not that of a query"
-    assert [(row.stage, row.p50, row.total_p50, row.remark) for row in rows] == [
-        ("rewrite", None, None, output),
-        ("retrieve", rows[1].p50, None, output),
-    ]
-    assert rows[1].p50 is not None

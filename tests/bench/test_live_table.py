@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from rich.console import Console
 
-from harness.cli.terminal import LiveBoard, TerminalReporter
+from harness.cli.terminal import TerminalReporter
 from harness.values.progress import Silent
 from tests.bench.test_judged_bench import careful
 from tests.command import bench
@@ -82,26 +82,3 @@ def test_the_table_is_drawn_on_a_terminal_and_nowhere_else(terminal):
     # the bars work as before once the table is gone
     with reporter.task("again", 1) as task:
         task.advance()
-
-
-def test_of_more_rows_than_fit_the_latest_are_shown():
-    board = LiveBoard(("setting", "rerank"))
-    for i in range(50):
-        board.put(f"setting-{i}", {"rerank": "0.5"})
-    console = Console(file=io.StringIO(), force_terminal=True, width=60, height=20)
-    console.print(board)
-    drawn = console.file.getvalue()
-    assert "setting-49" in drawn
-    assert "setting-0 " not in drawn
-    assert "40 more above" in drawn
-
-
-def test_a_long_name_goes_on_in_the_next_line():
-    name = "headings rules fields=company years=period boost=none minmax late_interaction"
-    board = LiveBoard(("mean ndcg_evidence@5000", "chunks", "seconds", "retrieve", "rerank"))
-    board.put(name, {"chunks": "14,647", "seconds": "1.2", "retrieve": "0.512", "rerank": "0.544"})
-    console = Console(file=io.StringIO(), force_terminal=True, width=80, height=30)
-    console.print(board)
-    drawn = console.file.getvalue()
-    for word in (*name.split(), "14,647", "0.512", "0.544"):
-        assert word in drawn

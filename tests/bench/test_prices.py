@@ -8,7 +8,6 @@ from harness.comparison.scores import costs_of
 from harness.comparison.stored import read_stored, scores_of
 from harness.running.bench.page import write_page
 from harness.running.config.load import load_config
-from harness.values.errors import ConfigError
 from tests.command import bench
 from tests.report.test_page import payload_of
 
@@ -94,8 +93,3 @@ def test_verdict_and_page_take_the_price_of_their_measure(write_config):
             mine = prices[page["settings"][row["setting"]], row["stage"], measure]
             assert row["read"][at]["depth"] == mine["depth"]
             assert row["read"][at]["tokens"] == pytest.approx(float(mine["tokens_read"]), rel=1e-3)
-
-
-def test_a_price_cannot_order_the_summary(write_config):
-    with pytest.raises(ConfigError, match="tokens@5 is a cost"):
-        load_config(write_config(more="measures: [tokens@5, ndcg_exp@5]"))

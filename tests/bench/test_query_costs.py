@@ -10,16 +10,14 @@ from tests.search.test_endpoints import embed
 from .conftest import QUERIES
 
 
-def test_the_vectors_of_queries_are_paid_for_each_time_and_those_of_chunks_once(write_config):
+def test_the_vectors_of_queries_are_paid_for_each_time_and_those_of_chunks_once(lexical):
     with FakeServer(embed) as server:
         endpoint = (
             f"{{model: fake-embed, base_url: '{server.url}', api_key_env: null, timeout: 100, "
             "price: 1000000, texts_per_request: 1}"
         )
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
+        path = lexical(
             retrieve=f"[{{kind: exact, top_k: 5, endpoint: {endpoint}}}, {{kind: bm25}}]",
-            rerank="null",
             more="measures: [ndcg_exp@3]\nlatency: {queries: 2}",
             cache="fresh",
         )

@@ -9,7 +9,6 @@ from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
-from tests.judge.fake_server import FakeServer
 
 MISSING = {
     "a function": (
@@ -51,19 +50,6 @@ def test_a_missing_package_is_named_too(package, write_config, monkeypatch):
     config = load_config(write_config(retrieve=kinds[package], rerank="null", cache="fresh"))
     with pytest.raises(HarnessError, match="pip install 'ndcg-harness"):
         flow.run_bench(config, Silent())
-
-
-def test_a_dry_run_says_that_the_key_of_the_judge_is_missing(write_config, monkeypatch):
-    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    with FakeServer(lambda *_: None) as server:
-        judge = f"{{model: fake-1, base_url: '{server.url}', api_key_env: NO_SUCH_KEY}}"
-        path = write_config(
-            retrieve="{kind: bm25}", rerank="null", more=f"relevance: {{judge: llm, endpoint: {judge}}}"
-        )
-        reporter = Silent()
-        make_plan(load_config(path), reporter, search=True)
-        assert any("NO_SUCH_KEY" in text for text in reporter.warnings)
-        assert not server.count
 
 
 ENDPOINT = "model: far-1, base_url: 'http://127.0.0.1:9/v1', api_key_env: NO_SUCH_KEY"

@@ -11,7 +11,6 @@ from harness.report.read import read_any
 from harness.report.rows.ranked import SurroundingRow
 from harness.report.write import write_table
 from harness.running.evaluate.tables import AROUND, route_rows, surrounding_rows
-from harness.values.progress import Silent
 from harness.values.types import Document, Ranking
 from tests.command import bench, table
 
@@ -95,16 +94,12 @@ def test_nested_routes_are_held_against_their_own_fusion():
     }
 
 
-def test_what_an_approximate_index_misses_in_a_route_is_reported(write_config):
+def test_what_an_approximate_index_misses_in_a_route_is_reported(lexical):
     model = 'model: "embedded:all-MiniLM-L6-v2", top_k: 5'
     # of many cells one is searched: what lies in the others is missed
     few = f"{{kind: faiss, index: ivf_flat, nlist: 8, nprobe: 1, {model}}}"
     nested = f"{{kind: rrf, routes: [{few}, {{kind: bm25}}]}}"
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
-        rerank="null",
-        retrieve=f"{{kind: rrf, routes: [{{kind: exact, {model}}}, {nested}]}}",
-    )
+    path = lexical(retrieve=f"{{kind: rrf, routes: [{{kind: exact, {model}}}, {nested}]}}")
     results, _ = bench(path)
     shares = {row.stage: row.exact_share for row in results.of(RouteRow)}
     assert shares["retrieve.exact"] == 1.0
@@ -155,17 +150,3 @@ def test_chunk_health_is_written_and_examined_once_per_chunking(write_config, mo
     assert float(rows[0]["share_cut_mid_sentence"]) > float(rows[1]["share_cut_mid_sentence"])
     monkeypatch.setattr("harness.steps.chunk.health.examine", None)  # asking again would fail
     assert run(path)[1] == rows
-
-
-@pytest.mark.parametrize(("window", "warned"), [(256, False), (16, True)])
-def test_a_size_that_the_window_of_tokens_caps_is_warned_of(write_config, window, warned):
-    path = write_config(
-        chunk=f"{{kind: recursive_token, chunk_size: [60, 180], tokens_per_chunk: {window}}}", rerank="null"
-    )
-    reporter = Silent()
-    bench(path, reporter)
-    capped = [text for text in reporter.warnings if "at chunk_size" in text]
-    assert bool(capped) == warned
-    if warned:
-        assert capped[-1].startswith("chunk=180/0 window=16: ")
-        assert "end at the window of 16 tokens, not at chunk_size 180: the median chunk has" in capped[-1]

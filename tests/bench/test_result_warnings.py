@@ -7,11 +7,9 @@ import shutil
 import pytest
 
 import harness
-from harness.comparison.words import warning_lines
 from harness.running.bench.page import write_page
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
-from harness.values.types import ResultWarning
 from tests.command import one_line, printed, run
 from tests.report.test_page import payload_of
 
@@ -133,27 +131,6 @@ def test_of_two_results_each_warning_names_its_own(results, corpus, write_config
     # both have it, so it is said once, of both
     assert text.count(UNLABELLED) == 1
     assert f"tiny: {UNLABELLED}" not in text
-
-
-def test_results_of_older_versions_have_none(results, capsys):
-    path = results[0].folder / "record.json"
-    record = json.loads(path.read_text())
-    del record["warnings"]
-    path.write_text(json.dumps(record))
-    assert "Warning:" not in printed(capsys, "compare", results[0].folder)
-    record["warnings"] = [{"kind": "labels"}]
-    path.write_text(json.dumps(record))
-    assert run(capsys, "compare", results[0].folder)[0] != 0
-
-
-def test_many_of_one_kind_are_counted():
-    many = [ResultWarning("text", f"file {i} was skipped") for i in range(5)]
-    lines = warning_lines([*many, ResultWarning("hits", "no hits.")])
-    assert lines == [
-        *(f"file {i} was skipped." for i in range(3)),
-        "2 more on text: the list warnings of record.json has all.",
-        "no hits.",
-    ]
 
 
 @pytest.fixture

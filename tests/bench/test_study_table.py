@@ -7,11 +7,9 @@ from harness.report import LatencyRow
 from tests.command import bench
 
 
-def test_the_table_of_a_study_has_the_figures_of_the_result(write_config):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
+def test_the_table_of_a_study_has_the_figures_of_the_result(lexical):
+    path = lexical(
         retrieve="[{kind: bm25, top_k: 1}, {kind: bm25, top_k: 10}]",
-        rerank="null",
         more="measures: [ndcg_exp@3, recall@10, tokens@10]\nlatency: {queries: 3}",
         cache="fresh",
     )

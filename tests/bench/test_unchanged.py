@@ -1,6 +1,5 @@
 """A run that finds nothing changed shows the results that stand; in any doubt it runs."""
 
-import json
 import os
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import pytest
 import harness.running.bench.flow
 import harness.running.bench.job as unchanged
 from harness.cli import main
-from harness.running.bench.job import STORED, FinalOutput, Finished, input_hashes
+from harness.running.bench.job import input_hashes
 from harness.running.config.load import load_config
 from harness.store import CacheLayout
 from harness.values.errors import StoreError
@@ -284,9 +283,3 @@ def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys)
     shown = capsys.readouterr()
     assert "too few to choose by" in shown.out
     assert "the disk is full" in shown.err
-
-
-def test_the_final_output_is_stored_completely():
-    ending = FinalOutput(("labels", "page"), ("Use a.", "", "Page: r.html"))
-    run = Finished("key", {"q": "1"}, {}, {"m": "2"}, {"ledger": 3}, "today", ("careful",), ending)
-    assert STORED.validate_python(json.loads(json.dumps(STORED.dump_python(run, mode="json")))) == run

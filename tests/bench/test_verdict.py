@@ -47,26 +47,6 @@ def test_clusters_and_own_columns_reach_the_results(write_config, corpus):
     )
 
 
-def test_bench_show_compare_and_the_file_say_the_same(write_config, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    path = write_config()
-    with pytest.raises(SystemExit):
-        main(["bench", str(path)])
-    printed = " ".join(capsys.readouterr().out.split())
-    _, folder = bench(path)
-    kept = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
-    assert kept["measure"].startswith("ndcg_evidence")
-    assert kept["sentence"] in printed
-    for words in (["compare"], ["show"]):
-        with pytest.raises(SystemExit):
-            main([*words, str(folder), "--format", "json"])
-        assert json.loads(capsys.readouterr().out)["lines"] == kept["lines"]
-    for form in ("markdown", "latex", "text"):
-        with pytest.raises(SystemExit):
-            main(["compare", str(folder), "--format", form])
-        assert "queries: too few to choose by" in " ".join(capsys.readouterr().out.split())
-
-
 def test_one_mean_has_one_interval(write_config, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     _, folder = bench(write_config())
