@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 
 from harness.store import CollectionFolders
-from tests.bench.conftest import corpus, shared_cache, write_config
+from tests.bench.conftest import corpus, lexical, shared_cache, write_config
 
-__all__ = ["corpus", "shared_cache", "write_config"]
+__all__ = ["corpus", "lexical", "shared_cache", "write_config"]
 
 
 # tools that search in this process

@@ -60,9 +60,6 @@ def one_score(pairs):
     return [1.0]
 
 
-NOT_A_FUNCTION = 3
-
-
 class Hit:
     """A document of LangChain or a node of LlamaIndex, as far as their interfaces go."""
 

@@ -92,19 +92,6 @@ def test_jieba_cuts_chinese_into_words_and_knows_the_words_of_the_user():
     assert plain.identity != own.identity
 
 
-def test_without_jieba_the_message_says_how_to_get_it(monkeypatch):
-    from importlib.metadata import PackageNotFoundError, version
-
-    def missing(name):
-        if name == "jieba":
-            raise PackageNotFoundError(name)
-        return version(name)
-
-    monkeypatch.setattr("harness.steps.search.analyse.analyser.version", missing)
-    with pytest.raises(ConfigError, match=r"pip install 'ndcg-harness\[jieba\]'"):
-        _ = Analyser("jieba", "long").identity
-
-
 @pytest.fixture
 def synonyms():
     def read(text):

@@ -10,10 +10,8 @@ from pathlib import Path
 import bm25s
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from harness.running.bench.flow import run_bench
-from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
@@ -101,13 +99,6 @@ def idf_is_positive(term):
     return sum(term in text.split() for text in TEXTS) < len(TEXTS) / 2
 
 
-def test_delta_can_be_set(search):
-    config = Bm25Config(method="bm25l", delta=0.2, analyser="plain", top_k=60)
-    (ranking,) = search(config, TEXTS, "crane ship")
-    true = dict(zip(passages().ids, paper("bm25l", "crane ship", TEXTS, 1.5, 0.75, 0.2), strict=True))
-    assert [true[i] for i in ranking.chunk_ids] == pytest.approx(ranking.scores, abs=1e-6)
-
-
 # k1 = 1 and b = 0, so a chunk's length does not count. Of 4 chunks 2 have pump, 1 has seal, tf is 9 or 1.
 # bm25+: idf ln(5/2) and ln 5; (2 tf / (tf + 1) + delta). 0.916291 · 1.8 and 1.609438 · 1 without delta,
 #   · 2.8 and · 2 with 1: the rarer word, said once, goes ahead of the one that is repeated.
@@ -131,11 +122,6 @@ def test_delta_is_for_shared_terms_alone_and_changes_the_order(search, method, d
     (ranking,) = search(config, texts, "pump seal")
     assert list(ranking.chunk_ids) == list(expected)
     assert list(ranking.scores) == pytest.approx(list(expected.values()), abs=1e-6)
-
-
-def test_delta_is_refused_where_the_formula_has_none():
-    with pytest.raises(ValidationError, match=r"delta is for the methods bm25\+ and bm25l; lucene has none"):
-        Bm25Config(delta=0.5)
 
 
 def test_what_shares_no_term_is_no_hit(search):
@@ -202,21 +188,6 @@ def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, mon
     assert search(Bm25Config(analyser="plain"), texts, "chunks") == [Ranking("q0", (), ())]
 
 
-def test_a_lexical_run_loads_no_torch(write_config):
-    path = write_config(retrieve="{kind: bm25}", rerank="null", cache="fresh")
-    code = (
-        "import sys; from harness.running.bench.flow import run_bench;"
-        "from harness.running import load_config;"
-        "from pathlib import Path; from harness.values.progress import Silent;"
-        f"results, _ = run_bench(load_config(Path({str(path)!r})), Silent());"
-        "assert any(r.chunk_ids for rs in results.runs.values() for r in rs);"
-        "print(sorted({'torch', 'sentence_transformers', 'chromadb'} & set(sys.modules)))"
-    )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert out.returncode == 0, out.stderr
-    assert out.stdout.strip().splitlines()[-1] == "[]"
-
-
 @pytest.mark.parametrize(
     ("retrieve", "warned"),
     [
@@ -233,18 +204,6 @@ def test_terms_are_searched_to_the_end_of_a_chunk(write_config, corpus, retrieve
     reporter = Silent()
     run_bench(load_config(path), reporter)
     assert any("the rest of each chunk is not searched" in text for text in reporter.warnings) == warned
-
-
-def test_chunks_that_several_settings_do_not_read_to_the_end_are_warned_of_once(write_config, corpus):
-    (corpus / "docs" / "long.txt").write_text(" ".join(f"word{i}" for i in range(400)), encoding="utf-8")
-    retrieve = '[{kind: bm25}, {kind: exact, model: "embedded:all-MiniLM-L6-v2", top_k: [5, 10]}]'
-    path = write_config(chunk="{kind: recursive, chunk_size: 5000}", retrieve=retrieve, rerank="null")
-    reporter = Silent()
-    run_bench(load_config(path), reporter)
-    (told,) = (text for text in reporter.warnings if "is not searched" in text)
-    assert told.startswith("exact top_k=5 and exact top_k=10: 1 of 4 chunks are longer")
-    # nor does the plan count them for a search that reads them whole
-    assert [one.overlong for one in make_plan(load_config(path), Silent()).settings] == [0, 1, 1]
 
 
 @pytest.mark.slow

@@ -68,16 +68,6 @@ def test_exact_share_sees_what_is_missing():
     assert exact_share([], []) is None
 
 
-@pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
-def test_the_scan_is_the_same_in_blocks_of_one_query(monkeypatch, distance):
-    scores = similarity(distance)
-    whole = scan(ASKED, CHUNKS, distance, depth_of(5))
-    monkeypatch.setattr("harness.steps.search.retrieve.scan._CELLS", 1)
-    for row, (one, other) in enumerate(zip(whole, scan(ASKED, CHUNKS, distance, depth_of(5)), strict=True)):
-        assert sorted(one.rows) == sorted(other.rows) == sorted(np.argsort(-scores[row])[:5])
-        assert one.kth == pytest.approx(np.sort(scores[row])[-5], rel=1e-5)
-
-
 # A graph that is hard to search: random points in many dimensions, few edges, little effort.
 HARD = RNG.normal(size=(2500, 64)).astype(np.float32)
 HARD_ASKED = RNG.normal(size=(30, 64)).astype(np.float32)
@@ -111,15 +101,6 @@ def test_ef_search_is_obeyed_by_a_collection_that_was_built_with_another(tmp_pat
     assert [p.parent.name for p in tmp_path.glob("*/seal")] == ["key"]
     assert much.exact_share > little.exact_share + 0.1
     assert search_hard(tmp_path, exact=False).exact_share < much.exact_share - 0.1
-
-
-def test_a_server_has_a_collection_for_every_ef_search():
-    local, other = (ChromaRetriever(ChromaConfig(ef_search=ef)).index_settings for ef in (200, 400))
-    assert local == other
-    remote, more = (
-        ChromaRetriever(ChromaConfig(client="http", ef_search=ef)).index_settings for ef in (200, 400)
-    )
-    assert remote != more
 
 
 def test_copies_do_not_hide_what_else_is_near(tmp_path):
@@ -156,12 +137,6 @@ def test_equal_scores_are_in_the_order_of_the_chunks(tmp_path):
     retriever = ChromaRetriever(ChromaConfig(top_k=30))
     found = nearest(retriever, QUERIES[:1], ASKED[:1], passages(IDS[:40]), same, index_tools(tmp_path))
     assert found.rankings[0].chunk_ids == tuple(IDS[:30])
-
-
-def test_fewer_chunks_than_asked_for(tmp_path):
-    retriever = ChromaRetriever(ChromaConfig(top_k=20))
-    three = nearest(retriever, QUERIES, ASKED, passages(IDS[:3]), CHUNKS[:3], index_tools(tmp_path, "three"))
-    assert [len(r.chunk_ids) for r in three.rankings] == [3] * len(QUERIES)
 
 
 def test_a_collection_is_built_once_and_a_half_built_one_is_not_used(tmp_path):

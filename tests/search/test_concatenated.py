@@ -9,7 +9,7 @@ import pytest
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
-from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever, concatenate
+from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
 from harness.steps.search.retrieve.lexical import (
     Saturation,
     TermIds,
@@ -92,14 +92,6 @@ def test_every_score_is_weight_times_bm25_plus_cosine(tools, method, weight):
         assert sums == pytest.approx(both.scores, abs=1.1e-6)
         assert len(both.chunk_ids) == len(TEXTS)
     assert found.exact_share == 1.0
-
-
-def test_one_vector_holds_both_parts():
-    stored = chunk_vectors(term_ids(TEXTS), Saturation("lucene", 1.5, 0.75, 20.0))
-    both = concatenate(stored, DENSE.astype(float))
-    assert both.shape == (len(TEXTS), len(term_ids(TEXTS).vocabulary) + 12)
-    np.testing.assert_array_equal(both[:, -12:].toarray(), DENSE.astype(float))
-    np.testing.assert_array_equal(both[:, :-12].toarray(), stored.toarray())
 
 
 def test_new_chunks_leave_stored_vectors_alone_where_the_average_length_is_kept():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.bench.plan import make_plan
 from harness.running.chunks import chunk_corpus
 from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
@@ -322,19 +321,6 @@ def test_what_is_scored_shown_and_exported_has_no_context_in_it(config_of):
     assert any(name.endswith("documents.csv") for name in record["hashes"])
 
 
-def test_the_context_can_bring_a_chunk_up(config_of, tmp_path, corpus):
-    """The words of a question that are in no chunk, but before all chunks of one document."""
-    with (corpus / "queries.csv").open("a", encoding="utf-8") as file:
-        file.write("q6,Orchard,train,no\n")
-    (plain, fields), _, _ = searched(config_of(f"[null, {FIELDS}]"), tmp_path / "cache")
-    own = sum(chunk.doc_id == "people" for chunk in plain.chunking.chunks)
-    first = [
-        sum(i.startswith("people:") for i in one.rankings["retrieve"][-1].chunk_ids[:own])
-        for one in (plain, fields)
-    ]
-    assert first[0] < first[1] == own
-
-
 def test_a_chunk_that_its_context_makes_too_long_is_warned_of(config_of, tmp_path):
     long = FIELDS.replace("{company}", "{company} " * 300)
     config = load_config(config_of(long))
@@ -345,20 +331,3 @@ def test_a_chunk_that_its_context_makes_too_long_is_warned_of(config_of, tmp_pat
     assert chunking.health["overlong"] == 0
     assert chunking.health["overlong_with_context"] == len(chunking.chunks)
     assert chunking.index_tokens == 256 * len(chunking.chunks)
-
-
-def test_a_context_that_says_nothing_is_warned_of(config_of, tmp_path):
-    config = load_config(config_of("{kind: headings}"))
-    reporter = Silent()
-    with Context.at(tmp_path / "cache", reporter) as context:
-        chunk_corpus(load_corpus(config, context), config.settings[0], context)
-    assert [
-        text for text in reporter.warnings if "context headings finds nothing to add to any chunk" in text
-    ]
-
-
-def test_a_check_of_the_configuration_finds_what_the_table_lacks(config_of, corpus):
-    path = config_of(FIELDS)
-    (corpus / "documents.csv").write_text("document,company,year\nengines,T,\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"for 3 of 3 documents: engines \(year\); harbour; people"):
-        make_plan(load_config(path), Silent())

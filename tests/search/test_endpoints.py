@@ -1,6 +1,5 @@
 """Embeddings and rerankers behind HTTP: over real connections, with faults, each number paid for once."""
 
-import asyncio
 import hashlib
 import json
 import signal
@@ -14,18 +13,17 @@ import pytest
 
 from harness.models.llm.money import BudgetError
 from harness.models.llm.sender import Backoff
-from harness.models.served.endpoint import EmbeddingEndpoint, RerankEndpoint
 from harness.models.served.fetching import ServedError
 from harness.running.context import Context
 from harness.running.passes import score_for_all
 from harness.running.tools import RunTools
-from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
+from harness.steps.search.rerank.endpoint import EndpointRerankerConfig
 from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
 from harness.steps.search.retrieve.exact import ExactConfig
 from harness.steps.search.retrieve.faiss import FaissConfig
 from harness.steps.search.tools import PendingCallsError
-from harness.values.errors import ConfigError, LlmError, StoreError
+from harness.values.errors import ConfigError, StoreError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, error
 from tests.search.test_steps import QUERIES, passages
@@ -269,18 +267,6 @@ def test_what_was_paid_before_a_failure_is_kept(tmp_path):
         assert len(texts_asked(server)) == 5 + 2 - 2
 
 
-def test_an_endpoint_that_is_not_there_is_reported(tmp_path):
-    with pytest.raises(ServedError, match="connection: no answer from the endpoint"):
-        search(tmp_path, exact("http://127.0.0.1:9/v1"))
-
-
-def test_a_pause_longer_than_allowed_ends_the_run(tmp_path):
-    slow = Answer(429, {"error": {"message": "slow"}}, headers={"retry-after": "9999"})
-    message = r"asks to wait 9999 s .*longest_pause allows 600 s"
-    with FakeServer(lambda request, number: slow) as server, pytest.raises(ServedError, match=message):
-        search(tmp_path, exact(server.url))
-
-
 def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_path):
     with FakeServer(embed) as server:
         few = {"texts_per_request": 1, "max_concurrency": 1}
@@ -304,29 +290,6 @@ def test_a_limit_is_one_of_the_whole_run(tmp_path):
         with pytest.raises(BudgetError, match="after 1 requests"):
             own.vectors(["two"], config.embed)
         assert server.count == 1
-
-
-def test_several_requests_are_on_their_way_at_once(tmp_path):
-    both = threading.Event()
-
-    def together(request, number):
-        if number == 1:
-            both.set()
-        answer = embed(request, number)
-        answer.after = both
-        return answer
-
-    with FakeServer(together) as server:
-        tools(tmp_path).vectors(["a", "b"], exact(server.url, texts_per_request=1).embed)
-        assert server.most_in_flight == 2
-
-
-def test_it_works_from_within_a_running_event_loop(tmp_path):
-    async def in_a_notebook(url):
-        return search(tmp_path, exact(url))[0]
-
-    with FakeServer(embed) as server:
-        assert len(asyncio.run(in_a_notebook(server.url))) == 3
 
 
 def test_two_runs_at_once_buy_nothing_twice(tmp_path):
@@ -419,28 +382,6 @@ def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monke
         search(tmp_path, exact("http://127.0.0.1:9/v1", api_key_env="MY_KEY"))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"extra_body": {"input": "x"}}, "extra_body holds input"),
-        ({"max_cost": 1}, "max_cost needs a price"),
-        ({"timeout": 1000}, "shorter than one timeout"),
-        ({"api_key_env": "sk-123"}, "never the key itself"),
-        ({"base_url": "http://user:pass@host/v1"}, "not contain a user, password"),
-        ({"headers": {"X-Api-Key": "1"}}, "looks like a secret"),
-    ],
-)
-def test_a_section_that_cannot_work_is_reported_immediately(options, message):
-    with pytest.raises((ConfigError, ValueError), match=message):
-        exact("http://127.0.0.1:9/v1", **options)
-
-
-@pytest.mark.parametrize("kind", [EmbeddingEndpoint, RerankEndpoint])
-def test_an_address_holds_no_secret(kind):
-    with pytest.raises((ConfigError, ValueError), match="not contain a user, password"):
-        kind(model="m", base_url="https://user:pass@host/v1")
-
-
 def test_a_model_has_one_home():
     with pytest.raises(ValueError, match="model and endpoint both name a bi-encoder"):
         ExactConfig(model="embedded:all-MiniLM-L6-v2", endpoint=endpoint("http://127.0.0.1:9/v1"))
@@ -510,20 +451,3 @@ def test_a_score_that_is_none_is_never_zero(results, message, tmp_path):
     bad = Answer(body=json.dumps({"results": results}).encode())
     with FakeServer(lambda request, number: bad) as server, pytest.raises(ServedError, match=message):
         scores_of(tmp_path, reranker(server.url))
-
-
-def test_a_plan_asks_no_reranker(tmp_path):
-    with FakeServer(rerank_script) as server:
-        with pytest.raises(PendingCallsError, match=r"fake-rerank: 10 pairs: 2 requests to make"):
-            scores_of(tmp_path, reranker(server.url), may_ask=False)
-        assert server.count == 0
-
-
-def test_nothing_is_paid_for_outside_a_run():
-    with FakeServer(rerank_script) as server:
-        scorer = ServedScorer(reranker(server.url))
-        scorer.try_out()
-        with pytest.raises(TypeError, match="asked by a run"):
-            scorer.score(PAIRS)
-        assert server.count == 0
-        assert issubclass(ServedError, LlmError)

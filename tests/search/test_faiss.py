@@ -1,17 +1,14 @@
 """FAISS as a retriever: its recall is reported, its builds repeat, and what it cannot learn is refused."""
 
-import builtins
-
 import numpy as np
 import pytest
 
-from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
 from harness.steps.search.retrieve.faiss import FaissConfig, FaissRetriever
 from harness.steps.search.step import Passages
-from harness.values.errors import ConfigError, HarnessError
+from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from harness.values.types import Query
 
@@ -108,23 +105,3 @@ def test_a_fresh_build_and_a_stored_one_give_the_same_bits(search, tmp_path, mon
 def test_what_cannot_be_learnt_is_refused(search, config, message):
     with pytest.raises(HarnessError, match=message):
         search(**config)
-
-
-def test_more_cells_searched_than_there_are_is_an_error(write_config):
-    retrieve = f'{{kind: faiss, index: ivf_flat, model: "{MODEL}", nlist: 4, nprobe: 8}}'
-    with pytest.raises(ConfigError, match="nprobe 8 is more than the 4 cells"):
-        load_config(write_config(retrieve=retrieve))
-
-
-def test_without_faiss_the_message_says_how_to_get_it(monkeypatch, tmp_path):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name == "faiss":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    tools = RunTools(Context.at(tmp_path, Silent()))
-    with pytest.raises(ConfigError, match=r"pip install 'ndcg-harness\[faiss\]'"):
-        tools.identity(FaissConfig(model=MODEL))

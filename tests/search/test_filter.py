@@ -133,19 +133,6 @@ def test_a_table_with_gaps_is_reported_whole_or_searched_whatever_is_named(table
     assert kept == ["acme_2022", "bolt_2022", "cord_2021"]
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"fields": [], "years": []}, "names no column"),
-        ({"years": ["form"]}, "form: is in `fields` and in `years`"),
-        ({"boost": 0.0}, "greater than 0"),
-    ],
-)
-def test_a_filter_that_makes_no_sense_is_refused(more, message, table):
-    with pytest.raises(ValueError, match=message):
-        rules(table, **more)
-
-
 QUERIES = asked(
     "How many vehicles fit the yard of Acme?", "How many vehicles fit the yard?", "Bolt & Sons' yard"
 )
@@ -241,20 +228,6 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
     assert not is_stored(tools, config)
 
 
-def test_merged_results_are_in_the_order_of_the_queries(table, tools):
-    many = asked(*(f"{who} yard {i}" for i in range(4) for who in ("Acme", "Bolt & Sons", "any", "Cord")))
-    config = TABLES["retrieve"]["bm25"].config(filter=rules(table))
-    found = tools.search("retrieve", config, passages(), many)
-    assert [one.query_id for one in found.rankings] == [one.query_id for one in many]
-    assert [one.query_id for one in found.filtered] == [one.query_id for one in many]
-    assert (
-        tools.search(
-            "retrieve", TABLES["retrieve"]["bm25"].config(filter=rules(table)), passages(), []
-        ).rankings
-        == []
-    )
-
-
 @pytest.mark.parametrize("boost", [None, 2.0])
 @pytest.mark.parametrize("inner", [False, True])
 def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, boost, inner):
@@ -300,11 +273,9 @@ def facts(corpus):
     return path
 
 
-def bench(write_config, facts, more=""):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
+def bench(lexical, facts, more=""):
+    path = lexical(
         retrieve="{kind: bm25, top_k: 10, stop_words: none}",
-        rerank="null",
         more=f"""
 filter:
   - null
@@ -314,8 +285,8 @@ measures: [ndcg_exp@3, ndcg_text@300, recall@3]""",
     return run_bench(load_config(path), Silent())
 
 
-def test_what_filters_left_is_reported_query_by_query_and_wrong_ones_are_counted(write_config, facts):
-    results, folder = bench(write_config, facts)
+def test_what_filters_left_is_reported_query_by_query_and_wrong_ones_are_counted(lexical, facts):
+    results, folder = bench(lexical, facts)
     rows = {row["query_id"]: row for row in rows_of(folder / "filters.csv")}
     assert {row["setting"] for row in rows.values()} == {"rules"}
     assert (rows["q2"]["named"], rows["q2"]["documents"], rows["q2"]["excluded"]) == (
@@ -330,8 +301,8 @@ def test_what_filters_left_is_reported_query_by_query_and_wrong_ones_are_counted
     assert any(sentence.startswith(output) for sentence in results.verdict["sentences"])
 
 
-def test_the_losses_name_what_the_filter_left_out(write_config, facts):
-    _, folder = bench(write_config, facts)
+def test_the_losses_name_what_the_filter_left_out(lexical, facts):
+    _, folder = bench(lexical, facts)
     lost = {
         (row["setting"], row["query_id"], row["part"]): float(row["loss"])
         for row in rows_of(folder / "waterfall.csv")
@@ -344,8 +315,8 @@ def test_the_losses_name_what_the_filter_left_out(write_config, facts):
     assert not any(setting == "filter=none" and part == "filter" for setting, _, part in lost)
 
 
-def test_a_boost_that_is_wrong_is_counted_and_loses_no_candidate_by_itself(write_config, facts):
-    results, folder = bench(write_config, facts, ", boost: 30")
+def test_a_boost_that_is_wrong_is_counted_and_loses_no_candidate_by_itself(lexical, facts):
+    results, folder = bench(lexical, facts, ", boost: 30")
     assert [row["excluded"] for row in rows_of(folder / "filters.csv")].count("people") == 1
     assert not any(row["part"] == "filter" for row in rows_of(folder / "waterfall.csv"))
     ranked = {name: runs for (name, _), runs in results.runs.items()}
@@ -354,35 +325,11 @@ def test_a_boost_that_is_wrong_is_counted_and_loses_no_candidate_by_itself(write
     assert any("(1 of 4 queries). filters.csv" in one for one in results.verdict["sentences"])
 
 
-def test_a_filter_next_to_the_retriever_and_one_in_it_are_one_too_many(write_config, facts):
-    path = write_config(
-        retrieve=f"{{kind: bm25, filter: {{kind: rules, file: {facts}, years: [year]}}}}",
-        rerank="null",
-        more=f"filter: {{kind: rules, file: {facts}, years: [year]}}",
-    )
-    with pytest.raises(ConfigError, match=r"a filter of its own \(retrieve\.filter\); keep one"):
-        load_config(path)
-
-
-def test_a_page_and_a_comparison_tell_the_same_caveat(write_config, facts):
-    from harness.comparison.scores import verdict_of
-    from harness.comparison.stored import read_stored, scores_of
-    from harness.report.page.tables import read_tables
-    from harness.running.bench.page import statistics
-
-    results, folder = bench(write_config, facts)
-    (note,) = [one for one in results.verdict["sentences"] if "leave out labelled" in one]
-    page = statistics(read_tables(folder), Silent())[0][results.verdict["measure"]]
-    assert note.removeprefix("Caveat: ") in [line["text"] for line in page["verdict"]["lines"]]
-    verdict = verdict_of(scores_of({"tiny": (folder, read_stored(folder))}))
-    assert verdict.notes == (note.removeprefix("Caveat: "),)
-
-
-def test_the_page_has_the_counts_of_every_filter(write_config, facts):
+def test_the_page_has_the_counts_of_every_filter(lexical, facts):
     from harness.report.page.payload import base_payload
     from harness.report.page.tables import read_tables
 
-    _, folder = bench(write_config, facts)
+    _, folder = bench(lexical, facts)
     payload = base_payload(read_tables(folder), {})
     (row,) = payload["filters"]
     assert payload["settings"][row["setting"]] == "rules"

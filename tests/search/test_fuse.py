@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from harness.running.config.load import TABLES, load_config
+from harness.running.config.load import TABLES
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.types import NOT_SCORED, Ranking
 
@@ -79,15 +79,3 @@ def test_what_a_route_did_not_score_counts_as_absent_and_stays(kind):
 def test_an_absent_chunk_is_above_none_that_was_found():
     l2 = {"near": -0.5, "far": -2.0}
     assert fuse("weighted", l2, {"absent": 0.0}) == {"near": -0.5, "far": -2.0, "absent": -2.0}
-
-
-@pytest.mark.parametrize("kind", GOLDEN)
-def test_weights_are_swept_by_lists_of_lists(write_config, kind):
-    path = write_config(
-        retrieve=f"{{kind: {kind}, routes: [{{kind: bm25}}, {{kind: bm25, analyser: plain}}], "
-        "weights: [[1, 1], [2, 1], [0, 1]]}",
-        chunk="{kind: recursive, chunk_size: 90}",
-    )
-    settings = load_config(path).settings
-    assert [setting.retrieve.weights for setting in settings] == [(1, 1), (2, 1), (0, 1)]
-    assert [setting.name for setting in settings] == ["weights=1,1", "weights=2,1", "weights=0,1"]

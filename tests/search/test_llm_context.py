@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from pydantic import ValidationError
 
 from harness.models.llm.prompt import built_in
 from harness.running.bench.flow import run_bench
@@ -11,7 +10,7 @@ from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
-from harness.steps.search.context.llm import FOLDER, LlmContextConfig
+from harness.steps.search.context.llm import FOLDER
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.bench.test_asked import command
@@ -32,15 +31,12 @@ def about(request, number):
 
 
 @pytest.fixture
-def configured(write_config, monkeypatch):
+def configured(lexical, monkeypatch):
     """A function that writes a configuration whose chunks get a line by the model at ``url``."""
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
 
     def write(url, more="", sections=""):
-        return write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
-            retrieve="{kind: bm25}",
-            rerank="null",
+        return lexical(
             more=f"""
 context:
   - kind: llm
@@ -119,13 +115,6 @@ def test_a_chunk_without_an_answer_ends_the_run_or_is_indexed_without(configured
     assert any("are indexed without: engines:0-" in one for one in reporter.warnings)
 
 
-def test_a_prompt_without_passages_is_reported_immediately(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text("user: 'What is it about?'", encoding="utf-8")
-    with pytest.raises(ValidationError, match=r"no \{\{ passages \}\}; a context needs it"):
-        LlmContextConfig(endpoint={"model": "m"}, prompt=str(path))
-
-
 def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured, capsys):
     with FakeServer(about) as server:
         path = configured(server.url)
@@ -146,15 +135,3 @@ def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured,
     (facts,) = results.record.counts["rewriting"].values()
     assert (facts["purpose"], facts["calls"]) == ("context", chunks)
     assert facts["cost"] == pytest.approx(chunks * 0.002)
-
-
-def test_an_agreement_asks_nothing_in_its_dry_run(configured, capsys):
-    from harness.cli import main
-
-    with FakeServer(about) as server:
-        judge = f"relevance: {{judge: llm, endpoint: {{model: fake-1, base_url: '{server.url}'}}}}"
-        path = configured(server.url, sections=judge)
-        with pytest.raises(SystemExit) as done:
-            main(["judge", "agreement", str(path), "--settings", "--dry-run"])
-        assert (done.value.code, server.count) == (1, 0)
-    assert "a context that has not been made yet" in " ".join(capsys.readouterr().err.split())

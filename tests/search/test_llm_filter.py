@@ -5,14 +5,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from pydantic import ValidationError
 
 from harness.models.llm.prompt import built_in
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.filter.llm import FOLDER, LlmFilterConfig
-from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
@@ -146,43 +144,12 @@ def test_a_column_of_too_many_values_is_refused(tmp_path, table):
         narrowed(tmp_path, config("http://127.0.0.1:9/v1", table, most_values=1, years=[]))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("user: '{{ query }}'", r"no \{\{ fields \}\}"),
-        ("user: '{{ fields }}'", r"no \{\{ query \}\}"),
-        ("user: '{{ fields }} {{ query }} {{ passages }}'", r"has \{\{ passages \}\}, which a filter cannot"),
-        ("- a list", "not a mapping"),
-        ("users: x", "cannot be used"),
-        ("user: 'x", "cannot be read"),
-    ],
-)
-def test_a_prompt_that_cannot_be_used_is_reported_immediately(tmp_path, table, content, message):
-    path = tmp_path / "mine.yaml"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(ValidationError, match=message):
-        config("http://127.0.0.1:9/v1", table, prompt=str(path))
-    with pytest.raises(ValidationError, match="Built in: fields, fields_zh"):
-        config("http://127.0.0.1:9/v1", table, prompt="entities")
-
-
-def test_a_plan_asks_nothing(tmp_path, table):
-    with FakeServer(answers) as server, pytest.raises(PendingCallsError, match="depend on a filter that has"):
-        narrowed(tmp_path, config(server.url, table), may_ask=False)
-    assert server.count == 0
-
-
-def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(
-    write_config, corpus, monkeypatch, capsys
-):
+def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(lexical, corpus, monkeypatch, capsys):
     facts = corpus / "facts.csv"
     facts.write_text("document,topic\nengines,pump\npeople,company\nharbour,ships\n", encoding="utf-8")
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
     with FakeServer(lambda request, number: says('{"topic": ["company"]}')) as server:
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
-            retrieve="{kind: bm25}",
-            rerank="null",
+        path = lexical(
             more=f"""
 filter:
   kind: llm

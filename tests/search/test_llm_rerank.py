@@ -392,29 +392,6 @@ def test_a_run_pays_once_and_resumes_where_it_ended(tmp_path, way):
     assert second.bills.answer_costs == [pytest.approx(0.11 * count)]
 
 
-@pytest.mark.parametrize("way", WAYS[:2])
-def test_a_dry_run_counts_the_calls_that_are_made(tmp_path, way):
-    lists = [*LISTS, ("another", *(f"worth {worth}" for worth in range(7))), ("a third", "worth 1")]
-    with FakeServer(honest) as server:
-        asked = config(server.url, **way)
-        ordered(tmp_path, asked, lists[:1])
-        before = server.count
-        count = planned(tmp_path, asked, lists)
-        assert server.count == before, "a plan sends nothing"
-        ordered(tmp_path, asked, lists)
-        assert server.count - before == count
-
-
-def test_max_cost_holds(tmp_path):
-    with FakeServer(honest) as server:
-        prices = {"fake": {"input": 0, "output": 1000}}
-        asked = config(server.url, prices=prices, max_cost=0.455, endpoint={"max_concurrency": 1})
-        with pytest.raises(BudgetError, match="max_cost"):
-            ordered(tmp_path, asked)
-        # 400 tokens are set aside for a call, and 10 are used: 0.4 + 0.01 n ≤ 0.455 holds for n = 0 to 5
-        assert server.count == 6
-
-
 def test_settings_share_answers_and_each_has_its_scores(tmp_path):
     lists = [("q", "worth 1", "worth 4"), ("r", "worth 6")]
     with FakeServer(honest) as server:
@@ -464,13 +441,6 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
 def test_what_does_not_fit_together_is_refused(options, message):
     with pytest.raises(ValidationError, match=message):
         config("http://localhost:1/v1", **options)
-
-
-def test_a_configuration_is_written_as_it_was_given():
-    given = config("http://localhost:1/v1", by="listwise")
-    dumped = given.model_dump(mode="json")
-    assert (dumped["prompt"], dumped["by"]) == ("", "listwise")
-    assert LlmRerankerConfig.model_validate(dumped) == given
 
 
 def test_an_endpoint_that_fails_ends_the_run_and_the_next_one_goes_on(tmp_path, quick_backoff):

@@ -7,7 +7,6 @@ import pytest
 from pydantic import ValidationError
 
 from harness.models.llm.prompt import built_in
-from harness.models.llm.sender import EndpointDownError
 from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
@@ -18,7 +17,7 @@ from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
 from tests.judge.conftest import quick_backoff
-from tests.judge.fake_server import Answer, FakeServer, error, says
+from tests.judge.fake_server import FakeServer, says
 
 __all__ = ["quick_backoff"]
 
@@ -141,29 +140,6 @@ def test_a_failed_rewriting_goes_as_asked_where_the_configuration_says_so(tmp_pa
     assert context.reporter.warnings == [
         "1 of 3 queries have no usable rewriting by fake and are searched as they are: q2 (refusal)."
     ]
-
-
-FAULTS = {
-    "a server error": error(500),
-    "a rate limit": Answer(429, {"error": {"message": "slow"}}, headers={"retry-after": "0"}),
-    "no JSON": Answer(200, b"<html>busy</html>"),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_a_fault_that_passes_is_outlasted(fault, tmp_path):
-    # a second reply that is no answer of the protocol would end the run
-    faults = 1 if fault is FAULTS["no JSON"] else 2
-    with FakeServer(lambda request, number: fault if number < faults else stated(request, number)) as server:
-        texts, _ = rewrite(tmp_path, config(server.url))
-    assert texts[0] == "Statement of: How many vehicles fit?"
-    assert server.count == 2 + faults
-
-
-def test_an_endpoint_that_refuses_everything_ends_the_run_whatever_a_failure_is(tmp_path):
-    down = config("http://127.0.0.1:9/v1", on_failure="as_asked", breaker=2, breaker_seconds=0)
-    with pytest.raises(EndpointDownError):
-        rewrite(tmp_path, down)
 
 
 def test_a_plan_asks_nothing_and_says_what_it_would_take(tmp_path):

@@ -8,7 +8,6 @@ from harness.running.tools import RunTools
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
 from harness.steps.search.retrieve import multi_vector
 from harness.steps.search.retrieve.multi_vector import MultiVectorConfig, max_sims
-from harness.values.errors import StoreError
 from harness.values.progress import Silent
 from tests.models import tiny
 from tests.search.test_steps import QUERIES, passages
@@ -73,9 +72,3 @@ def test_a_colbert_model_finds_the_chunk_that_says_it(tools, tmp_path):
     config = MultiVectorConfig(model=tiny.colbert(tmp_path / "colbert"), top_k=2)
     found = tools.search("retrieve", config, passages(), QUERIES)
     assert found.rankings[1].chunk_ids[0] == passages().ids[2]
-
-
-def test_a_cache_that_keeps_nothing_is_reported(tools, tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.store.keyvalue.KeyValue.put", lambda self, items: None)
-    with pytest.raises(StoreError, match="a writable folder"):
-        tools.search("retrieve", MultiVectorConfig(), passages(), QUERIES)

@@ -12,7 +12,7 @@ from harness.running.tools import RunTools
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.python import PythonRewriterConfig
-from harness.values.errors import ConfigError, HarnessError
+from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.search.test_steps import QUERIES, passages
 
@@ -82,20 +82,6 @@ def test_a_hit_without_a_place_must_have_the_text_of_a_passage(tools):
         retrieve(tools, "too_few_arguments", returns="retriever")
 
 
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        ("nowhere.to:be_found", "no module nowhere"),
-        ("tests.search.own:missing", "has no missing"),
-        ("tests.search.own:NOT_A_FUNCTION", "is a int; name a function"),
-    ],
-)
-def test_a_call_that_is_not_there_is_an_error_of_the_configuration(tools, call, says):
-    config = PythonConfig(call=call, version="1")
-    with pytest.raises(ConfigError, match=says):
-        tools.search("retrieve", config, passages(), QUERIES)
-
-
 def test_rewriters_and_rerankers_are_checked_too(tools):
     polite = PythonRewriterConfig(call="tests.search.own:polite", version="1", arguments={"ending": "thanks"})
     assert tools.rewritten(polite, QUERIES)[0].text == "How many vehicles fit the yard? thanks"
@@ -133,14 +119,7 @@ def test_own_steps_run_from_yaml_found_in_the_working_folder(write_config, tmp_p
     assert results.record.models["mine:shortest"]["origin"] == "python"
 
 
-def test_a_name_that_is_no_call_is_refused_when_it_is_read(write_config):
-    with pytest.raises(ConfigError, match=r"package\.module:function"):
-        load_config(write_config(retrieve="{kind: python, call: mine, version: a}"))
-    with pytest.raises(ConfigError, match=r"retrieve\.version: this key is missing"):
-        load_config(write_config(retrieve="{kind: python, call: 'mine:run'}"))
-
-
-def test_a_plan_runs_a_rewriter_only_where_a_language_model_rewrites_its_texts(write_config, monkeypatch):
+def test_a_plan_runs_a_rewriter_only_where_a_language_model_rewrites_its_texts(lexical, monkeypatch):
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
     calls = []
     monkeypatch.setattr(
@@ -150,10 +129,8 @@ def test_a_plan_runs_a_rewriter_only_where_a_language_model_rewrites_its_texts(w
     model = "{kind: llm, endpoint: {model: m, base_url: 'http://localhost:9', api_key_env: FAKE_KEY}}"
     for first, second, times in ((own, "null", 0), ("null", own, 0), (model, own, 0), (own, model, 1)):
         calls.clear()
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
+        path = lexical(
             retrieve=f"{{kind: bm25, rewrite: {second}}}",
-            rerank="null",
             more=f"rewrite: {first}\nmeasures: [ndcg_exp@3]",
             cache="own-cache",
         )

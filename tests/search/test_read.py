@@ -6,8 +6,6 @@ import json
 import numpy as np
 import pytest
 
-from harness.cli import main
-from harness.report.page.factors import curves
 from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
@@ -197,24 +195,3 @@ def test_chunks_that_their_parents_cut_are_warned_of(searched):
     assert bool(messages) == bool(cut)
     _, _, reporter = searched("{kind: parent, chunk: {kind: sentence, chunk_size: [60]}}")
     assert [text for text in reporter.warnings if "are not completely inside" in text]
-
-
-def test_larger_chunks_of_several_sizes_have_readable_names(write_config):
-    sizes = "{kind: parent, chunk: {kind: recursive, chunk_size: [400, 800]}}"
-    config = load_config(write_config(chunk="{kind: recursive, chunk_size: 90}", more=f"read: {sizes}"))
-    names = [setting.name for setting in config.settings]
-    assert names == ["read=recursive(chunk_size=400)", "read=recursive(chunk_size=800)"]
-
-
-@pytest.mark.slow
-def test_the_page_of_settings_with_context_and_several_readers_is_written(write_config):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: [60, 90]}",
-        more="context: [null, [{kind: document}, {kind: neighbours}]]\n"
-        "read: {kind: parent, chunk: {kind: recursive, chunk_size: [400, 800]}}",
-    )
-    with pytest.raises(SystemExit) as done:
-        main(["bench", str(path)])
-    assert done.value.code == 0
-    assert (path.parent / "results" / "tiny" / "report.html").stat().st_size > 0
-    assert len(curves([setting.model_dump(mode="json") for setting in load_config(path).settings])) == 4

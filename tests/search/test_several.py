@@ -13,7 +13,6 @@ from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig
 from harness.steps.search.rewrite.many import DecompositionConfig, MultiQueryConfig
 from harness.steps.search.rewrite.template import TemplateConfig
 from harness.steps.search.step import Passages
-from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
@@ -135,21 +134,6 @@ def test_an_answer_without_lines_ends_the_run_unless_told_otherwise(tmp_path):
         output = search(tools(tmp_path), BM25.model_copy(update={"rewrite": kept}), YARD, PUMP)
     assert [one.text for one in output.asked] == [YARD.text, PUMP.text]
     assert ids(output.rankings[0]) == [0]
-
-
-def test_a_plan_asks_nothing(tmp_path):
-    rewrite = asked_of(MultiQueryConfig, "http://127.0.0.1:9")
-    with pytest.raises(PendingCallsError, match="multi_query v1 by fake: 2 queries: 2 calls to make"):
-        tools(tmp_path, may_ask=False).rewritten(rewrite, [YARD, PUMP])
-
-
-def test_a_prompt_for_several_is_refused_where_one_text_is_read(tmp_path):
-    from harness.steps.search.rewrite.llm import LlmRewriterConfig
-
-    with pytest.raises(ValueError, match=r"the prompt multi_query asks for \{\{ n \}\} things"):
-        asked_of(LlmRewriterConfig, "http://127.0.0.1:9", prompt="multi_query")
-    with pytest.raises(ValueError, match="cannot be read"):
-        asked_of(MultiQueryConfig, "http://127.0.0.1:9", prompt="no_such_prompt")
 
 
 def test_the_number_asked_for_is_in_the_prompt_and_in_the_identity(tmp_path):

@@ -10,7 +10,7 @@ from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.step import NotMeasuredError, Passages
-from harness.values.kinds import Kind, Kinds
+from harness.values.kinds import Kind
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
 from tests.custom.services import Search
@@ -186,13 +186,6 @@ def test_a_rewriter_keeps_ids_and_order(name, with_toys, tools):
     assert (asked[0].text == QUERIES[0].text) == (name == "entities")
 
 
-def test_an_unknown_kind_is_reported_with_the_known_ones():
-    table = Kinds("retrieve", Kind(toys.WordsConfig, toys.Words))
-    assert table.default == "toy_words"
-    with pytest.raises(Exception, match=r"there is no kind 'bm26'\. Known kinds: toy_words"):
-        table.find("bm26")
-
-
 def test_toys_run_from_yaml_to_tables(write_config, with_toys):
     path = write_config(
         chunk="{kind: recursive, chunk_size: 90}",
@@ -224,19 +217,3 @@ def test_toys_run_from_yaml_to_tables(write_config, with_toys):
     assert pairs["rerank2"] == 2 * queries
     assert pairs["retrieve"] == pairs["retrieve.chroma"] == 0 < pairs["rerank"]
     assert results.record.counts["settings"]["base"]["seconds"].keys() == {"retrieve", "rerank", "rerank2"}
-
-
-def test_the_last_stage_of_the_page_is_a_step_and_no_route(write_config, with_toys):
-    from harness.report.page.tables import Axes, read_tables
-
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
-        retrieve="""
-  - {kind: toy_words, top_k: 5}
-  - {kind: toy_best_rank, top_k: 5, routes: [{kind: toy_words}, {kind: toy_words, top_k: 2}]}""",
-        rerank="[null, {kind: toy_shortest}]",
-        more="measures: [ndcg_exp@3]",
-    )
-    _, folder = run_bench(load_config(path), Silent())
-    stages = Axes.of(read_tables(folder)).stages
-    assert stages == ["retrieve.toy_words", "retrieve.toy_words2", "retrieve", "rerank"]
