@@ -13,7 +13,7 @@ from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedS
 from harness.steps.search.retrieve.http import HttpRetrieverConfig
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.http import HttpRewriterConfig
-from harness.values.errors import ConfigError, HarnessError
+from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.custom.services import Search
 from tests.judge.fake_server import Answer
@@ -165,27 +165,6 @@ def test_only_what_is_sent_to_a_service_and_its_version_decide_its_scores():
         assert len({scorer(server, **change).fingerprint for change in [{}, *changes]}) == 5
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"request": {"q": "{{ query }}"}}, "must have {{ query }} and {{ passages }}"),
-        ({"version": ""}, "needs a version"),
-        ({"form": "tei"}, "takes the place of form"),
-        ({"request": None}, "are for a request of your own"),
-        ({"response": "["}, "is not a JMESPath expression"),
-    ],
-)
-def test_a_request_of_ones_own_is_whole(change, says):
-    with Search() as server, pytest.raises(ValueError, match=says):
-        scorer(server, **change)
-
-
-def test_the_kind_that_is_gone_names_the_one_that_takes_its_place(write_config):
-    path = write_config(rerank="{kind: http, url: 'http://localhost/x', version: a, request: {}}")
-    with pytest.raises(ConfigError, match=r"no kind 'http' any more. Use `endpoint`: .model.*request, resp"):
-        load_config(path)
-
-
 def test_a_service_rewrites_each_question_once(tools):
     with Search() as server:
         config = HttpRewriterConfig(
@@ -199,23 +178,6 @@ def test_a_service_rewrites_each_question_once(tools):
         broken = config.model_copy(update={"response": "@", "version": "2"})
         with pytest.raises(HarnessError, match="which is not text"):
             tools.rewritten(broken, QUERIES)
-
-
-@pytest.mark.parametrize(
-    ("request_", "says"),
-    [
-        ("{q: '{{ query }}'}", "the service never sees the chunks"),
-        ("{q: '{{ query }}', qs: '{{ queries }}', d: '{{ texts }}'}", "must have one of"),
-        ("{q: '{{ question }}', d: '{{ texts }}'}", "names {{ question }}; known are"),
-    ],
-)
-def test_a_request_that_cannot_work_is_refused_when_it_is_read(write_config, request_, says):
-    with pytest.raises(ConfigError, match=says):
-        load_config(
-            write_config(
-                retrieve=f"{{kind: http, url: 'http://localhost/x', version: a, request: {request_}}}"
-            )
-        )
 
 
 def test_a_plan_and_a_dry_run_send_nothing_and_a_bench_asks_once(write_config, monkeypatch):

@@ -30,13 +30,6 @@ def test_every_configuration_shown_can_be_read(corpus, tmp_path, block):
     assert kinds & {"python", "http"}
 
 
-def test_the_functions_shown_are_python():
-    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 3
-    for block in blocks:
-        compile(block, "own-steps.md", "exec")
-
-
 def test_the_statuses_that_are_retried_are_those_shown():
     shown = re.search(r"time-outs, ([\d, ]+) and 5xx are retried", PAGE)[1]
     assert {int(status) for status in shown.split(",")} == _PASSING

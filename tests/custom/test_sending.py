@@ -4,7 +4,6 @@ import threading
 import time
 
 import pytest
-from pydantic import ValidationError
 
 from harness.models.served.endpoint import fill, names_in
 from harness.steps.custom.code import ServiceConfig
@@ -85,20 +84,6 @@ def test_a_fault_that_lasts_ends_with_its_last_words():
         assert server.count > 1
 
 
-def test_a_service_that_is_not_there_is_named():
-    with FakeServer(echo) as server:
-        gone = server.url
-    with pytest.raises(ServiceError, match=f"http: {gone} gave up: no answer"):
-        asked(service(gone, timeout=0.5, deadline=0.5))
-
-
-def test_a_pause_longer_than_allowed_ends_it():
-    busy = Answer(429, {"message": "quota"}, headers={"retry-after": "4000"})
-    says = r"asks to wait 4000 s .Retry-After.*longest_pause allows 600"
-    with FakeServer(lambda request, number: busy) as server, pytest.raises(ServiceError, match=says):
-        asked(service(server.url))
-
-
 def test_what_was_answered_before_a_failure_has_been_handed_on():
     last = threading.Event()
 
@@ -141,23 +126,6 @@ def test_a_secret_header_is_sent_and_never_shown(monkeypatch):
     assert "OUR_TOKEN is not set" in config.problem()
     with pytest.raises(ConfigError, match="OUR_TOKEN is not set"):
         asked(config)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        ({"url": "ftp://host/x"}, "begins with http"),
-        ({"url": "http://user:pass@host/x"}, r"headers_env"),
-        ({"headers": {"Authorization": "Bearer x"}}, "looks like a secret"),
-        ({"headers_env": {"X-Key": "not a name"}}, "never to the value"),
-        ({"response": "hits[*"}, "not a JMESPath expression"),
-        ({"deadline": 1.0}, "shorter than one timeout"),
-    ],
-)
-def test_a_service_that_cannot_work_is_refused_when_it_is_read(wrong, says):
-    fields = {"url": "http://localhost/x", "version": "1", "request": {"q": "{{ query }}"}, **wrong}
-    with pytest.raises((ValidationError, ConfigError), match=says):
-        ServiceConfig(**fields)
 
 
 def test_a_template_keeps_the_type_of_a_value_that_is_alone():

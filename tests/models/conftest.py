@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.bench.conftest import corpus, shared_cache, write_config
+from tests.bench.conftest import corpus, lexical, shared_cache, write_config
 
-__all__ = ["corpus", "shared_cache", "write_config"]
+__all__ = ["corpus", "lexical", "shared_cache", "write_config"]
 
 
 @pytest.fixture(autouse=True)

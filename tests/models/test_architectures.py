@@ -4,12 +4,10 @@ import json
 import shutil
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 
 from harness.models.encoder import EmbedConfig
-from harness.models.model_files import resolve
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.readiness import warn_of_prefixes
@@ -190,26 +188,6 @@ def test_code_that_a_known_architecture_does_not_need_is_not_run(tmp_path):
     shutil.copytree(made, copy)
     edit(copy, "config.json", auto_map={"AutoModel": "modeling_x.XModel"})
     np.testing.assert_array_equal(embedder(copy).encode(TEXTS), before)
-
-
-@pytest.mark.parametrize(
-    ("fault", "message"),
-    [
-        ("GatedRepoError", "is gated, private, or not there.*HF_TOKEN"),
-        ("RepositoryNotFoundError", "is gated, private, or not there.*HF_TOKEN"),
-    ],
-)
-def test_a_gated_or_unknown_model_of_the_hub(fault, message, monkeypatch):
-    import huggingface_hub
-    from huggingface_hub import errors
-
-    def refuse(name, **options):
-        response = httpx.Response(401, request=httpx.Request("GET", "https://hub.example"))
-        raise getattr(errors, fault)("401 Client Error.", response=response)
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
-    with pytest.raises(ModelError, match=message):
-        resolve(f"someone/{fault}")
 
 
 @pytest.mark.parametrize(("keys", "warned"), [("", True), (", query_prefix: 'q: '", False)])

@@ -9,7 +9,6 @@ from harness.models import resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
-from harness.values.errors import ModelError
 
 openvino = pytest.importorskip("openvino")
 
@@ -76,18 +75,6 @@ def test_what_is_computed_otherwise_is_cached_apart(cross_encoder):
     }
     assert len(known) == 4
     assert SentenceEncoder(EmbedConfig(model=MINILM)).fingerprint == resolve(MINILM).fingerprint
-
-
-def test_it_computes_on_the_cpu_alone():
-    encoder = SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino", device="cuda"))
-    with pytest.raises(ModelError, match="omit device"):
-        encoder.try_out()
-
-
-def test_without_the_package_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "openvino", None)
-    with pytest.raises(ModelError, match=r"pip install 'ndcg-harness\[fast\]'"):
-        SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino")).try_out()
 
 
 def test_no_telemetry_is_sent(monkeypatch):

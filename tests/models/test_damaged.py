@@ -118,10 +118,6 @@ def test_what_shows_only_when_it_is_loaded_is_found_by_trying(model, damage, mes
         encoder.try_out()
 
 
-def test_a_whole_model_passes(model):
-    SentenceEncoder(EmbedConfig(model=str(model))).try_out()
-
-
 def test_a_bi_encoder_is_no_cross_encoder(model):
     scorer = CrossEncoderScorer(CrossEncoderConfig(model=str(model)))
     with pytest.raises(ModelError, match="lack classifier"):

@@ -47,19 +47,6 @@ def test_an_unknown_name_lists_the_choices(name):
     assert "hub id" in str(caught.value)
 
 
-def test_the_hub_is_named_when_it_cannot_be_reached():
-    with pytest.raises(ModelError, match=r"could not be fetched from the hub") as caught:
-        resolve("nobody/no-such-model-as-this")
-    assert MINILM in str(caught.value)
-
-
-def test_only_safetensors_are_loaded(tmp_path):
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "pytorch_model.bin").write_bytes(b"x")
-    with pytest.raises(ModelError, match="safetensors"):
-        resolve(str(tmp_path))
-
-
 def test_a_local_folder_is_the_same_model_and_a_change_of_it_another(tmp_path):
     source = resolve(MINILM)
     folder = tmp_path / "model"
