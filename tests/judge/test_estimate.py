@@ -78,7 +78,3 @@ def test_tokens_are_counted_with_tiktoken_where_it_knows_the_model(monkeypatch):
     # 3 for each message and 3 for the reply, by OpenAI's guide
     assert counter.of_messages([{"role": "user", "content": text}] * 2) == 2 * len(own) + 9
     token_counter.cache_clear()
-
-
-def test_a_model_that_tiktoken_does_not_know_is_estimated():
-    assert token_counter("deepseek-chat").source == "estimated from the characters"

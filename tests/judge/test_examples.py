@@ -6,7 +6,7 @@ import pytest
 
 from harness.judge import LlmJudge
 from harness.judge.prompting import LONGEST, Example, Examples, candidates_of
-from harness.values.errors import ConfigError, JudgeError
+from harness.values.errors import JudgeError
 from harness.values.types import Document, Judgment, Query
 
 from .fake_server import FakeServer, grade
@@ -119,12 +119,3 @@ def test_without_examples_nothing_changes(ledger):
     assert found.judgment.prompt_sha == judge.prompt.sha256
     assert "examples_sha256" not in judge.fingerprint
     assert len(shown_to(server)) == 2
-
-
-def test_unusable_example_settings_are_refused(ledger):
-    url = "http://127.0.0.1:1/v1"
-    with pytest.raises(ConfigError, match="no label of a train query"):
-        LlmJudge(config(url, examples=2), ledger)
-    for prompt in ("umbrela", "listwise"):
-        with pytest.raises(ConfigError, match="one grade and nothing else"):
-            LlmJudge(config(url, examples=2, prompt=prompt), ledger, candidates=CANDIDATES)

@@ -235,13 +235,6 @@ def test_one_refused_passage_among_others_is_listed_in_the_words_of_the_endpoint
     assert server.count == 20
 
 
-def test_an_answer_without_a_grade_is_listed_in_the_words_of_the_model(ledger):
-    reply = says("Bonjour!\nJe ne note pas.")
-    with pytest.raises(JudgeError) as caught:
-        judged(script_of(reply), ledger, 1, max_unscored=0.0)
-    assert "no_grade (Bonjour! Je ne note pas.)" in str(caught.value)
-
-
 def test_answers_that_are_cut_off_come_with_what_to_do(ledger):
     long = says("Well, the", finish="length")
     with pytest.raises(JudgeError, match=r"raise endpoint\.max_tokens"):

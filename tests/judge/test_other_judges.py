@@ -2,17 +2,10 @@
 
 import pytest
 
-from harness.judge import JUDGES, LabelsConfig
+from harness.judge import JUDGES
 from harness.judge.records import JudgeTools
-from harness.values.errors import ConfigError
 
 ENDPOINTS = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("a", "b")]
-
-
-def test_the_table_of_kinds():
-    assert set(JUDGES) == {"llm", "labels", "panel"}
-    with pytest.raises(ConfigError, match="labels, llm, panel"):
-        JUDGES.find("oracle")
 
 
 @pytest.mark.parametrize(
@@ -26,8 +19,3 @@ def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, 
     assert judge.name == config.title
     assert [one.endpoint.model for one in config.asked] == asked
     assert [name for name, _ in judge.estimates([])] == [one.title for one in config.asked]
-
-
-def test_labels_are_not_a_judge_that_can_be_called():
-    with pytest.raises(ConfigError, match="no judge to call"):
-        JUDGES.make(LabelsConfig(), None)

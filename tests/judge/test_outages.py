@@ -8,7 +8,7 @@ import pytest
 from harness.models.llm.sender import Backoff, EndpointDownError
 from harness.values.errors import LlmError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade
-from tests.judge.helpers import Watching, config, pairs
+from tests.judge.helpers import config, pairs
 from tests.judge.virtual import VirtualLoop, judge_on
 
 PRICES = {"fake": {"input": 10.0, "output": 100.0}}
@@ -126,17 +126,6 @@ def test_an_endpoint_that_pauses_again_and_again_but_answers_is_not_given_up(loo
     graded, _ = judge(script, 10, concurrency=1)
     assert [one.judgment.grade for one in graded] == [1] * 10
     assert loop.now >= 2000
-
-
-def test_the_bar_says_for_how_long_the_endpoint_wants_a_pause(loop, judge):
-    messages = []
-
-    def script(request, number):
-        return error(429, headers={"retry-after": "240"}) if loop.now < 240 else grade(3)
-
-    judge(script, 2, reporter=Watching(messages.append))
-    assert any("waits 239 s, as the endpoint asks" in text for text in messages)
-    assert "waits" not in messages[-1]
 
 
 UNSEEN = {

@@ -4,7 +4,6 @@ import json
 import math
 
 import pytest
-from pydantic import ValidationError
 
 from harness.judge import PanelConfig, PanelJudge
 from harness.judge.panel import together
@@ -99,18 +98,6 @@ def test_the_cost_of_a_pair_is_what_all_members_took(ledger):
     with FakeServer(answering(kind=[1], fair=[1], stern=[1])) as server:
         (only,), summary = run(panel(server.url, ledger, prices=prices), list(pairs(1)))
     assert only.cost == pytest.approx(3 * 110 / 1e6) == summary.cost
-
-
-def test_members_are_different_judges_and_share_a_pool():
-    one = {"endpoint": {"model": "a", "api_key_env": None}}
-    other = {"endpoint": {"model": "b", "api_key_env": None}}
-    with pytest.raises(ValidationError, match="same judge"):
-        PanelConfig(members=[one, one])
-    with pytest.raises(ValidationError, match="share one pool"):
-        PanelConfig(members=[one, {**other, "pool": {"depth": 3}}])
-    with pytest.raises(ValidationError, match="at least 2"):
-        PanelConfig(members=[one])
-    assert PanelConfig(members=[one, other]).combine == "median"
 
 
 def test_the_record_of_a_panel_is_plain_json(ledger):

@@ -6,7 +6,6 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from harness.judge import LlmConfig
 from harness.judge.prompting import FOLDER, GradingForm, load_prompt
@@ -126,15 +125,6 @@ def test_a_prompt_file_that_cannot_work_is_refused(tmp_path, content, said):
         loaded(tmp_path, content.encode())
 
 
-def test_an_unknown_prompt_lists_the_known_ones():
-    with pytest.raises(ConfigError, match="pointwise_zh"):
-        load_prompt("pointwize")
-
-
-def test_a_prompt_of_ones_own(tmp_path):
-    assert loaded(tmp_path, f"answer: grade\n{HEAD}".encode()).id == "x"
-
-
 def test_a_prompt_is_read_with_the_configuration():
     with pytest.raises(ValueError, match="pointwise_zh"):
         LlmConfig(prompt="pointwize", endpoint={"model": "m"})
@@ -177,11 +167,3 @@ def test_umbrela_is_asked_in_its_published_words():
     assert prompt.max_grade == 3
     # What it shows bare is filled in once: a slot's name in a passage stays text.
     assert "{{ query }}" in render(prompt, "q", ["see {{ query }}"])[1]["content"]
-
-
-def test_a_prompt_in_words_refuses_a_structured_answer():
-    with pytest.raises(ConfigError, match="structured to none"):
-        response_format("umbrela_published", "json_schema")
-    endpoint = {"model": "m", "structured": "json_object"}
-    with pytest.raises(ValidationError, match="structured to none"):
-        LlmConfig(endpoint=endpoint, prompt="umbrela_published")

@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import threading
 import time
-from datetime import date
 
 import pytest
 
@@ -12,7 +10,7 @@ from harness.judge import LlmJudge
 from harness.models.llm.money import BudgetError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
-from tests.judge.helpers import Watching, config, judge_all, judged, pairs, script_of
+from tests.judge.helpers import config, judge_all, judged, pairs, script_of
 
 PRICES = {"fake": {"input": 10.0, "output": 100.0}}
 # 100 tokens in at 10 per million and 10 out at 100 per million
@@ -28,11 +26,6 @@ def test_judgments_carry_span_source_judge_and_prompt(ledger):
     assert len(judgment.prompt_sha) == 64
     assert sorted(g.judgment.grade for g in graded) == [0, 1, 2, 3, 4]
     assert summary.served_models == {"fake-1-2025"}
-
-
-def test_no_pairs_ask_nothing(ledger):
-    graded, summary = judge_all(config("http://127.0.0.1:9/v1"), ledger, [])
-    assert (graded, summary.pairs, summary.calls) == ([], 0, 0)
 
 
 def test_a_second_run_asks_nothing_and_grades_the_same(ledger):
@@ -163,18 +156,6 @@ def test_a_dry_run_asks_nothing_and_its_price_is_an_upper_bound(ledger):
     assert "the prices of fake: 10 per million tokens read, 100 written" in str(before)
 
 
-def test_an_estimate_says_which_price_it_used_and_when_that_was_noted(ledger):
-    def estimate(prices):
-        return str(LlmJudge(config("http://unused/v1", prices=prices), ledger).estimate(pairs(2)))
-
-    dated = {"fake": {**PRICES["fake"], "noted": date(2025, 6, 1)}}
-    assert "100 written, noted 2025-06-01" in estimate(dated)
-    assert "price unknown: the table of prices has no fake" in estimate({"other": PRICES["fake"]})
-    assert str(LlmJudge(config("http://unused/v1"), ledger).estimate([])) == (
-        "0 pairs: 0 calls to make, 0 already in the ledger; nothing to pay"
-    )
-
-
 def test_an_unknown_price_is_unknown_not_free(ledger):
     with FakeServer(lambda request, number: grade(1)) as server:
         judge = LlmJudge(config(server.url), ledger)
@@ -229,32 +210,6 @@ def test_a_running_event_loop_is_no_obstacle(ledger):
     with FakeServer(script_of(grade(1))) as server:
         graded, _ = asyncio.run(notebook(server.url))
     assert len(graded) == 3
-
-
-def test_progress_tells_rate_and_money(ledger):
-    lines = []
-    reporter = Watching(lines.append)
-    with FakeServer(script_of(grade(1))) as server:
-        judge = LlmJudge(config(server.url, prices=PRICES), ledger)
-        judge.grade(pairs(3), lambda graded: None, reporter=reporter, total=3)
-    assert reporter.tasks == [("judging", 3)]
-    assert "/s, spent 0.0060" in lines[-1]
-    assert "unscored" not in lines[-1]
-
-
-def test_progress_is_reported_while_nothing_is_graded(ledger, monkeypatch):
-    """An endpoint that is down shows as such, not as a bar that stands still."""
-    monkeypatch.setattr("harness.models.llm.calls.SHOW_EVERY", 0.02)
-    pause_seen = threading.Event()
-
-    def heard(text):
-        if "http_503 x" in text:
-            pause_seen.set()
-
-    with FakeServer(lambda request, number: grade(1) if pause_seen.is_set() else error(503)) as server:
-        judge = LlmJudge(config(server.url), ledger)
-        summary = judge.grade(pairs(2), lambda graded: None, reporter=Watching(heard), total=2)
-    assert summary.faults["http_503"] > 0
 
 
 def test_a_failing_sink_ends_the_run_but_keeps_the_answers(ledger):

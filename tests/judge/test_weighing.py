@@ -3,11 +3,9 @@
 import math
 
 import pytest
-from pydantic import ValidationError
 
-from harness.judge import LlmJudge
 from harness.judge.llm import expected_grade
-from harness.values.errors import ConfigError, JudgeError
+from harness.values.errors import JudgeError
 
 from .fake_server import Answer, FakeServer, completion
 from .helpers import config, judge_all, pairs, script_of
@@ -106,11 +104,3 @@ def test_an_endpoint_that_gives_no_probabilities_grades_nothing(ledger):
         (found,), _ = judge_all(weighed(server.url, combine="expected", max_unscored=1.0), ledger, pairs(1))
     assert (found.judgment.grade, found.reason) == (None, "no_logprobs")
     assert "grade" in found.detail
-
-
-def test_a_configuration_that_cannot_weigh_grades_is_refused_before_any_call(ledger):
-    with pytest.raises(ValidationError, match="top_logprobs to 5 or more"):
-        config("http://127.0.0.1:1/v1", combine="expected")
-    listwise = weighed("http://127.0.0.1:1/v1", prompt="listwise", combine="expected")
-    with pytest.raises(ConfigError, match="one grade"):
-        LlmJudge(listwise, ledger)
