@@ -1,6 +1,5 @@
 """Endpoints: what is sent, to whom, and that the key is seen nowhere else."""
 
-import asyncio
 import base64
 import logging
 import traceback
@@ -158,12 +157,6 @@ def test_a_secret_header_is_in_no_record(ledger, monkeypatch):
 def test_parameters_that_contradict_each_other_are_refused(fields, said):
     with pytest.raises(ValidationError, match=said):
         Endpoint(model="m", **fields)
-
-
-def test_an_endpoint_comes_back_from_its_own_record():
-    endpoint = Endpoint(model="m", max_completion_tokens=900, **MODERN)
-    assert Endpoint(**endpoint.model_dump()) == endpoint
-    assert endpoint.max_tokens == 900
 
 
 def test_azure(key, ledger):
@@ -331,12 +324,6 @@ def test_a_missing_or_malformed_secret_names_the_variable_and_is_not_shown(field
     with pytest.raises(ConfigError, match="MY_KEY") as caught:
         ChatClient(Endpoint(model="m", **fields))
     assert "cret" not in str(caught.value)
-
-
-def test_a_client_does_not_show_its_key(key):
-    client = ChatClient(Endpoint(model="m", **key))
-    assert KEY not in repr(client) + str(client)
-    asyncio.run(client.close())
 
 
 @pytest.mark.parametrize(

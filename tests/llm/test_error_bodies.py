@@ -61,8 +61,3 @@ def test_any_body_is_one_line_and_one_fault(body, status):
     fault = classify_status(status, reply, {})
     assert fault.reason
     assert fault.detail, "a fault without a word says its status"
-
-
-def test_a_word_of_english_is_no_parameter():
-    fault = classify_status(400, ErrorBody("the temperature of the model seed bank is unsafe"), {})
-    assert (fault.reason, fault.fatal, fault.refused) == ("http_400", False, True)

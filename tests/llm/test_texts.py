@@ -5,7 +5,7 @@ import pytest
 from harness.models.llm.calls import answers
 from harness.models.llm.config import ModelConfig
 from harness.models.llm.form import TextForm, text_of
-from harness.models.llm.model import Model, jobs_of
+from harness.models.llm.model import Model
 from harness.store.ledger import Ledger
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, grade, says
@@ -54,19 +54,6 @@ def test_a_text_is_a_settled_row_without_grades_and_goes_through_an_export(ledge
         elsewhere = model("http://127.0.0.1:9/v1", other)
         found, _ = answers(elsewhere, [elsewhere.call("q")], reporter=Silent())
     assert text_of(found[0]) == "A better question?"
-
-
-def test_a_dry_run_asks_nothing_and_says_what_it_would_take(ledger):
-    with FakeServer(shouted) as server:
-        rewriter = model(server.url, ledger, prices=PRICES)
-        calls = [rewriter.call(f"question {n}") for n in range(10)]
-        answers(rewriter, calls[:4], reporter=Silent())
-        estimate = rewriter.estimate(jobs_of(calls))
-        asked = server.count
-    assert asked == 4
-    assert (estimate.items, estimate.calls, estimate.already_answered) == (10, 6, 4)
-    assert estimate.likely_completion_tokens == 6 * 10
-    assert str(estimate).startswith("10 prompts: 6 calls to make, 4 already in the ledger")
 
 
 UNUSABLE = {

@@ -2,13 +2,11 @@
 
 import gzip
 import json
-import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.models.llm.faults import read_body
 from harness.models.llm.form import DEEPEST, UntrustedJsonError, read_json
 from harness.models.llm.money import Spending
 from harness.models.served.embedding import ServedEncoder
@@ -97,42 +95,8 @@ def vectors(server):
     return rows
 
 
-def test_a_304_is_no_redirect():
-    with FakeServer(lambda *_: Answer(304, b"", headers={"location": "http://elsewhere"})) as server:
-        for call, kind in ((ask, LlmError), (vectors, LlmError), (asking_a_service, ServiceError)):
-            with pytest.raises(kind, match="304") as refused:
-                call(server)
-            assert "redirect" not in str(refused.value)
-
-
 def asking_a_service(server):
     return asked(service(server.url))
-
-
-SHORT, LONG = b"", b" " * 1_000_000
-
-
-@pytest.mark.parametrize("call", ["ask", "vectors", "asking_a_service"])
-@pytest.mark.parametrize("blanks", [SHORT, LONG], ids=["short", "long"])
-def test_only_a_long_reply_is_parsed_in_a_thread_of_its_own(call, blanks, monkeypatch):
-    body = {**completion('{"grade": 1}'), "data": [{"index": 0, "embedding": [1.0, 2.0]}]}
-    parsed_in = []
-
-    def watched(content):
-        parsed_in.append(threading.current_thread() is asyncio_thread)
-        return read_json(content)
-
-    for module in ("models.llm.http_client", "models.llm.form"):
-        monkeypatch.setattr(f"harness.{module}.read_json", watched)
-    asyncio_thread = threading.current_thread()
-    with FakeServer(lambda *_: Answer(body=json.dumps(body).encode() + blanks)) as server:
-        assert globals()[call](server)
-    assert parsed_in == [blanks is SHORT]
-
-
-def test_the_body_of_an_error_is_not_parsed_without_limit():
-    body = json.dumps({"error": "overloaded", "x": "y" * 1_000_000}).encode()
-    assert read_body(body).words.startswith('{"error": "overloaded"')
 
 
 def ask(server):
