@@ -66,16 +66,3 @@ def read_csv(path):
 
     with path.open() as file:
         return {row["query_id"]: row["value"] for row in csv.DictReader(file)}
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "has 2 settings; name one"),
-        (["--setting", "top_n=9"], "has no setting 'top_n=9' with answers"),
-    ],
-)
-def test_one_setting_must_be_named_among_several(results, tmp_path, capsys, words, message):
-    assert run("export-answers", str(results), *words, "--output", str(tmp_path / "a.jsonl")) == 1
-    assert message in " ".join(capsys.readouterr().err.split())
-    assert not (tmp_path / "a.jsonl").exists()

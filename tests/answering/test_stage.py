@@ -55,11 +55,6 @@ def test_whatever_the_order_the_first_ranks_that_fit_are_read_once(lengths, top_
         assert sum(lengths[: len(read) + 1]) > budget
 
 
-def test_a_limit_on_the_passages_read_is_required():
-    with pytest.raises(ValidationError, match="top_n and max_tokens are both null"):
-        config(top_n=None)
-
-
 @pytest.mark.parametrize(
     ("text", "passages", "cited", "bad"),
     [
