@@ -28,13 +28,6 @@ def test_exact_match_and_f1_take_the_best_golden_answer():
     assert f1.details == {"precision": 1.0, "recall": 0.5, "golden": "14 crowns and 50"}
 
 
-def test_one_golden_answer_is_scored_as_before():
-    (score,) = measure("exact_match").run([case("a b", "a b")], NO_TOOLS)
-    assert (score.value, score.details) == (1.0, {})
-    (missing,) = measure("exact_match").run([case("a b")], NO_TOOLS)
-    assert (missing.value, missing.reason) == (None, "no golden answer is known")
-
-
 def test_similarity_takes_the_nearest():
     tools = ToyTools(vector_of={"x": [1, 0], "far": [0, 1], "near": [0.6, 0.8]}.__getitem__)
     (score,) = measure("answer_similarity").run([joined("x", "far", "near")], tools)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,18 +113,6 @@ def test_similarity_is_the_cosine():
     assert not any(one.failed for one in found)
 
 
-def test_each_text_is_embedded_once():
-    asked = []
-
-    class Counting(ToyTools):
-        def vectors(self, texts):
-            asked.extend(texts)
-            return np.ones((len(texts), 2), dtype=np.float32)
-
-    AnswerSimilarity().run([case("a", "b"), case("a", "c")], Counting())
-    assert asked == ["a", "b", "c"]
-
-
 def test_a_cross_encoder_reads_the_answer_first_and_the_best_golden_answer_counts():
     scores = {("a", "near"): 0.9, ("a", "far"): 0.2, ("near", "a"): 0.1, ("b", "near"): -3.5}
     measure = AnswerSimilarity(by="cross_encoder", model="mine")
@@ -141,24 +128,3 @@ def test_a_cross_encoder_reads_the_answer_first_and_the_best_golden_answer_count
     assert found[0].details == {"golden": "near"}
     assert [one.failed for one in found] == [False, False, False, True]
     assert measure.needs == {"answer", "reference"}
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"model": "mine"}, "model is for by: cross_encoder; the encoder of by: cosine is answer_embedding"),
-        ({"by": "cross_encoder"}, "needs a model .* or an endpoint, and neither is named"),
-        (
-            {"by": "cross_encoder", "model": "m", "endpoint": {"model": "m", "base_url": "http://x"}},
-            "and not both",
-        ),
-    ],
-)
-def test_similarity_is_by_one_model(keys, message):
-    with pytest.raises(ValueError, match=message):
-        AnswerSimilarity(**keys)
-
-
-def test_a_grade_that_no_label_has_is_refused():
-    with pytest.raises(ValueError, match="less than or equal to 4"):
-        CitationPrecision(rel=5)

@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures.answer.context import average_precision
-from harness.measures.answer.measure import AnswerMeasure
 from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.measures.answer.responses import AspectCritic
-from harness.measures.answer.steps import STATEMENTS, AnswerCall, prompt_of
 from harness.values.errors import ConfigError
 
 from .helpers import ToyTools, case
@@ -148,11 +146,6 @@ def test_answer_correctness_without_statements():
     assert not [one for one in tools.asked if one[0] == "supported v1" and one[2][1] == "[]"]
 
 
-def test_all_weights_zero_is_refused():
-    with pytest.raises(ValueError, match="both 0"):
-        ANSWER_MEASURES["answer_correctness"].config(statements_weight=0, similarity_weight=0)
-
-
 def test_context_precision():
     useful = {"good": 1, "bad": 0, "fine": 1}
 
@@ -261,15 +254,6 @@ def test_a_vote_is_the_majority_of_what_one_model_says():
     assert found.details == {"votes": {"a": 1, "b": 0, "c": None}, "tie": 1}
 
 
-@pytest.mark.parametrize(
-    ("panel", "message"),
-    [(PANEL[:1], "a panel of one model"), ([PANEL[0], PANEL[1], PANEL[0]], "are the same; use samples")],
-)
-def test_a_panel_is_of_different_models(panel, message):
-    with pytest.raises(ValueError, match=message):
-        AspectCritic(aspect="x", panel=panel)
-
-
 def test_noise_sensitivity():
     # reference: long; answer: long, red, deep, new; the river supports long and red, the lake deep
     answers = {"said": ["long", "red", "deep", "new"], "golden": ["long"]}
@@ -364,22 +348,3 @@ def test_a_prompt_of_your_own(tmp_path):
         run("aspect_critic", [], aspect="short", prompts={"aspect": str(file)})
     with pytest.raises(ValueError, match="no step 'statements'"):
         run("aspect_critic", [], aspect="short", prompts={"statements": str(file)})
-
-
-class Foreign(AnswerMeasure):
-    """A measure of another package that asks a model, and brings no prompts of its own."""
-
-    facts = AspectCritic.facts
-    kind: str = "foreign"
-
-    def one(self, case):
-        return self.score(case, 1.0)
-
-
-def test_a_measure_without_prompts_of_its_own_asks_with_the_built_in_ones():
-    assert Foreign().prompt(STATEMENTS) == prompt_of(STATEMENTS, "en", None)
-
-
-def test_a_step_without_a_built_in_prompt_is_told():
-    with pytest.raises(ConfigError, match=r"'of_mine' of the step of_mine cannot be read.*Built in: "):
-        Foreign().prompt(AnswerCall("of_mine", ("answer",), STATEMENTS.shape))

@@ -65,10 +65,6 @@ def test_a_missing_input_gives_no_value_and_never_zero(kind):
     assert unknown == QueryScore("", ANSWER, "q", kind, None, "no golden answer is known")
 
 
-def test_a_measure_goes_by_its_name():
-    assert ExactMatch(name="em").run([case("a b", "a b")], NO_TOOLS)[0].measure == "em"
-
-
 def test_impossible_scores_are_refused():
     with pytest.raises(ValueError, match="no reason"):
         ExactMatch().unscored(case("a"), "")
