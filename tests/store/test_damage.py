@@ -188,13 +188,6 @@ def test_values_of_before_are_read_as_they_were_and_new_ones_lie_beside(tmp_path
     assert Path(f"{path}-values").stat().st_size == (len(ITEMS) - 1) * (16 + len(ITEMS[first]))
 
 
-def test_two_runs_that_compute_the_same_write_it_once(tmp_path):
-    path = filled(tmp_path / "values.sqlite")
-    size = Path(f"{path}-values").stat().st_size
-    filled(path)
-    assert Path(f"{path}-values").stat().st_size == size
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_flipped_bits_in_artifacts_never_give_another_value(tmp_path, seed):
     faults = Faults()

@@ -44,14 +44,6 @@ def test_equal_artifacts_are_equal_files(tmp_path):
     assert first.path("a", "key").read_bytes() == second.path("a", "key").read_bytes()
 
 
-def test_write_text_replaces_whole_and_leaves_nothing_next_to(tmp_path):
-    path = tmp_path / "deep" / "file.txt"
-    write_text(path, "old")
-    write_text(path, "new")
-    assert path.read_text() == "new"
-    assert [p.name for p in path.parent.iterdir()] == ["file.txt"]
-
-
 def test_a_write_error_names_the_target_and_not_the_temporary_file(tmp_path, monkeypatch):
     with pytest.raises(IsADirectoryError) as refused:
         write_text(tmp_path, "text")

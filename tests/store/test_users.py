@@ -3,7 +3,6 @@
 import errno
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from harness.store import locking as locks
 from harness.store.locking import alone, join
 from harness.values.errors import StoreError
 
-HARNESS = Path(locks.__file__).parents[1]
 USER = """
 import sys, time
 from pathlib import Path
@@ -102,7 +100,3 @@ def test_where_a_file_system_has_no_locks_a_user_is_believed(tmp_path, monkeypat
     user.release()
     with alone(tmp_path / "files"):
         pass
-
-
-def test_filelock_is_the_only_kind_of_lock():
-    assert [file.name for file in HARNESS.rglob("*.py") if "fcntl" in file.read_text("utf-8")] == []
