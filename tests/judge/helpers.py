@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from harness.judge import LlmConfig, LlmJudge, Pair
 from harness.values.progress import Silent
-from harness.values.types import Chunk, Query
+from harness.values.types import Chunk, LlmAnswer, Query
 from tests.judge.fake_server import FakeServer
 
 
@@ -65,3 +65,25 @@ def script_of(*answers):
     """A script that gives the answers in turn and then the last one for ever."""
     queue = itertools.chain(answers, itertools.repeat(answers[-1]))
     return lambda request, number: next(queue)
+
+
+def answer_of(text, passages=(), prompt_sha=""):
+    """An answer of a model in words, of which nothing else is known."""
+    return LlmAnswer(
+        query="",
+        passages=passages,
+        prompt_sha=prompt_sha,
+        model="fake",
+        parameters={},
+        sample=0,
+        settled=True,
+        grades=None,
+        reason="",
+        raw=text,
+        prompt_tokens=None,
+        completion_tokens=None,
+        price=None,
+        seconds=0.0,
+        request_id="",
+        served_model="",
+    )
