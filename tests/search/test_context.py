@@ -1,6 +1,5 @@
 """The text indexed around a chunk: every kind, alone and together, and that it is never read."""
 
-import csv
 import json
 from typing import ClassVar
 
@@ -19,7 +18,9 @@ from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from harness.values.text.headings import markdown_headings, numbered_headings
 from harness.values.text.sentences import sentence_spans
-from harness.values.types import Chunk, Document, LlmAnswer
+from harness.values.types import Chunk, Document
+from tests.command import table
+from tests.judge.helpers import answer_of
 
 GUIDE = """# The yard
 
@@ -68,27 +69,7 @@ class Library:
         """A model that says how long the chunk is."""
         shown = [passages for _, passages in request.about]
         said = [f"It has {len(chunk)} characters." for _, chunk in shown]
-        return [
-            LlmAnswer(
-                query="",
-                passages=one,
-                prompt_sha=request.form.sha256,
-                model="fake",
-                parameters={},
-                sample=0,
-                settled=True,
-                grades=None,
-                reason="",
-                raw=text,
-                prompt_tokens=None,
-                completion_tokens=None,
-                price=None,
-                seconds=0.0,
-                request_id="",
-                served_model="",
-            )
-            for one, text in zip(shown, said, strict=True)
-        ]
+        return [answer_of(text, one, request.form.sha256) for one, text in zip(shown, said, strict=True)]
 
 
 def chunk_at(text, doc_id="yard-guide_2024"):
@@ -312,8 +293,7 @@ def test_what_is_scored_shown_and_exported_has_no_context_in_it(config_of):
     assert all(row.text == text.get(row.chunk_id, row.text) for row in shown)
     for file in ("rankings.csv", "passages.csv"):
         assert "Orchard 2024" not in (folder / file).read_text(encoding="utf-8")
-    with (folder / "prices.csv").open(newline="") as file:
-        prices = {(row["setting"], row["stage"]): row for row in csv.DictReader(file)}
+    prices = {(row["setting"], row["stage"]): row for row in table(folder / "prices.csv")}
     assert int(prices[fields, "rerank"]["index_tokens"]) > int(prices[plain, "rerank"]["index_tokens"])
     assert int(prices[fields, "rerank"]["rerank_tokens"]) > int(prices[plain, "rerank"]["rerank_tokens"])
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))

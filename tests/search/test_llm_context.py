@@ -4,13 +4,11 @@ import re
 
 import pytest
 
-from harness.models.llm.prompt import built_in
 from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
-from harness.steps.search.context.llm import FOLDER
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.bench.test_asked import command
@@ -84,21 +82,6 @@ def test_the_model_reads_a_bounded_part_of_the_document(configured, corpus):
     assert shown[middle.text] == f"{text[:20]}\n[…]\n{around}\n[…]\n"
     assert shown[last.text] == f"{text[:20]}\n[…]\n{text[last.start - 50 :]}"
     assert max(map(len, shown.values())) <= 20 + 50 + 90 + 50 + 10
-
-
-@pytest.mark.parametrize("name", built_in(FOLDER))
-def test_every_prompt_shows_both_passages(name, configured):
-    with FakeServer(about) as server:
-        indexed(configured(server.url, f"    prompt: {name}"))
-    system, user = server.requests[0]["body"]["messages"]
-    assert len(passages(server.requests[0])) == 2
-    assert "{{" not in system["content"] + user["content"]
-
-
-def test_a_long_answer_ends_where_it_is_told_to(configured):
-    with FakeServer(lambda request, number: says("word " * 100)) as server:
-        chunking, _ = indexed(configured(server.url, "    longest: 14"))
-    assert chunking.passages.texts[0] == f"word word word\n{chunking.chunks[0].text}"
 
 
 def test_a_chunk_without_an_answer_ends_the_run_or_is_indexed_without(configured):

@@ -18,11 +18,11 @@ from harness.running.resources import Resources
 from harness.steps.search.rerank import sorting
 from harness.steps.search.rerank.llm import FOLDER, LlmRerankerConfig, LlmScorer
 from harness.steps.search.tools import PendingCallsError
-from harness.values import LlmAnswer
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import Answer, FakeServer, completion, error, says
+from tests.judge.helpers import answer_of
 
 __all__ = ["quick_backoff"]
 
@@ -283,32 +283,11 @@ def test_the_result_is_a_permutation_whatever_the_model_says(data):
             end = stop.value
         else:
             assert (query, len(set(passages))) == ("q", len(passages))
-            answer = said(
+            answer = answer_of(
                 data.draw(words.filter(lambda text: not re.search("think|thought|reason", text, re.I)))
             )
     assert not end.failed
     assert sorted(end.scores) == list(range(1, count + 1))
-
-
-def said(text, reason=""):
-    return LlmAnswer(
-        query="",
-        passages=(),
-        prompt_sha="",
-        model="fake",
-        parameters={},
-        sample=0,
-        settled=True,
-        grades=None,
-        reason=reason,
-        raw=text,
-        prompt_tokens=1,
-        completion_tokens=1,
-        price=None,
-        seconds=0.0,
-        request_id="",
-        served_model="",
-    )
 
 
 # Setwise.
@@ -321,7 +300,7 @@ def test_the_heap_gives_the_order_of_a_consistent_judge(worths, size, first):
     while (asked := heard(talk, answers[-1] if answers else None)) is not None:
         values = [int(passage.split()[1]) for passage in asked[1]]
         assert len(values) <= size
-        answers.append(said(f"[{values.index(max(values)) + 1}]"))
+        answers.append(answer_of(f"[{values.index(max(values)) + 1}]"))
     end = outcome(sorting.sorted_by(about, sorting.by_heap(len(worths), size, first)), answers)
     best = sorted(worths, reverse=True)[:first]
     places = sorted(range(len(worths)), key=lambda place: -end.scores[place])

@@ -1,6 +1,5 @@
 """Small to search, large to read: what is scored, shown and paid for is what is read."""
 
-import csv
 import json
 
 import numpy as np
@@ -17,6 +16,7 @@ from harness.steps.search.read import KINDS as READERS
 from harness.steps.search.read.parent import _parent
 from harness.values.progress import Silent
 from harness.values.types import Chunk
+from tests.command import table
 from tests.search.test_context import Library, chunk_at
 
 PARENT = "{kind: parent, chunk: {kind: recursive, chunk_size: 400}}"
@@ -162,24 +162,25 @@ def test_measures_tables_and_prices_are_of_what_is_read(write_config):
     assert rows[parent, "rerank", "ndcg_text@900"] != rows[plain, "rerank", "ndcg_text@900"]
     # both are cut otherwise, so the headline is one that can be compared
     assert results.verdict["measure"] == "ndcg_text@900"
-    with (folder / "prices.csv").open(newline="") as file:
-        prices = {
-            (row["setting"], row["stage"]): row
-            for row in csv.DictReader(file)
-            if row["measure"] == "ndcg_exp@3"
-        }
+    prices = {
+        (row["setting"], row["stage"]): row
+        for row in table(folder / "prices.csv")
+        if row["measure"] == "ndcg_exp@3"
+    }
     for column in ("index_tokens", "rerank_pairs", "rerank_tokens"):
         assert prices[plain, "rerank"][column] == prices[parent, "rerank"][column] != "0"
     assert float(prices[parent, "rerank"]["tokens_read"]) == pytest.approx(rows[parent, "rerank", "tokens@3"])
-    with (folder / "chunk_offsets.csv").open(newline="") as file:
-        offsets = {
-            f"{r['document']}:{r['start']}-{r['end']}" for r in csv.DictReader(file) if r["setting"] == parent
-        }
+    offsets = {
+        f"{r['document']}:{r['start']}-{r['end']}"
+        for r in table(folder / "chunk_offsets.csv")
+        if r["setting"] == parent
+    }
     assert {i for ranking in results.runs[parent, "retrieve"] for i in ranking.chunk_ids} <= offsets
     noted = results.record.counts["settings"]
     assert noted[parent]["read_spans"] == len(offsets) < noted[plain]["chunks"] == noted[parent]["chunks"]
-    with (folder / "waterfall.csv").open(newline="") as file:
-        lost = [row for row in csv.DictReader(file) if row["setting"] == parent and row["step"] == "rerank"]
+    lost = [
+        row for row in table(folder / "waterfall.csv") if row["setting"] == parent and row["step"] == "rerank"
+    ]
     scored = [row for row in results.per_query if row.setting == parent and row.stage == "rerank"]
     value = {row.query_id: row.value for row in scored if row.measure == "ndcg_text@900"}
     assert len(lost) == 4
