@@ -1,12 +1,10 @@
 """asked.csv: the rewritten form of every query."""
 
-import csv
-
 import pytest
 
 from harness.cli import main
 from harness.report import PriceRow
-from tests.command import bench
+from tests.command import bench, table
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import QUERIES
@@ -15,8 +13,7 @@ DENSE = '{kind: chroma, model: "embedded:all-MiniLM-L6-v2", top_k: 5}'
 
 
 def asked(folder):
-    with (folder / "asked.csv").open(encoding="utf-8", newline="") as file:
-        return [tuple(row.values()) for row in csv.DictReader(file)]
+    return [tuple(row.values()) for row in table(folder / "asked.csv")]
 
 
 def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(lexical):

@@ -3,8 +3,6 @@
 import json
 import math
 import random
-import subprocess
-import sys
 
 import pytest
 
@@ -102,18 +100,6 @@ def test_top_scores_of_unanswerable_queries_are_set_against_the_others(write_con
     assert (last["threshold"], last["answerable_kept"]) == ("inf", "0.0")
 
 
-def test_the_passage_with_the_answer_is_retrieved(write_config):
-    _, folder, _ = told(write_config(chunk="{kind: recursive, chunk_size: 90}"))
-    first = {
-        r["query_id"]: r
-        for r in table(folder / "rankings.csv")
-        if r["rank"] == "1" and r["stage"] == "rerank"
-    }
-    assert "39,717" in first["q1"]["snippet"]
-    assert first["q2"]["document"] == "engines"
-    assert first["q2"]["grade"] == "4"
-
-
 def test_exported_runs_give_our_figures_in_trec_eval(write_config):
     """Every judged chunk here stands for its own evidence, so trec_eval's definition is ours."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -145,23 +131,6 @@ def test_a_second_run_computes_nothing_and_gives_the_same(write_config):
     assert second.record.counts["pairs_computed"] == 0
     assert second.record.counts["documents_parsed"] == 0
     assert unchanging(folder) == before
-
-
-def test_a_warm_run_loads_no_model_library(write_config):
-    path = write_config()
-    told(path)
-    script = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "from harness.running.bench.flow import run_bench\n"
-        "from harness.running import load_config\n"
-        "from harness.values.progress import Silent\n"
-        f"run_bench(load_config(Path({str(path)!r})), Silent())\n"
-        "heavy = ('torch', 'sentence_transformers', 'chromadb', 'transformers')\n"
-        "print([m for m in heavy if m in sys.modules])\n"
-    )
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
 
 
 def test_settings_share_what_they_have_in_common(write_config):

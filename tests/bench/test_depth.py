@@ -1,6 +1,5 @@
 """How deep rankings go: text budgets that are filled, rerankers that keep what they do not score."""
 
-import csv
 import itertools
 import re
 
@@ -8,7 +7,7 @@ import pytest
 
 from harness.running.evaluate.warnings import text_budgets
 from harness.values.progress import Silent
-from tests.command import bench
+from tests.command import bench, table
 
 MEASURES = "measures: [ndcg_exp@3, ndcg_text@600, recall@3]"
 
@@ -43,8 +42,7 @@ def test_what_the_reranker_does_not_score_follows_in_the_retriever_s_order(write
         assert set(whole[ranking.query_id].chunk_ids) == set(before)
         assert min(whole[ranking.query_id].scores) > float("-inf")
     # in the tables a score that was never given is empty; in the TREC run scores still fall strictly
-    with (folder / "rankings.csv").open(newline="", encoding="utf-8") as file:
-        rows = [r for r in csv.DictReader(file) if (r["setting"], r["stage"]) == ("top_n=4", "rerank")]
+    rows = [r for r in table(folder / "rankings.csv") if (r["setting"], r["stage"]) == ("top_n=4", "rerank")]
     assert {row["score"] == "" for row in rows if int(row["rank"]) > 4} == {True}
     assert {row["score"] == "" for row in rows if int(row["rank"]) <= 4} == {False}
     scores = {}
@@ -73,8 +71,7 @@ def test_text_is_retrieved_to_the_same_depth_under_every_chunking(write_config):
             ranks.setdefault(setting, []).append(len(lengths))
     assert min(ranks["chunk=60/0"]) > max(ranks["chunk=250/0"])
     assert not warned
-    with (folder / "prices.csv").open(newline="", encoding="utf-8") as file:
-        prices = {(row["setting"], row["stage"]): row for row in csv.DictReader(file)}
+    prices = {(row["setting"], row["stage"]): row for row in table(folder / "prices.csv")}
     for (setting, stage), row in prices.items():
         own = [sum(len(text[i]) for i in r.chunk_ids) for r in results.runs[setting, stage]]
         assert float(row["characters_ranked"]) == pytest.approx(sum(own) / len(own))

@@ -1,13 +1,12 @@
 """Odd documents of a run: the answer key, copies of a fact, text that steers a terminal."""
 
-import csv
 import json
 
 from harness.report import read_table
 from harness.running.bench.page import write_page
 from harness.values.progress import Silent
 from tests.bench.conftest import SENTENCES
-from tests.command import bench, told
+from tests.command import bench, table, told
 
 LEXICAL = "retrieve: {kind: bm25, top_k: 5}\n"
 
@@ -94,8 +93,7 @@ def test_control_characters_of_a_document_are_escaped_in_every_table_and_whole_a
         content = path.read_bytes()
         assert not set(content) & {*range(9), 11, 12, *range(14, 32), 127}, path.name
         assert b"\xc2\x9b" not in content, path.name
-    with (folder / "passages.csv").open(newline="", encoding="utf-8") as file:
-        (shown,) = [row["text"] for row in csv.DictReader(file) if row["document"] == "crane"]
+    (shown,) = [row["text"] for row in table(folder / "passages.csv") if row["document"] == "crane"]
     assert shown == (
         r"The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
     )

@@ -1,13 +1,12 @@
 """A benchmark with models behind endpoints: planned without a request, paid once, its costs reported."""
 
-import csv
 import json
 
 import pytest
 
 from harness.running.config.load import load_config
 from tests.bench.conftest import QUERIES
-from tests.command import bench, exit_code
+from tests.command import bench, exit_code, table
 from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed, quick, rerank_script
 
@@ -39,8 +38,7 @@ def config(write_config):
 
 
 def prices(folder, column="endpoint_cost"):
-    with (folder / "prices.csv").open(newline="", encoding="utf-8") as file:
-        return {(row["setting"], row["stage"]): row[column] for row in csv.DictReader(file)}
+    return {(row["setting"], row["stage"]): row[column] for row in table(folder / "prices.csv")}
 
 
 def test_it_is_planned_without_a_request_and_paid_once(config, capsys):

@@ -3,7 +3,6 @@
 import json
 import pickle
 import re
-import sys
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,7 @@ from harness.cli import main
 from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench.spread import StageSpread
-from harness.running.engine import Done, Engine, EngineConfig, LocalEngine, ModelJob, Rate, make_engine
+from harness.running.engine import Done, Engine, ModelJob, Rate, make_engine
 from harness.values import CorpusError, ModelError, Silent
 
 SAME = ("per_query.csv", "rankings.csv", "summary.csv", "chunks.csv")
@@ -110,26 +109,6 @@ def test_a_bad_document_is_refused_and_skipped_as_here(write_config, corpus, sca
     assert code_of("bench", path) == 0
 
 
-def test_the_record_names_the_engine(write_config, scattered, monkeypatch):
-    monkeypatch.setattr(scattered, "describe", lambda: {"kind": "scattered"}, raising=False)
-    path = write_config(cache="elsewhere", retrieve="{kind: bm25}", rerank="null")
-    folder = running.run_or_reuse(running.load_config(path), Silent(), again=True).folder
-    assert json.loads((folder / "record.json").read_text())["engine"] == {"kind": "scattered"}
-
-
-def test_a_run_of_this_process_names_no_engine():
-    engine = make_engine(EngineConfig(), Silent())
-    assert isinstance(engine, LocalEngine)
-    assert engine.describe() == {}
-
-
-def test_without_ray_the_error_says_what_to_install(write_config, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    path = write_config(cache="elsewhere", retrieve="{kind: bm25}", rerank="null")
-    assert code_of("bench", path, "--engine", "ray") != 0
-    assert "pip install 'ndcg-harness[ray]'" in capsys.readouterr().err
-
-
 def planned(path, reporter=None):
     reporter = reporter or Silent()
     running.make_plan(running.load_config(path), reporter)
@@ -174,22 +153,6 @@ def kept_rates(context):
     folder = context.artifacts.path("rate", "").parent
     keys = [path.name.removesuffix(".json.gz") for path in folder.iterdir()]
     return [Rate(**context.artifacts.get("rate", key)) for key in keys]
-
-
-def test_rates_of_this_process_stand_in_for_workers_of_its_cpus(write_config, scattered, monkeypatch):
-    path = write_config(cache="elsewhere")
-    with monkeypatch.context() as local:
-        local.setattr("harness.running.context.make_engine", make_engine)
-        running.run_or_reuse(running.load_config(path), Silent(), again=True)
-    path = write_config(cache="elsewhere", chunk="{kind: recursive_token, chunk_size: 60}")
-    assert "by earlier runs in one process on" in planned(path)[1]
-    # what a GPU does is not known from CPUs
-    path = write_config(
-        cache="elsewhere",
-        chunk="{kind: recursive_token, chunk_size: 60}",
-        more="engine: {kind: ray, gpus: 1}",
-    )
-    assert "nothing was measured with such workers" in planned(path)[1]
 
 
 @pytest.mark.parametrize(

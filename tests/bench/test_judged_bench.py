@@ -235,17 +235,6 @@ def test_a_model_that_grades_its_own_ranking_is_warned_of(judged):
     assert "also ranks (embedded:all-MiniLM-L6-v2)" in warned
 
 
-def test_a_shallow_pool_and_overlapping_spans_are_warned_of(judged):
-    with FakeServer(careful) as server:
-        _, _, reporter = told(
-            judged(
-                server.url, pool="{unit: chunk, depth: 2}", chunk="{kind: recursive, chunk_size: [90, 180]}"
-            )
-        )
-    assert any("first 2 chunks" in text and "looks at 3" in text for text in reporter.warnings)
-    assert any("unit: passage" in text for text in reporter.warnings)
-
-
 def test_seed_ratio_is_next_to_ndcg_when_asked_for_and_is_never_called_so(judged):
     with FakeServer(careful) as server:
         path = judged(server.url, pool="{unit: chunk, depth: 3}")

@@ -9,7 +9,6 @@ import pytest
 from harness.comparison.factors import LabelSensitivity, label_parts, sensitivity_of
 from harness.report import LabelSensitivityRow, read_any
 from harness.report.scoring_inputs import read_graded_spans
-from harness.values.progress import Silent
 from tests.command import bench, table
 from tests.compare.build import compare_pair
 
@@ -46,24 +45,13 @@ def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
     found = label_sensitivity({"today": folder}, names, "ndcg_evidence@300")
     assert set(found.means) == set(names.values())
     first = label_sensitivity({"today": folder}, names, "ndcg_evidence@300", "retrieve")
-    with (folder / FILE).open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["setting"] == "chunk=90/0"]
+    rows = [row for row in table(folder / FILE) if row["setting"] == "chunk=90/0"]
     for stage, one in (("rerank", found), ("retrieve", first)):
         expected = [float(row["mean"]) for row in rows if row["stage"] == stage]
         assert list(one.means["today: chunk=90/0"]) == expected
     # a setting that no file knows, or another measure: nothing is claimed
     assert label_sensitivity({"today": folder}, {**names, ("old", "x"): "x"}, "ndcg_evidence@300") is None
     assert label_sensitivity({"today": folder}, names, "ndcg_exp@3") is None
-
-
-@pytest.mark.parametrize(("enough", "warned"), [(200, False), (20, True)])
-def test_labels_of_which_a_small_part_counts_are_warned_of(write_config, enough, warned):
-    # the median label has some 70 characters
-    reporter = Silent()
-    path = write_config(rerank="null", more=f"measures: [ndcg_evidence(enough={enough})@300]")
-    bench(path, reporter)
-    messages = [text for text in reporter.warnings if text.startswith("the median label has")]
-    assert [f"counts any {enough} of them as found evidence" in text for text in messages] == [True] * warned
 
 
 def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(write_config, corpus):

@@ -1,12 +1,7 @@
 """The table that fills while a sweep runs."""
 
-import io
 from contextlib import contextmanager
 
-import pytest
-from rich.console import Console
-
-from harness.cli.terminal import TerminalReporter
 from harness.values.progress import Silent
 from tests.bench.test_judged_bench import careful
 from tests.command import bench
@@ -61,24 +56,3 @@ def test_where_a_judge_grades_scores_come_after_all_searches(write_config):
     assert [set(cells) for _, cells in reporter.puts[:4]] == [{"chunks", "seconds"}] * 4
     later = {(row, stage): value for row, cells in reporter.puts[4:] for stage, value in cells.items()}
     assert later == means
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_the_table_is_drawn_on_a_terminal_and_nowhere_else(terminal):
-    out = io.StringIO()
-    console = Console(file=out, force_terminal=terminal, width=70, height=30)
-    reporter = TerminalReporter(console=console)
-    with reporter.board(("setting", "chunks", "rerank")) as board:
-        assert board.live is terminal
-        with reporter.task("pairs", 2) as task:
-            board.put("chunk=[bold]90", {"chunks": "12"})
-            task.advance()
-        board.put("chunk=[bold]90", {"rerank": "0.512"})
-    reporter.note("done")
-    drawn = out.getvalue()
-    assert ("chunk=[bold]90" in drawn) is terminal
-    assert ("0.512" in drawn) is terminal
-    assert "done" in drawn
-    # the bars work as before once the table is gone
-    with reporter.task("again", 1) as task:
-        task.advance()

@@ -1,7 +1,6 @@
 """Parsers as a step of a sweep: one corpus a parser, one evidence a label row."""
 
 import math
-from itertools import product
 
 import pytest
 
@@ -216,31 +215,3 @@ def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(write
             load_corpus(config, context)
         (document,) = load_documents(config, context)
     assert SECOND in document.text
-
-
-@pytest.mark.slow
-def test_meridian_by_its_two_parsers(tmp_path):
-    text = (
-        "name: meridian\ndocuments: corpora/meridian/documents/*\nqueries: corpora/meridian/queries.csv\n"
-        "labels: corpora/meridian/labels.csv\nparse: [{kind: pypdf}, {kind: pypdfium2}]\n"
-        f"chunk: {{kind: page}}\nretrieve: {{kind: bm25, top_k: 20}}\ncache: {tmp_path}/cache\n"
-        f"results: {tmp_path}/results\nmeasures: [ndcg_evidence@5000, ndcg_text@5000, recall@10]\n"
-    )
-    (tmp_path / "meridian.yaml").write_text(text, encoding="utf-8")
-    results, folder = bench(tmp_path / "meridian.yaml")
-    settings = ["pypdf", "pypdfium2"]
-    assert list(dict.fromkeys(row.setting for row in results.summary)) == settings
-    judged = table(folder / "judgments.csv")
-    evidence = {
-        parser: {
-            (row["query_id"], row["evidence"]) for row in judged if row["document"].endswith(f"@{parser}")
-        }
-        for parser in settings
-    }
-    # nothing is lost in the shipped PDFs, so that both have all evidence, under the same names
-    assert evidence["pypdf"] == evidence["pypdfium2"]
-    assert {one.losses["parser"] for one in losses_by_query(results.of(LossRow))} == {0.0}
-    means = {row.setting: row.mean for row in results.summary if row.split == "all" and "evid" in row.measure}
-    assert abs(means["pypdf"] - means["pypdfium2"]) < 0.1
-    for setting, row in product(settings, table(folder / "documents.csv")):
-        assert row["document"].partition("@")[2] in settings, setting

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.report.page.tables import read_tables
-from harness.running.bench.page import page_pictures, write_page
+from harness.running.bench.page import page_pictures
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.command import write_table
@@ -74,11 +74,3 @@ def test_a_pdf_that_has_changed_or_gone_is_not_shown(folder):
     with pytest.raises(HarnessError):
         page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, shown_text)
     assert "Run the command in the folder where the benchmark ran." in shown_text.warned[1]
-
-
-@pytest.mark.slow
-def test_the_page_grows_by_the_pictures_alone(folder):
-    _, plain = write_page(folder)
-    _, with_pictures = write_page(folder, picture_bytes=10**7)
-    assert with_pictures.size > plain.size + 10_000
-    assert with_pictures.note == plain.note

@@ -1,21 +1,20 @@
 """prices.csv: the price at the depth of the score; a cached run is not taken for a cheap setting."""
 
-import csv
-
 import pytest
 
 from harness.comparison.scores import costs_of
 from harness.comparison.stored import read_stored, scores_of
 from harness.running.bench.page import write_page
 from harness.running.config.load import load_config
-from tests.command import bench
+from tests.command import bench, table
 from tests.report.test_page import payload_of
 
 
 def run(path):
     results, folder = bench(path)
-    with (folder / "prices.csv").open(newline="") as file:
-        return results, {(row["setting"], row["stage"], row["measure"]): row for row in csv.DictReader(file)}
+    return results, {
+        (row["setting"], row["stage"], row["measure"]): row for row in table(folder / "prices.csv")
+    }
 
 
 def test_tokens_at_k_is_a_measure_and_its_mean_the_price(write_config):

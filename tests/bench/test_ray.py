@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -50,16 +49,6 @@ def engine(cluster, monkeypatch):
     made.close()
 
 
-class Told(Hidden):
-    """A task that keeps what its bar says."""
-
-    def __init__(self):
-        self.texts = []
-
-    def describe(self, text):
-        self.texts.append(text)
-
-
 def done(engine, job, parts=range(20)):
     return {one.index: one.value for one in engine.map(job, list(parts), job, Hidden())}
 
@@ -74,18 +63,6 @@ def test_every_part_is_done_once_and_keeps_its_place(engine, tmp_path):
 def test_what_a_killed_worker_had_is_done_again(engine, tmp_path):
     assert done(engine, Deadly(str(tmp_path), 1)) == {part: 2 * part for part in range(20)}
     assert engine.describe()["workers_lost"] == 1
-
-
-def test_the_bar_tells_of_workers_and_a_note_of_one_that_was_lost(engine, tmp_path):
-    job, task = Deadly(str(tmp_path), 1), Told()
-    list(engine.map(job, list(range(20)), job, task))
-    assert {"1 worker", "2 workers", "3 workers"} & set(task.texts)
-    assert any(text.endswith(", 1 lost") for text in task.texts)
-    (note,) = engine.reporter.notes
-    # it had the part that kills, and maybe the next one
-    assert re.fullmatch(
-        r"A worker was lost \(.*\); (1 batch it had is|2 batches it had are) done again\.", note
-    )
 
 
 def test_what_a_slow_worker_has_is_done_by_an_idle_one(engine, tmp_path):

@@ -1,6 +1,5 @@
 """Tables of a run beside its scores: routes, chunk health, the text around passages."""
 
-import csv
 from types import SimpleNamespace
 
 import pytest
@@ -33,10 +32,6 @@ def test_text_before_and_after_without_what_passages_show():
 def test_surroundings_end_with_the_document_and_omit_the_heading_of_a_chunk():
     rows = list(surrounding_rows([ranked("0-20+100-150"), ranked("1900-2000")], [DOCUMENT]))
     assert [(row.start, row.end) for row in rows] == [(20, 100), (150, 450), (1600, 1900)]
-
-
-def test_deeper_ranks_have_none_as_their_text_is_not_written():
-    assert list(surrounding_rows([ranked("1000-1100", rank=11)], [DOCUMENT])) == []
 
 
 def test_an_apostrophe_of_the_document_survives_the_file(tmp_path):
@@ -131,8 +126,7 @@ def test_a_run_with_a_fusion_writes_the_route_table(write_config):
 
 def run(path):
     results, folder = bench(path)
-    with (folder / "chunks.csv").open(newline="") as file:
-        return results, list(csv.DictReader(file))
+    return results, table(folder / "chunks.csv")
 
 
 def test_chunk_health_is_written_and_examined_once_per_chunking(write_config, monkeypatch):
