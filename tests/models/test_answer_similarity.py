@@ -1,12 +1,11 @@
 """Answers compared with golden answers by a cross-encoder on this machine, as its library scores them."""
 
-import csv
 import json
 
 import pytest
 
 from harness.steps.search.rerank.cross_encoder import CrossEncoderScorer
-from tests.command import exit_code
+from tests.command import exit_code, table
 from tests.models import tiny
 
 ANSWERS = [
@@ -29,8 +28,7 @@ def test_the_value_is_what_the_library_predicts(activation, tmp_path, monkeypatc
     (tmp_path / "c.yaml").write_text(json.dumps({"answer_measures": [measure]}))
     words = ["score-answers", "answers.jsonl", "--config", "c.yaml", "--output", "s.csv", "--quiet"]
     assert exit_code(*words) == 0
-    with (tmp_path / "s.csv").open() as file:
-        found = [float(row["value"]) for row in csv.DictReader(file)]
+    found = [float(row["value"]) for row in table(tmp_path / "s.csv")]
     model = CrossEncoder(name, local_files_only=True)
     logits = model.predict(ANSWERS, activation_fn=torch.nn.Identity())
     # one output: the sigmoid of the logit, unless the model names another activation

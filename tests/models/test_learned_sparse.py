@@ -58,20 +58,6 @@ def test_vectors_are_computed_once_for_all_depths_and_again_for_another_cap(tool
     assert tools.context.clock.counts["vectors_computed"] == 5 + 2 + 5
 
 
-def test_a_sweep_of_caps_runs_from_yaml(lexical):
-    from harness.running.bench.flow import run_bench
-    from harness.running.config.load import load_config
-
-    path = lexical(
-        retrieve="{kind: learned_sparse, max_active_dims: [null, 8], top_k: 5, "
-        f'model: "{tiny.a_splade()}"}}',
-        more="measures: [ndcg_exp@3]",
-    )
-    results, _ = run_bench(load_config(path), Silent())
-    assert len(results.runs) == 2
-    assert all(ranking.chunk_ids for rankings in results.runs.values() for ranking in rankings)
-
-
 def test_an_empty_query_is_no_error(tools):
     (ranking,) = tools.search("r", config(), passages(), [Query("q", "", "train")]).rankings
     assert len(ranking.chunk_ids) <= 5

@@ -10,11 +10,9 @@ from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder, length_sorted_batches
 from harness.models.model_files import EMBEDDED
 from harness.report.write import strictly_falling
-from harness.running.context import Context
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
 from harness.steps.search.rerank.scorer import rerank
 from harness.values.errors import ModelError
-from harness.values.progress import Silent
 from harness.values.types import NOT_SCORED, Ranking
 
 MINILM = "embedded:all-MiniLM-L6-v2"
@@ -153,16 +151,3 @@ def test_a_reranker_in_half_precision_is_close_and_is_kept_apart():
     half = LateInteractionScorer(LateInteractionConfig(dtype="bfloat16"))
     np.testing.assert_allclose(half.score(pairs), full.score(pairs), atol=0.02)
     assert full.fingerprint != half.fingerprint
-
-
-def test_the_record_names_what_each_model_computes_in_also_where_one_computes_in_two_ways(tmp_path):
-    context = Context.at(tmp_path, Silent())
-    for dtype in ("float32", "bfloat16"):
-        context.models.encoder(EmbedConfig(model=MINILM, dtype=dtype))
-    context.models.encoder(EmbedConfig(model=MINILM, batch_tokens=64))
-    models = context.models.describe()
-    assert {name: (facts["dtype"], facts["backend"]) for name, facts in models.items()} == {
-        MINILM: ("float32", "torch"),
-        f"{MINILM} (bfloat16)": ("bfloat16", "torch"),
-    }
-    assert {facts["name"] for facts in models.values()} == {MINILM}
