@@ -7,7 +7,7 @@ import pytest
 from harness.data.external.answer_files import read_answers
 from harness.report import read_table
 from tests.answering.test_bench_answers import answering
-from tests.command import bench
+from tests.command import bench, table
 from tests.command import exit_code as run
 
 __all__ = ["answering"]
@@ -62,7 +62,5 @@ def test_exported_answers_can_be_imported_again(results, tmp_path, capsys):
 
 
 def read_csv(path):
-    import csv
 
-    with path.open() as file:
-        return {row["query_id"]: row["value"] for row in csv.DictReader(file)}
+    return {row["query_id"]: row["value"] for row in table(path)}

@@ -1,6 +1,5 @@
 """`harness score-answers`: answers of other pipelines, with and without a language model."""
 
-import csv
 import json
 
 import pytest
@@ -9,6 +8,7 @@ from harness.cli import main
 from harness.running.answering.external import MeasureScores, compare_with_people, people_table
 from harness.values.types import ANSWER, QueryScore
 from tests.command import exit_code as run
+from tests.command import table
 from tests.judge.fake_server import Answer, FakeServer, error, says
 
 ROWS = [
@@ -37,8 +37,7 @@ def answers(tmp_path, monkeypatch):
 
 
 def values(path):
-    with path.open() as file:
-        return {(row["query_id"], row["measure"]): row for row in csv.DictReader(file)}
+    return {(row["query_id"], row["measure"]): row for row in table(path)}
 
 
 def test_without_a_model(answers, capsys):
