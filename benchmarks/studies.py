@@ -2,7 +2,7 @@
 
     make studies
     python -m benchmarks.studies --only lanchuan      # one collection
-    python -m benchmarks.studies --config mine.yaml   # your own, in the form of configs/studies.yaml
+    python -m benchmarks.studies --config mine.yaml   # your own, in the form of configs/studies/models.yaml
 
 Each model is tried alone first, so that one that cannot be loaded costs the others nothing; those that ran
 are then compared in one run. Everything computed is kept: after an interruption, run it again.
@@ -107,7 +107,7 @@ def main(words=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--config", type=Path, default=ROOT / "configs" / "studies.yaml")
+    parser.add_argument("--config", type=Path, default=ROOT / "configs" / "studies" / "models.yaml")
     parser.add_argument("--only", action="append", metavar="COLLECTION", help="this collection; repeatable")
     parser.add_argument("--to", type=Path, default=Path("results/studies"), help="where results and page go")
     arguments = parser.parse_args(words)

@@ -13,9 +13,9 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
-    """The shipped collection of configs/studies.yaml, with a model made here and one that is nowhere."""
+    """The shipped collection of configs/studies/models.yaml, with a model made here and one that is nowhere."""
     monkeypatch.chdir(ROOT)
-    plan = yaml.safe_load((ROOT / "configs" / "studies.yaml").read_text(encoding="utf-8"))
+    plan = yaml.safe_load((ROOT / "configs" / "studies" / "models.yaml").read_text(encoding="utf-8"))
     base = {**plan["collections"]["lanchuan"], "cache": str(tmp_path / "cache")}
     made = tiny.bi_encoder(tmp_path / "made")
     plan["collections"] = {
@@ -48,7 +48,7 @@ def test_the_page_says_what_ran_and_what_did_not(plan, tmp_path):
 
 
 def test_every_model_of_the_list_is_a_setting():
-    plan = yaml.safe_load((ROOT / "configs" / "studies.yaml").read_text(encoding="utf-8"))
+    plan = yaml.safe_load((ROOT / "configs" / "studies" / "models.yaml").read_text(encoding="utf-8"))
     for base in plan["collections"].values():
         made = studies.config("all", base, [*plan["models"].values()], "results")
         assert len(studies.harness.load_config(made).settings) == len(plan["models"])

@@ -6,7 +6,11 @@ import pytest
 
 from harness.running.config.load import load_config
 
-CONFIGS = sorted((Path(__file__).parent.parent.parent / "configs").glob("*.yaml"))
+FOLDER = Path(__file__).parent.parent.parent / "configs"
+CONFIGS = sorted(
+    {*FOLDER.glob("*.yaml"), *FOLDER.glob("recipes/*.yaml")}
+    - {FOLDER / "recipes" / f"{other}.yaml" for other in ("rag_prompt", "testset")}
+)
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.name)
