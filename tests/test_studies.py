@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
-    """The shipped collection of configs/studies/models.yaml, with a model made here and one that is nowhere."""
+    """The shipped collection of the plan, with a model made here and one that is nowhere."""
     monkeypatch.chdir(ROOT)
     plan = yaml.safe_load((ROOT / "configs" / "studies" / "models.yaml").read_text(encoding="utf-8"))
     base = {**plan["collections"]["lanchuan"], "cache": str(tmp_path / "cache")}
