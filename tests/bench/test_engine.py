@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+import sys
 from dataclasses import replace
 
 import pytest
@@ -107,6 +108,13 @@ def test_a_bad_document_is_refused_and_skipped_as_here(write_config, corpus, sca
     assert "on_bad_document: skip" in error
     path.write_text(path.read_text() + "on_bad_document: skip\n")
     assert code_of("bench", path) == 0
+
+
+def test_without_ray_the_error_says_what_to_install(write_config, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    path = write_config(cache="elsewhere", retrieve="{kind: bm25}", rerank="null")
+    assert code_of("bench", path, "--engine", "ray") != 0
+    assert "pip install 'ndcg-harness[ray]'" in capsys.readouterr().err
 
 
 def planned(path, reporter=None):

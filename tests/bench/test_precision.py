@@ -8,6 +8,7 @@ import pytest
 from harness.models import ways
 from harness.models.encoder import SentenceEncoder
 from harness.models.model_files import EXACT, Way
+from harness.running import precision
 from harness.steps.search.rerank.late_interaction import LateInteractionScorer
 from tests.command import exit_code, printed
 from tests.report.test_page import payload_of
@@ -95,3 +96,15 @@ def test_a_model_that_states_how_to_compute_does_so(write_config, corpus):
     record = record_of(corpus / "results" / "tiny")
     assert record["models"][MAXSIM]["dtype"] == "float16"
     assert record["counts"]["precision"].keys() == {MINILM}
+
+
+def test_a_dry_run_says_what_fast_would_save(write_config, capsys, monkeypatch):
+    path = write_config(cache="own")
+    assert "precision" not in printed(capsys, "bench", path, "--dry-run")
+    monkeypatch.setattr(precision, "_WORTH_A_PROBE", 1)
+    path = write_config(cache="another")
+    shown = " ".join(printed(capsys, "bench", path, "--dry-run").split())
+    assert f"{MINILM} would compute in bfloat16 by torch, 4.0 times as fast as in float32" in shown
+    assert "are kept for the run; fast ones would take about" in shown
+    # all is stored: nothing is left to save
+    assert "precision" not in printed(capsys, "bench", path, "--dry-run")

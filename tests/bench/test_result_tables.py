@@ -102,12 +102,6 @@ def test_what_an_approximate_index_misses_in_a_route_is_reported(lexical):
     assert shares["retrieve.rrf.bm25"] is shares["retrieve.rrf"] is None
 
 
-def test_an_empty_fusion_has_no_shares():
-    assert rows_of(searched(retrieve_a=[""], retrieve=[""]), "map") == {
-        "retrieve.a": ("retrieve", None, None, None)
-    }
-
-
 def test_a_run_with_a_fusion_writes_the_route_table(write_config):
     routes = "routes: [{kind: bm25}, {kind: bm25, analyser: plain, stop_words: none}]"
     chunk = "{kind: recursive, chunk_size: 90}"

@@ -30,15 +30,6 @@ def attempt(cache, *, batch_tokens=2048):
         context.models.try_out(context.artifacts)
 
 
-def test_a_model_that_has_passed_is_not_loaded_again(tmp_path, tried):
-    attempt(tmp_path)
-    assert tried == ["SentenceEncoder", "LateInteractionScorer", "PythonScorer"]
-    tried.clear()
-    attempt(tmp_path)
-    # to find a function of the user's own costs nothing, and it may have gone
-    assert tried == ["PythonScorer"]
-
-
 def test_another_setting_library_or_machine_tries_it_again(tmp_path, tried, monkeypatch):
     attempt(tmp_path)
     tried.clear()
