@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.models.llm.prompt import built_in
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search.filter.llm import FOLDER, LlmFilterConfig
+from harness.steps.search.filter.llm import LlmFilterConfig
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
@@ -78,20 +77,6 @@ def test_the_model_is_shown_the_values_and_what_it_names_is_left(tmp_path, table
     assert server.count == 3
     assert [(one.calls, one.from_ledger) for one in first.bills.spent.values()] == [(3, 0)]
     assert [(one.calls, one.from_ledger) for one in second.bills.spent.values()] == [(0, 3)]
-
-
-@pytest.mark.parametrize("name", built_in(FOLDER))
-def test_every_prompt_shows_fields_and_question_and_takes_an_answer_in_a_fence(name, tmp_path, table):
-    def in_a_fence(request, number):
-        return says('<think>maybe</think>```json\n{"year": ["FY21 to FY22"]}\n```')
-
-    with FakeServer(in_a_fence) as server:
-        found, _ = narrowed(tmp_path, config(server.url, table, prompt=name))
-    assert found[0].named == {"year": ("2021", "2022")}
-    system, user = server.requests[0]["body"]["messages"]
-    assert "Bolt & Sons" in system["content"]
-    assert fenced(server.requests[0]) in {query.text for query in QUERIES}
-    assert "{{" not in system["content"] + user["content"]
 
 
 def test_a_value_that_no_document_has_is_set_aside_and_reported(tmp_path, table):

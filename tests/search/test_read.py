@@ -185,14 +185,3 @@ def test_measures_tables_and_prices_are_of_what_is_read(write_config):
     value = {row.query_id: row.value for row in scored if row.measure == "ndcg_text@900"}
     assert len(lost) == 4
     assert all(float(row["left"]) == pytest.approx(value[row["query_id"]]) for row in lost)
-
-
-def test_chunks_that_their_parents_cut_are_warned_of(searched):
-    (one,), _, reporter = searched("{kind: parent, chunk: {kind: recursive, chunk_size: 100}}")
-    messages = [text for text in reporter.warnings if "are not completely inside" in text]
-    small = one.over_chunks.chunking
-    read = [small.reading.read_as[chunk.chunk_id] for chunk in small.chunks]
-    cut = sum(span.start > c.start or span.end < c.end for c, span in zip(small.chunks, read, strict=True))
-    assert bool(messages) == bool(cut)
-    _, _, reporter = searched("{kind: parent, chunk: {kind: sentence, chunk_size: [60]}}")
-    assert [text for text in reporter.warnings if "are not completely inside" in text]
