@@ -37,16 +37,6 @@ def test_a_second_run_asks_nothing_and_grades_the_same(ledger):
     assert (summary.calls, summary.from_ledger) == (0, 30)
 
 
-def test_umbrela_as_published_goes_over_the_wire_and_is_read(ledger):
-    with FakeServer(lambda request, number: says("##final score: 2")) as server:
-        judge = config(server.url, prompt="umbrela_published", endpoint={"structured": "none"})
-        (only,), _ = judge_all(judge, ledger, pairs(1))
-    body = server.requests[0]["body"]
-    assert only.judgment.grade == 2
-    assert "response_format" not in body
-    assert "\nQuery: question 0\nPassage: passage 0\n\nSplit this" in body["messages"][1]["content"]
-
-
 def test_the_same_text_in_two_places_is_paid_for_once(ledger):
     (one,) = pairs(1)
     twin = type(one)(one.query, type(one.passage)("e:0", "e", 0, 9, one.passage.text))
