@@ -11,10 +11,10 @@ from harness.report import read_table
 from harness.running.bench.job import FinalOutput
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
-from harness.values.errors import LlmError
+from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
-from tests.command import printed, table, told
-from tests.judge.fake_server import FakeServer, says
+from tests.command import exit_code, printed, table, told
+from tests.judge.fake_server import Answer, FakeServer, says
 
 GOLDEN = {
     "q1": "39,717",
@@ -201,6 +201,30 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsy
     assert "questions:" in out
 
 
+@pytest.mark.parametrize(
+    ("answer", "more", "message"),
+    [
+        ("null", "answer_measures: [exact_match]\n", "no setting has answers"),
+        ("{kind: extractive}", "answer_measures: [exact_mach]\n", "no kind 'exact_mach'"),
+        (
+            "{kind: extractive}",
+            "answer_measures: [{name: x}]\n",
+            "answer_measures: must be a kind such as exact_match",
+        ),
+        (
+            "{kind: extractive}",
+            "answer_measures: [{kind: exact_match, k: 3}]\n",
+            r"answer_measures.k: there is no such key",
+        ),
+        ("{kind: extractive}", "answer_measures: [exact_match, exact_match]\n", "exact_match twice"),
+        ("{kind: extractive}", "answer_measures: [faithfulness]\n", "faithfulness needs a language model"),
+    ],
+)
+def test_an_impossible_configuration_is_refused_with_the_remedy(answering, answer, more, message):
+    with pytest.raises(ConfigError, match=message):
+        load_config(answering(answer, more))
+
+
 def judging(request, number):
     """Answers as ``knowing``; takes a statement for supported where a passage holds its words."""
     system, user = (message["content"] for message in request["body"]["messages"])
@@ -285,6 +309,28 @@ def test_how_a_panel_voted_is_in_the_record_and_said_at_the_end(answering):
     assert "dated: All members agree on 0% of the answers" in ends
     scores = read_table(folder, "answer_scores")
     assert set(scores.value.dropna()) == {1.0}
+
+
+def test_similarity_by_a_cross_encoder_at_an_endpoint_is_planned_and_paid_once(answering, capsys):
+    def rerank(request, number):
+        texts = request["body"]["documents"]
+        return Answer(body={"results": [{"index": at, "relevance_score": 0.5} for at in range(len(texts))]})
+
+    with FakeServer(rerank) as server:
+        endpoint = f"{{model: r-1, base_url: '{server.url}', price_per_request: 0.5}}"
+        measure = f"{{kind: answer_similarity, by: cross_encoder, endpoint: {endpoint}}}"
+        path = answering("{kind: extractive}", f"answer_measures: [{measure}]\n", cache="own")
+        assert exit_code("validate", path) == 0
+        assert "to measure" in " ".join(capsys.readouterr().out.split())
+        (planned,) = make_plan(load_config(path), Silent(), search=True).answers.measuring
+        assert server.count == 0
+        results, folder, _ = told(path)
+        assert planned.estimate.calls == server.count == 4
+        told(path)
+    assert server.count == 4
+    assert results.record.counts["endpoints"]["r-1"]["cost"] == 2.0
+    scores = read_table(folder, "answer_scores").set_index("query_id")
+    assert scores.value[list(GOLDEN)].tolist() == [0.5] * 4
 
 
 def test_too_many_failed_measurements_end_the_run(answering):

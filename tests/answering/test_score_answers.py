@@ -242,6 +242,15 @@ def test_an_endpoint_that_refuses_ends_the_run_and_writes_nothing(answers, tmp_p
     assert not (tmp_path / "s.csv").exists()
 
 
+def test_passages_without_their_text_cannot_be_judged(answers, tmp_path, capsys):
+    answers.write_text(json.dumps({**ROWS[0], "retrieved_contexts": ["a", ""]}))
+    config = config_at("http://localhost:9", tmp_path / "c.yaml")
+    assert run("score-answers", str(answers), "--config", str(config)) == 1
+    assert "line 1: the text of a passage that was read is not known" in " ".join(
+        capsys.readouterr().err.split()
+    )
+
+
 def scores(values):
     rows = tuple(
         QueryScore(
