@@ -167,7 +167,7 @@ def _remedy(part: str, name: str, verdict: Verdict) -> tuple[str, str]:
     if part == PARSER:
         own = next(iter(_kinds(setting.get("parse"))), "pypdf")
         other = "pypdf" if own == "pypdfium2" else "pypdfium2"
-        return _undecided("another parser loses less"), f"parse: {{kind: {other}}}"
+        return _untried("another parser", "it loses less"), f"parse: {{kind: {other}}}"
     if part == FILTER:
         return "Let the filter leave out less: filters.csv has what it left out.", ""
     if part == CHUNKING:
@@ -179,9 +179,9 @@ def _remedy(part: str, name: str, verdict: Verdict) -> tuple[str, str]:
     return f"Leave out {part}: it ranks evidence lower.", ""
 
 
-def _undecided(whether: str, where: str = "the configuration") -> str:
+def _untried(what: str, does: str, where: str = "the configuration") -> str:
     """That nothing here says whether something helps, but a run would, and where its line goes."""
-    return f"Only a run shows whether {whether}. In {where}:"
+    return f"Try {what}: only a run shows whether {does}. In {where}:"
 
 
 def _kinds(*sections: Any) -> dict[str, Any]:
@@ -217,8 +217,8 @@ def _recut(setting: Section, verdict: Verdict) -> tuple[str, str]:
             return f"Of {tried}, {best:,} cuts least apart: go on. In chunk:", f"{key}: {further}"
     overlap = next((one for one in OVERLAPS if one in chunk), "")
     if overlap and not chunk[overlap]:
-        return _undecided("overlap cuts less apart", "chunk"), f"{overlap}: {value // 5}"
-    return _undecided("larger chunks cut less apart", "chunk"), f"{key}: {2 * value}"
+        return _untried("overlap", "it cuts less apart", "chunk"), f"{overlap}: {value // 5}"
+    return _untried("larger chunks", "they cut less apart", "chunk"), f"{key}: {2 * value}"
 
 
 def _find_more(setting: Section, verdict: Verdict) -> tuple[str, str]:
@@ -239,10 +239,10 @@ def _find_more(setting: Section, verdict: Verdict) -> tuple[str, str]:
         routes = f'{{kind: bm25{deep}}}, {{kind: chroma, model: "{[*models, *_ENCODERS][0]}"{deep}}}'
         other = "vectors" if words else "words"
         line = f"retrieve: {{kind: minmax{deep}, routes: [{routes}]}}"
-        return _undecided(f"{other} find what {'words' if words else 'vectors'} do not"), line
+        return _untried(f"{other} as well", f"they find what {'words' if words else 'vectors'} do not"), line
     if models and not setting.get("rerank") and not verdict.read.get(verdict.measure):
         other = next(one for one in (*_ENCODERS[1:], *_ENCODERS) if one not in models)
-        return _undecided("another encoder finds more", f"place of model {models[0]}"), f"model: {other}"
+        return _untried("another encoder", "it finds more", f"place of model {models[0]}"), f"model: {other}"
     if not search.get(key):
         return "Retrieve more, or search in another way.", ""
     return (
@@ -258,13 +258,13 @@ def _rerank(setting: Section, verdict: Verdict) -> tuple[str, str]:
     tried = _kinds(*(one.get("rerank") for one in verdict.configured.values()))
     if not tried:
         line = 'rerank: {kind: late_interaction, model: "embedded:maxsim"}'
-        return _undecided("a reranker brings evidence up"), line
+        return _untried("a reranker", "it brings evidence up"), line
     used = [one.get("model") for one in tried.values()]
     left = [f"rerank: {{kind: cross_encoder, model: {one}}}" for one in _RERANKERS if one not in used]
     known = "" if _helps("rerank", verdict) else "No reranker tried is shown to help. "
     if not left:
         return f"{known}Try another reranker.", ""
-    return f"{known}{_undecided('another brings evidence up')}", left[0]
+    return f"{known}{_untried('another', 'it brings evidence up')}", left[0]
 
 
 def _helps(step: str, verdict: Verdict) -> bool:

@@ -51,7 +51,7 @@ def test_the_step_names_the_key_that_the_configuration_has():
     )
     # what is read is full, and nothing would bring up what comes after it
     assert step("candidates", setting(BOTH), setting(WORDS)) == (
-        "Only a run shows whether another encoder finds more. In place of model m:",
+        "Try another encoder: only a run shows whether it finds more. In place of model m:",
         "model: BAAI/bge-m3",
     )
     both = {**BOTH, "top_chars": 50_000, "top_k": None}
@@ -67,15 +67,15 @@ def test_what_no_setting_has_tried_comes_first():
         (VECTORS, "top_k: 20", "m"),
     ):
         text, line = step("candidates", setting(tried), setting(tried))
-        assert text.startswith("Only a run shows whether ")
+        assert "only a run shows whether " in text
         routes = f'{{kind: bm25, {deep}}}, {{kind: chroma, model: "{model}", {deep}}}'
         assert line == f"retrieve: {{kind: minmax, {deep}, routes: [{routes}]}}"
     assert step("order", setting(), setting()) == (
-        "Only a run shows whether a reranker brings evidence up. In the configuration:",
+        "Try a reranker: only a run shows whether it brings evidence up. In the configuration:",
         'rerank: {kind: late_interaction, model: "embedded:maxsim"}',
     )
     late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
-    again = "Only a run shows whether another brings evidence up. In the configuration:"
+    again = "Try another: only a run shows whether it brings evidence up. In the configuration:"
     first, other = "cross-encoder/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3"
     for tried, model in (
         (late, first),
@@ -97,7 +97,7 @@ def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
         assert first.text == f"Of 500 and 1,000, {best} cuts least apart: go on. In chunk:"
         assert first.config == f"chunk_size: {further}"
     assert step("chunking", setting(), setting()) == (
-        "Only a run shows whether overlap cuts less apart. In chunk:",
+        "Try overlap: only a run shows whether it cuts less apart. In chunk:",
         "chunk_overlap: 100",
     )
     lapped = {**CHUNK, "chunk_overlap": 100}
@@ -107,7 +107,7 @@ def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
 @pytest.mark.parametrize(
     ("part", "text"),
     [
-        ("parser", "Only a run shows whether another parser loses less. In the configuration:"),
+        ("parser", "Try another parser: only a run shows whether it loses less. In the configuration:"),
         ("filter", "Let the filter leave out less: filters.csv has what it left out."),
         ("rerank", "Leave out rerank: it ranks evidence lower."),
     ],
@@ -129,7 +129,7 @@ def test_the_larger_of_regret_and_loss_decides_what_comes_first():
     found = concluded("order", setting(), setting())
     few = replace(found, population=replace(found.population, kind="few clusters", clusters=4))
     regret = replace(few.advice, regret=0.1)
-    for value, first in ((0.09, "Add queries on other documents."), (0.11, "Only a run shows")):
+    for value, first in ((0.09, "Add queries on other documents."), (0.11, "Try a reranker")):
         told = replace(few, advice=regret, lost={"a": {"order": value}})
         texts = [one.text for one in steps_of(told)]
         assert texts[0].startswith(first)
@@ -142,7 +142,7 @@ def test_too_few_questions_come_before_all_else():
     found = conclude(noisy(11, (0.1, 0.9)), lost={"b": {"order": 0.5}}, configured={"b": setting()})
     assert [one.text[:26] for one in steps_of(found)] == [
         "Add at least 19 more queri",
-        "Only a run shows whether a",
+        "Try a reranker: only a run",
         "See what is lost, query by",
     ]
 
@@ -238,7 +238,7 @@ def reranked_or_not(gain):
 def test_where_a_reranker_changed_nothing_that_is_said_and_another_is_named():
     assert reranked_or_not(0.3).comparisons[0].real
     helps, nothing = (steps_of(reranked_or_not(gain))[0] for gain in (0.3, 0))
-    assert helps.text.startswith("Only a run shows whether another brings")
+    assert helps.text.startswith("Try another: ")
     assert not reranked_or_not(0).comparisons[0].real
     assert nothing.text == f"No reranker tried is shown to help. {helps.text}"
     assert "late_interaction" not in nothing.config
