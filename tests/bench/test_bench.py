@@ -277,6 +277,20 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(write_conf
     assert any("are suspect" in text and "pages" not in text for text in reporter.notes)
 
 
+def test_repairs_of_the_parser_are_reported_in_the_terminal(write_config, corpus):
+    from tests.corpus.attacks import LINE, pages_of
+
+    sound = pages_of(LINE)
+    (corpus / "docs" / "odd.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
+    path = write_config()
+    path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
+    _, folder, reporter = told(path)
+    (message,) = [text for text in reporter.warnings if "after repairing errors" in text]
+    (row,) = [row for row in table(folder / "documents.csv") if row["document"] == "odd"]
+    reason = row["reason"].split("; ")[0]
+    assert f"1 document could be read, but only after repairing errors (odd: {reason})" in message
+
+
 BM25 = "{kind: bm25, top_k: 10}"
 
 

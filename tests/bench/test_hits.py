@@ -219,3 +219,9 @@ def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score,
     assert {row["query_id"]: row["grade"] for row in ranked} == dict.fromkeys(
         ("q2", "q3", "q4", "q5"), ""
     ) | {"q1": "4"}
+
+
+def test_scores_that_look_like_distances_are_warned_of(score, corpus):
+    hits = [{"query_id": "q1", "score": s, "text": SENTENCES["people"][i]} for i, s in enumerate((0.1, 0.7))]
+    _, _, output = score(write(corpus / "hits.jsonl", hits))
+    assert "write a column rank instead" in output

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from harness.report import LossRow, loss_table, read_any, read_table
+from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table
 from harness.report.losses import losses_by_query
 from harness.report.summaries import last_stages
 from harness.running.bench.job import FinalOutput
@@ -132,3 +132,11 @@ def test_where_nothing_is_relevant_there_is_no_waterfall(write_config, corpus):
     assert results.of(LossRow) == []
     assert not (folder / "waterfall.csv").exists()
     assert read_any(folder, LossRow) == []
+
+
+def test_the_first_passage_is_that_of_the_last_stage(write_config):
+    results, folder = bench(write_config(chunk="{kind: recursive, chunk_size: 90}"))
+    shown = read_first_passages(folder, "base")
+    tops = {row.query_id: row.text for row in results.ranked if row.rank == 1 and row.stage == "rerank"}
+    assert shown.keys() == tops.keys()
+    assert "39,717" in shown["q1"]

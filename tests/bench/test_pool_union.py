@@ -3,6 +3,7 @@
 import csv
 import shutil
 
+import pandas as pd
 import pytest
 
 from harness.cli import main
@@ -109,6 +110,17 @@ def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, caps
     }
     assert shared
     assert f"{len(shared)} spans of new had a different grade in old" in out
+
+
+def test_a_measure_that_counts_tokens_cannot_be_scored_again(bench, capsys):
+    with FakeServer(careful) as server:
+        old, new = bench("old", server.url, 90), bench("new", server.url, 180)
+    for folder in (old, new):
+        table = pd.read_csv(folder / "per_query.csv", dtype=str, keep_default_na=False)
+        table.replace("ndcg_text@300", "ndcg_text_tokens@300").to_csv(folder / "per_query.csv", index=False)
+    code, _, err = command(capsys, "gate", new, "--baseline", old, "--measure", "ndcg_text_tokens@300")
+    assert code == 1
+    assert "ndcg_text_tokens@300 cannot be scored again" in err
 
 
 def span(number):
