@@ -409,8 +409,10 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"by": "listwise", "score": "logprob"}, "score: logprob belongs to by: pointwise"),
+        ({"by": "listwise", "score": "logprob"}, "score belongs to by: pointwise"),
         ({"score": "logprob"}, "needs endpoint.top_logprobs"),
+        ({"by": "setwise", "window": 10}, "window belongs to by: listwise"),
+        ({"score": "logprob", "endpoint": {"top_logprobs": 5, "max_tokens": 1}}, "max_tokens of 2 or more"),
         ({"by": "listwise", "stride": 21}, "a stride of 21 leaves out passages"),
         ({"by": "setwise", "prompt": "order"}, "the prompt has answer: order; name one that has best"),
         ({"prompt": "nothing"}, "Built in: best, best_zh"),

@@ -31,6 +31,11 @@ _FAILING = models.FailurePolicy(
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _YES = {"yes": True, "是": True, "no": False, "否": False, "不": False}
 _ANSWERS = {"pointwise": "grade", "listwise": "order", "setwise": "best"}
+_KEYS = {
+    "pointwise": ("score", "max_grade"),
+    "listwise": ("window", "stride"),
+    "setwise": ("set_size", "first"),
+}
 
 
 class RerankPrompt(models.Prompt):
@@ -96,13 +101,19 @@ class LlmRerankerConfig(models.LlmStepConfig, RerankerConfig):
 
     @model_validator(mode="after")
     def _fits_together(self) -> LlmRerankerConfig:
+        for by, keys in _KEYS.items():
+            given = [key for key in keys if getattr(self, key) != type(self).model_fields[key].default]
+            if given and by != self.by:
+                raise ValueError(f"{given[0]} belongs to by: {by}; give each way its own section")
         read = "yes_no" if self.score == "logprob" else _ANSWERS[self.by]
-        if self.score == "logprob" and self.by != "pointwise":
-            raise ValueError("score: logprob belongs to by: pointwise")
         if self.prompt.answer != read:
             raise ValueError(f"the prompt has answer: {self.prompt.answer}; name one that has {read}")
         if read == "yes_no" and not self.endpoint.top_logprobs:
             raise ValueError("score: logprob needs endpoint.top_logprobs: set it, to 5 or more")
+        if read == "yes_no" and self.endpoint.max_tokens == 1:
+            raise ValueError(
+                "score: logprob needs endpoint.max_tokens of 2 or more: cut answers are not used"
+            )
         if self.stride > self.window:
             raise ValueError(f"a stride of {self.stride} leaves out passages between windows")
         return self
