@@ -146,7 +146,10 @@ def _legend(lost: Mapping[str, tuple[str, str]], top: float) -> list[list[str]]:
     """The rows of the legend: a swatch with each filling, and what it stands for."""
     rows: list[list[str]] = []
     x = float(WIDTH)
-    for fill, label in [(_LEFT, "left"), *((f"url(#lost-{kind})", label) for kind, label in lost.values())]:
+    for fill, label in [
+        (_LEFT, "reached"),
+        *((f"url(#lost-{kind})", label) for kind, label in lost.values()),
+    ]:
         needed = 36 + 7 * width(label)
         if x + needed > WIDTH:
             rows.append([])

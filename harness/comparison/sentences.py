@@ -60,7 +60,7 @@ def _use(verdict: Verdict) -> str:
     if verdict.decision == "best" and advice.setting == leader and not verdict.here:
         far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
         return _fitted(
-            f"Use {{}}. It is shown to be best{far}, {_ahead(verdict)} above the next ({verdict.level:.0%}).",
+            f"Use {{}}. It is shown to be best{far} ({verdict.level:.0%}), {_ahead(verdict)} above the next.",
             verdict,
             leader,
         )

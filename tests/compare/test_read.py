@@ -48,7 +48,9 @@ def test_a_setting_that_is_better_although_it_is_read_less_deep_is_better():
     found = cut((0.7, 0.4), {"a": 0.2})
     assert (found.decision, found.comparisons[0].finding, found.used) == ("best", "real", "a")
     # but how far ahead it is may change
-    assert glance_of(found).sentence.startswith("Use a. It is shown to be best as far as rankings go, 0.")
+    assert glance_of(found).sentence.startswith(
+        "Use a. It is shown to be best as far as rankings go (95%), 0."
+    )
     assert glance_of(found).next.text.startswith("Set `retrieve.top_k: 10` and run again")
 
 

@@ -42,7 +42,7 @@ def test_one_setting_is_best_where_every_other_is_really_behind():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), options=QUICK)
     assert (found.decision, found.leader) == ("best", "b")
     assert [one.standing for one in found.standings] == ["use this", *["ruled out: another is better"] * 2]
-    assert lines_in(found, "decision") == ["Use b. It is shown to be best, 0.35 above the next (95%)."]
+    assert lines_in(found, "decision") == ["Use b. It is shown to be best (95%), 0.35 above the next."]
     assert found.needed is None
     assert all(one.real for one in found.comparisons if "b" in (one.setting, one.against))
 

@@ -60,10 +60,11 @@ function measuresFact({ conflicts = [] } = {}, measure = '') {
   if (!others.length || DATA.settings.length < 2) return null;
   if (!conflicts.length) return ['Other measures', [h('b', null, others.length > 1 ? 'All' : 'One'), ` of ${others.length}: the same leader`]];
   const [clear, unlike] = ['real', 'incomparable'].map((finding) => conflicts.filter((one) => one.finding === finding).length);
-  const cannot = term('cannot compare these settings', TERMS['not comparable']);
+  const told = (text) => term(text, TERMS['not comparable']);
+  if (unlike === conflicts.length) return ['Other measures', ['None that ', told('can compare these settings'), ' names another leader']];
   return ['Other measures', [h('b', null, `${conflicts.length} of ${others.length}`), ' ',
     term(`name${conflicts.length === 1 ? 's' : ''} another leader`, conflicts.map((one) => one.measure).join(', ')),
-    unlike === conflicts.length ? [', but ', cannot] : [clear ? `, ${clear} clearly` : ', none clearly', unlike > 0 && h('span.at-length', null, `; ${unlike} `, cannot)]]];
+    clear ? `, ${clear} clearly` : ', none clearly', unlike > 0 && h('span.at-length', null, `; ${unlike} `, told('cannot compare these settings'))]];
 }
 
 // How sure the choice is, in numbers.
@@ -138,12 +139,12 @@ function whereLost(own, parts) {
     label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && ' (most)', h('span.soft', null, `: ${text}${known(value) ? '' : ', in other settings'}`)));
   return [
     h('h3', null, 'Where quality is lost', h('span.aside', null, ' under “', named(DATA.settings.indexOf(own.setting)), '”')),
-    h('ul.lost', null, entry('left', 'left', own.mean, 'the score that is reached'),
+    h('ul.lost', null, entry('left', 'reached', own.mean, 'the score'),
       Object.entries(parts).map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part)?.value, about.get(label)))),
   ];
 }
 
-// From 0: what is left, then what each step lost. Where a step won something back, the losses are shown in proportion.
+// From 0: what is reached, then what each step lost. Where a step won something back, the losses are shown in proportion.
 function leftBar({ mean, losses }, parts) {
   const lost = losses.filter((one) => one.value > 0 && parts[one.part]);
   const sum = lost.reduce((all, one) => all + one.value, 0);
@@ -154,7 +155,7 @@ function leftBar({ mean, losses }, parts) {
     at = to;
     return bar;
   });
-  const told = [`left ${fixed(mean, 2)}`, ...losses.map((one) => `${one.label} ${fixed(one.value, 2)}`)];
+  const told = [`reached ${fixed(mean, 2)}`, ...losses.map((one) => `${one.label} ${fixed(one.value, 2)}`)];
   return tip(strip([barPart('left', 0, mean), bars], { label: told.join(', ') }), told.join('\n'));
 }
 
@@ -193,7 +194,7 @@ function ranking(found, most, parts) {
   return [
     h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, 'by ', scoreTerm(found), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)])),
     h('div', null, Object.keys(GROUPS).map(group),
-      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, 'left, then lost')),
+      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, 'reached, then lost')),
       rest.length > 0 && h('details.rest', null, h('summary', null, more[most]), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
   ];
 }
