@@ -78,7 +78,7 @@ def peak_of_bench(tmp_path, monkeypatch):
         tracemalloc.start()
         return [Searched(setting, chunking, {"retrieve": rankings}, {"exact_share": None})]
 
-    monkeypatch.setattr("harness.running.bench.flow.search_settings", search_settings)
+    monkeypatch.setattr("harness.running.search.search_settings", search_settings)
 
     def peak(judgments, unit):
         path = tmp_path / "bench.yaml"

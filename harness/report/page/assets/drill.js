@@ -128,7 +128,7 @@ function drawDrill(focus) {
       button('Next →', 'next', () => { stepQuery(1); }, { disabled: at < 0 || at >= drilled.list.length - 1 }),
       h('span.soft.small.num', null, at >= 0 ? `${at + 1} of ${drilled.list.length}` : ''),
       button('Close', 'close', () => dialog.close(), { 'aria-label': 'Close (Escape)', autofocus: true })),
-    h('header.drill-head', null,
+    h('div.drill-head', null,
       h('p.soft.small', null, foreign(q.id[query]), q.type[query] ? [' · ', foreign(q.type[query].replaceAll('_', ' '))] : null, ` · ${q.split[query]}`, q.answerable[query] ? null : ' · the documents hold no answer'),
       h('h2', { id: 'drill-title' }, foreign(q.text[query] || q.id[query], 'span'))),
     h('div.drill-body', null,
