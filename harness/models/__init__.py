@@ -41,19 +41,14 @@ if TYPE_CHECKING:
         Form,
         Malformed,
         Messages,
-        NamedTwiceError,
         Structured,
         Talk,
         TextForm,
-        UntrustedJsonError,
         after_thoughts,
         json_in,
         mark_of,
         outcome,
-        read_json,
-        read_json_at,
         render,
-        reports_error,
         text_of,
     )
     from harness.models.llm.http_client import Connection, unblocked
@@ -62,6 +57,13 @@ if TYPE_CHECKING:
     from harness.models.llm.money import Estimate, Spending, add, estimate_tokens, sum_of
     from harness.models.llm.prompt import SLOT, Prompt, read_prompt
     from harness.models.llm.sender import Exchange, send_all
+    from harness.models.llm.untrusted import (
+        NamedTwiceError,
+        UntrustedJsonError,
+        read_json,
+        read_json_at,
+        reports_error,
+    )
     from harness.models.model_files import EMBEDDED, EXACT, PRECISION_TEXT, Precision, Way, resolve
     from harness.models.served.embedding import ServedEmbedConfig, ServedEncoder
     from harness.models.served.endpoint import (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.models.llm.form import DEEPEST, UntrustedJsonError, read_json
 from harness.models.llm.money import Spending
+from harness.models.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
 from harness.models.served.embedding import ServedEncoder
 from harness.models.served.endpoint import EmbeddingEndpoint
 from harness.models.served.fetching import ServedError, fetch

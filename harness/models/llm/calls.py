@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
+from harness.models.llm.breaker import Breaker
 from harness.models.llm.client import ChatClient, Client, Reply
 from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed, heard
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Job, Model, jobs_of
 from harness.models.llm.money import Spending, add, estimate_tokens
-from harness.models.llm.sender import Breaker, Exchange, Sender, StoppedError, Workers, run_to_end
+from harness.models.llm.sender import Exchange, Sender, StoppedError, Workers, run_to_end
 from harness.values import LlmAnswer, LlmCall, LlmError, Reporter, Task
 
 POLL = 0.2

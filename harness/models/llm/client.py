@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, read_error
-from harness.models.llm.form import MOST_BYTES_OF_CHAT, reports_error
 from harness.models.llm.http_client import Connection, unblocked
+from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT, reports_error
 
 Message = Mapping[str, str]
 _MOST_TOKENS = 10**9

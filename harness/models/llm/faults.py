@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from harness.models.llm.form import UntrustedJsonError, read_json
+from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values import LlmError
 
 LONGEST = 400

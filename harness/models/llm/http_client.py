@@ -27,7 +27,7 @@ from harness.models.llm.faults import (
     one_line,
     read_body,
 )
-from harness.models.llm.form import MOST_BYTES, UntrustedJsonError, read_json
+from harness.models.llm.untrusted import MOST_BYTES, UntrustedJsonError, read_json
 
 # Bytes that take some hundredths of a second to read.
 _LONG = 1_000_000
