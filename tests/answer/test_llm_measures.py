@@ -184,6 +184,10 @@ def test_context_relevance():
     )
     # grades 2 and 1, over 2: (1 + 0.5) / 2
     assert found.value == 0.75
+    # the scale ends at 2
+    (found,), _ = run("context_relevance", [one], replies(relevance='{"grade": 3}'))
+    assert (found.value, found.failed) == (None, True)
+    assert "bad_grade" in found.reason
 
 
 def test_context_entity_recall():

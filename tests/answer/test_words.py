@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.measures.answer.similarity import ExactMatch, TokenF1, words_of
+from harness.measures.answer.similarity import AnswerSimilarity, ExactMatch, TokenF1, words_of
 from harness.values.types import ANSWER, QueryScore
 
 from .helpers import NO_TOOLS, case
@@ -63,6 +63,34 @@ def test_a_missing_input_gives_no_value_and_never_zero(kind):
     assert unanswered == QueryScore("", ANSWER, "q", kind, None, "not answered: timeout", failed=True)
     (unknown,) = measure.run([case("Paris", None)], NO_TOOLS)
     assert unknown == QueryScore("", ANSWER, "q", kind, None, "no golden answer is known")
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        # what is wrong, and what to name instead
+        ({"model": "m"}, ["model is for by: cross_encoder", "answer_embedding"]),
+        (
+            {"endpoint": {"model": "m", "base_url": "http://127.0.0.1:9"}},
+            ["endpoint is for by: cross_encoder", "answer_embedding"],
+        ),
+        ({"by": "cross_encoder"}, ["needs a model", "or an endpoint", "neither"]),
+        (
+            {
+                "by": "cross_encoder",
+                "model": "m",
+                "endpoint": {"model": "m", "base_url": "http://127.0.0.1:9"},
+            },
+            ["a model", "not both"],
+        ),
+    ],
+)
+def test_a_likeness_is_read_by_one_model(keys, words):
+    with pytest.raises(ValueError, match="(?s)" + ".*".join(words)):
+        AnswerSimilarity(**keys)
+    one = AnswerSimilarity(by="cross_encoder", model="m")
+    assert (one.pair_model, one.needs) == ("m", {"answer", "reference"})
+    assert (AnswerSimilarity().pair_model, "vectors" in AnswerSimilarity().needs) == (None, True)
 
 
 def test_impossible_scores_are_refused():

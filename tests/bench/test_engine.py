@@ -5,6 +5,7 @@ import pickle
 import re
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from harness import running
 from harness.cli import main
 from harness.models import EmbedConfig
 from harness.running import engine as engines
+from harness.running.bench import spread
 from harness.running.bench.spread import StageSpread
 from harness.running.engine import Done, Engine, ModelJob, Rate, make_engine
 from harness.values import CorpusError, ModelError, Silent
@@ -161,6 +163,30 @@ def kept_rates(context):
     folder = context.artifacts.path("rate", "").parent
     keys = [path.name.removesuffix(".json.gz") for path in folder.iterdir()]
     return [Rate(**context.artifacts.get("rate", key)) for key in keys]
+
+
+def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
+    rates = {}
+    monkeypatch.setattr(spread, "LocalEngine", lambda: SimpleNamespace(worker=("local", 8, 0)))
+    monkeypatch.setattr(spread, "rate_of", lambda path, worker, context: rates.get(worker[0]))
+    context = SimpleNamespace(engine=SimpleNamespace(worker=("ray", 2, 0)))
+    model = SimpleNamespace(path="m")
+
+    def told(**asked):
+        return spread._seconds(model, 600, engines.EngineConfig(kind="ray", threads=2, **asked), context)
+
+    assert told() == (None, "nothing was measured with such workers")
+    # 300 characters a second on 8 CPUs, of which a worker has 2: 600 / (300 * 2 / 8)
+    rates["local"] = Rate(900, 3.0)
+    seconds, basis = told()
+    assert seconds == 8.0
+    assert "75 characters a second each" in basis
+    assert "on 8 CPUs of this machine" in basis
+    # what CPUs take says nothing about GPUs
+    assert told(gpus=1)[0] is None
+    # what such workers took themselves comes first: 600 / 50
+    rates["ray"] = Rate(100, 2.0)
+    assert told()[0] == 12.0
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 import io
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from harness.comparison import ScoredOn, ScoreMatrix, from_scores, from_table, join
+from harness.comparison import ScoredOn, ScoreMatrix, from_scores, from_table, join, measure_to_take
 from harness.comparison.matrix import differences, matrix_differences
-from harness.values.errors import HarnessError
+from harness.values.errors import ConfigError, HarnessError
 from harness.values.types import QueryScore
 
 from .build import matrix
@@ -173,3 +175,28 @@ def test_a_join_refuses_with_all_the_reasons():
     assert "one and fewer: the queries differ: only one result has q1" in message
     assert "one and other: the measures differ: ndcg_exp@10 and recall@10" in message
     assert matrix_differences(one, one) == []
+
+
+def stored(*measures, cut="500"):
+    """What is asked of a stored result to choose a measure."""
+    rows = SimpleNamespace(per_query={"measure": list(measures) or ["cost"]})
+    return SimpleNamespace(measures=measures, chunkings={"a": cut}, result=rows)
+
+
+def test_the_measure_is_the_one_asked_for_or_the_headline_of_what_all_results_have():
+    one = stored("recall@5", "ndcg_exp@10", "ndcg_evidence@5000")
+    other = stored("ndcg_evidence@5000", "ndcg_exp@10")
+    apart = stored("ndcg_evidence@5000", "ndcg_exp@10", cut="900")
+    assert measure_to_take({Path("r"): one, Path("s"): other}, None) == "ndcg_exp@10"
+    # of settings that cut documents differently chunks cannot be counted
+    assert measure_to_take({Path("r"): one, Path("s"): apart}, None) == "ndcg_evidence@5000"
+    assert measure_to_take({Path("r"): one}, "recall@5") == "recall@5"
+    for results, asked, words in (
+        ({"r": one, "s": other}, "recall@5", ["s was not scored by recall@5", "it has ndcg_evidence@5000"]),
+        ({"r": one, "s": stored("map")}, None, ["no measure in common"]),
+        ({"r": one, "s": stored()}, None, ["cost"]),
+        ({"r": one}, "judged@10", ["judged@10", "ndcg_exp@10"]),
+    ):
+        with pytest.raises(ConfigError) as refused:
+            measure_to_take({Path(name): found for name, found in results.items()}, asked)
+        assert all(word in str(refused.value) for word in words)

@@ -10,6 +10,7 @@ from harness.comparison.glance import folded, glance_json, glance_lines, glance_
 from harness.comparison.glance_svg import svg_of
 from harness.comparison.next_steps import steps_of
 from harness.comparison.sentences import in_words, sentence
+from harness.comparison.verdict import Needed
 
 from .build import conclude, noisy
 
@@ -145,6 +146,14 @@ def test_too_few_questions_come_before_all_else():
         "Try a reranker: only a run",
         "See what is lost, query by",
     ]
+
+
+def test_how_many_queries_are_needed_is_told_in_two_digits():
+    open_ = replace(conclude(noisy(60, (0.5, 0.5))), decision="open")
+    told = replace(open_, needed=Needed(0.02, 1234, 987, 98_765))
+    assert any(
+        "About 1,200 queries" in one.text and "from 990 to 99,000" in one.text for one in steps_of(told)
+    )
 
 
 def test_how_good_the_best_is_stands_beside_what_it_may_lose():

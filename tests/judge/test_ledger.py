@@ -63,6 +63,12 @@ def test_everything_that_can_change_an_answer_changes_the_key(change, ledger):
     assert key_of(ledger) != key_of(ledger, **change)
 
 
+def test_the_folders_of_a_new_ledger_are_made(tmp_path):
+    for _ in range(2):
+        with Ledger(tmp_path / "new" / "too" / "l.db") as ledger:
+            put(ledger)
+
+
 def test_the_order_of_parameters_does_not_change_the_key(ledger):
     turned = dict(reversed(CALL["parameters"].items()))
     assert key_of(ledger) == key_of(ledger, parameters=turned)

@@ -129,8 +129,8 @@ class Calls(Generic[T]):
 
     step: AnswerCall[T]
     items: tuple[tuple[str, tuple[str, ...]], ...]
-    samples: int = 1
-    needed: bool = True
+    samples: int
+    needed: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,79 @@
+"""What the keys of a judge may not be together: the message names the key, the fault and the remedy."""
+
+import pytest
+
+from harness.judge import LlmConfig, LlmJudge, PanelConfig
+from harness.judge.prompting import Example, GradingForm, load_prompt
+from harness.values.errors import ConfigError
+
+LOCAL = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}
+ALTERNATIVES = {**LOCAL, "top_logprobs": 5}
+SHOWN = [Example("query", "passage", 4)]
+REFUSED = {
+    "seed list of passages": ({"prompt": "seed_list"}, ["seed_list", "set pool.unit to chunk"]),
+    "published words as JSON": (
+        {"prompt": "umbrela_published", "endpoint": {**LOCAL, "structured": "json_object"}},
+        ["umbrela_published", "in words", "set endpoint.structured to none"],
+    ),
+    "no probabilities": (
+        {"combine": "expected", "endpoint": {**LOCAL, "top_logprobs": 4}},
+        ["combine: expected", "probabilities", "set endpoint.top_logprobs to 5"],
+    ),
+    "one opinion many times": (
+        {"samples": 3, "endpoint": {**LOCAL, "temperature": 0}},
+        ["samples at temperature 0", "set endpoint.temperature above 0"],
+    ),
+    "no such prompt": ({"prompt": "pointwize"}, ["pointwize"]),
+    "probabilities of a list": (
+        {"combine": "expected", "prompt": "listwise", "endpoint": ALTERNATIVES},
+        ["combine: expected", "listwise", "Use pointwise, or combine: mean"],
+    ),
+    "examples of a list": ({"examples": 1, "prompt": "listwise"}, ["examples", "listwise", "Use pointwise"]),
+    "examples with aspects": ({"examples": 1, "prompt": "umbrela"}, ["examples", "umbrela", "Use pointwise"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_keys_of_a_judge_that_do_not_fit(case, ledger):
+    keys, words = REFUSED[case]
+    with pytest.raises((ValueError, ConfigError)) as refused:
+        LlmJudge(LlmConfig(**{"endpoint": LOCAL, **keys}), ledger, candidates=SHOWN)
+    assert all(word in str(refused.value) for word in words)
+
+
+def test_examples_without_a_label_to_show(ledger):
+    with pytest.raises(ConfigError, match=r"examples: there is no label .*Name a label file"):
+        LlmJudge(LlmConfig(endpoint=LOCAL, examples=1), ledger)
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ([{}, {"pool": {"depth": 3}}], ["members share one pool", "next to members"]),
+        # what a call costs or how long it may take makes no other judge
+        ([{}, {"endpoint": {**LOCAL, "timeout": 9}}], ["the same judge", "use samples"]),
+    ],
+)
+def test_members_that_do_not_fit(members, words):
+    with pytest.raises(ValueError, match="(?s)" + ".*".join(words)):
+        PanelConfig(members=[{"endpoint": LOCAL, **keys} for keys in members])
+
+
+def test_what_does_fit():
+    assert LlmConfig(endpoint={**LOCAL, "temperature": 0.5}, samples=3).samples == 3
+    assert LlmConfig(endpoint=LOCAL, samples=3, prompt="listwise").samples == 3
+    members = [{"endpoint": LOCAL, "prompt": prompt} for prompt in ("pointwise", "umbrela")]
+    assert len(PanelConfig(members=members).asked) == 2
+
+
+def test_a_prompt_of_one_s_own_that_asks_for_words_gets_no_schema(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "id: mine\nversion: 1\nlanguage: en\ndescription: d\nanswer: final_score\nsystem: s\n"
+        "user: '{{ query }} {{ passages }}'\n"
+    )
+    prompt = load_prompt(str(path))
+    assert GradingForm(prompt).response_format is None
+    for structured in ("json_object", "json_schema"):
+        with pytest.raises(ConfigError, match=r"mine .*in words: set endpoint\.structured to none"):
+            _ = GradingForm(prompt, structured).response_format
