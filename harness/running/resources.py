@@ -20,11 +20,12 @@ from harness.running.passes import stored_values, vectors
 from harness.store import key_of
 from harness.values import Chunk, ConfigError, Document, LlmAnswer, Reporter, Slot, StageConfig
 
-_STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank"}
+_STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank", "naming": "rerank"}
 # The nouns for the items of an estimate.
 _NOUNS: dict[models.Purpose, str] = {
     "context": "chunks",
     "reranking": "lists",
+    "naming": "texts",
     "answer": "questions",
     "measuring": "prompts",
 }

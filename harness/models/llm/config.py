@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 
-Purpose = Literal["rewriting", "filter", "context", "endpoint", "reranking", "answer", "measuring"]
+Purpose = Literal["rewriting", "filter", "context", "endpoint", "reranking", "naming", "answer", "measuring"]
 """The use of the answers; a request to an ``endpoint`` is one for vectors or scores."""
 
 
@@ -91,7 +91,7 @@ class Request:
     """A request of a step to ``model``: one prompt about each of ``about``, worded by ``form``.
 
     ``name`` is that of the prompt, ``samples`` how often each is asked. ``talk`` begins what is asked about
-    each in place of the one prompt.
+    each in place of the one prompt. ``beforehand``: it is about what is indexed, so a query does not wait.
     """
 
     model: ModelConfig
@@ -101,6 +101,7 @@ class Request:
     purpose: Purpose
     samples: int = 1
     talk: Callable[[About], Talk[Any]] | None = None
+    beforehand: bool = False
 
 
 class LlmStepConfig(ModelConfig, ABC):

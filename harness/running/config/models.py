@@ -156,8 +156,13 @@ class Setting(StageConfig):
     @property
     def model_names(self) -> tuple[str, ...]:
         """The names of the encoders and rerankers that search."""
-        rankers: tuple[EncoderConfig | RerankerConfig, ...] = (*self.retrieve.encoders(), *self.rerank)
-        return tuple(one.model_name for one in rankers)
+        matched = (encoder for reranker in self.rerank for encoder in reranker.encoders)
+        rankers: tuple[EncoderConfig | RerankerConfig, ...] = (
+            *self.retrieve.encoders(),
+            *self.rerank,
+            *matched,
+        )
+        return tuple(dict.fromkeys(one.model_name for one in rankers))
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -340,6 +340,11 @@ class RerankerConfig(StageConfig, ABC):
     def model_name(self) -> str:
         """The name of the model that scores."""
 
+    @property
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """The encoders that it matches with, none for most."""
+        return ()
+
 
 Configured = TypeVar("Configured", bound=RetrieverConfig)
 

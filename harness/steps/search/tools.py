@@ -79,6 +79,12 @@ class Shared(Protocol):
     def reporter(self) -> Reporter:
         """Progress and warnings."""
 
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def vector_rows(self, texts: Sequence[str], encoder: EncoderConfig) -> VectorRows:
+        """The same, for many texts: read from the cache a part at a time, as they may not fit in memory."""
+
     def answers(self, request: models.Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked, from the ledger where it has them.
 
@@ -117,12 +123,6 @@ class Tools(Shared, Protocol):
 
     def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector of the encoder besides the text."""
-
-    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
-        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
-
-    def vector_rows(self, texts: Sequence[str], encoder: EncoderConfig) -> VectorRows:
-        """The same, for many texts: read from the cache a part at a time, as they may not fit in memory."""
 
     def embed(self, text: str, encoder: EncoderConfig) -> Value:
         """The encoding of one text, computed now even if it is cached, to measure the time.

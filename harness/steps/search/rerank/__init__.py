@@ -9,6 +9,13 @@ KINDS: Kinds[PairScorer] = Kinds(
     KindAt("late_interaction", "LateInteractionConfig", "LateInteractionScorer"),
     KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer"),
     KindAt("llm", "LlmRerankerConfig", "LlmScorer"),
+    KindAt("entities", "EntitiesMatchConfig", "EntitiesMatch"),
+    KindAt(
+        "llm_entities",
+        "LlmEntitiesMatchConfig",
+        "LlmEntitiesMatch",
+        module="harness.steps.search.rerank.entities",
+    ),
     KindAt("python", "PythonRerankerConfig", "PythonScorer"),
     home=__name__,
     retired={

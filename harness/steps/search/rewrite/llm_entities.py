@@ -38,9 +38,10 @@ class LlmEntitiesRewriter(NamingRewriter[LlmEntitiesConfig]):
 
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
         """The names that the model finds; raises LlmError as `llm` does."""
-        return llm.ask_about(self.config, self.config.prompt.form, queries, tools, _read)
+        return llm.ask_about(self.config, self.config.prompt.form, queries, tools, names_of)
 
 
-def _read(text: str) -> list[str] | None:
+def names_of(text: str) -> list[str] | None:
+    """The names in an answer, one a line, [] for an answer of none; None for no words."""
     lines = llm.lines_of(text)
     return [line for line in lines if line.lower() not in _NONE] if lines else None
