@@ -13,7 +13,7 @@ from harness.data.corpus.parsers import second_reader
 from harness.data.corpus.parsers.pdf_file import PageReading, SecondReader
 from harness.data.corpus.parsers.pypdf import PypdfConfig, read_content_streams
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
-from harness.data.corpus.text import compare, count_odd, read_again, refusal, some_pages
+from harness.data.corpus.text import compare, count_odd, read_again, refusal
 from harness.data.corpus.workers import ParsingConfig
 from tests.corpus.attacks import LINE, RULE, SCAN, TEXT, lines, pages_of, self_referring_form, stream
 from tests.corpus.conftest import pdf_bytes
@@ -164,8 +164,3 @@ def test_too_many_suspect_characters_are_refused(write):
 def test_odd_characters_by_hand():
     assert count_odd("a\tb\r\n\f\v\u0085c\u00a0é漢👍") == 0
     assert count_odd("\x00\x04\x1b\x7f\x80\x9f\ue000\uf8ff\ufdd0\uffff\U000f0000\U0010ffff") == 12
-
-
-def test_page_numbers_are_reported_in_runs():
-    assert some_pages([2, 3, 4, 7, 9, 10]) == "2-4, 7, 9-10"
-    assert some_pages(range(1, 40, 2)) == "1, 3, 5, 7, 9, 11, 13, 15, …"

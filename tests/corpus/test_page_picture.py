@@ -62,11 +62,6 @@ def test_boxes_follow_the_rotation_of_a_page(made):
     assert opened(drawn).convert("L").crop(box).getextrema()[0] < 100
 
 
-@pytest.mark.slow
-def test_webp_is_smaller_than_png():
-    assert len(draw_page(PDF, 3, kind="WEBP").data) < len(draw_page(PDF, 3).data)
-
-
 def test_a_page_that_cannot_be_drawn_is_an_error_that_names_it(tmp_path, made):
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.4 and nothing else")

@@ -8,7 +8,6 @@ from harness.data.corpus.parsers import PARSERS
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 from harness.data.corpus.workers import ParsingConfig
-from harness.values.errors import CorpusError
 from tests.corpus.attacks import self_referring_form
 from tests.corpus.conftest import pdf_bytes
 
@@ -38,17 +37,6 @@ def test_order_is_that_of_the_files_and_what_was_skipped_is_reported(folder, wor
         "c": False,
         "d": True,
     }
-
-
-def test_a_bad_file_fails_with_its_own_message(folder):
-    with pytest.raises(
-        CorpusError, match=r"c\.pdf: the file is empty.*on_bad_document: skip, or fail_at_end"
-    ):
-        parse_documents(find_documents("*", folder), PypdfConfig(), "fail")
-
-
-def test_no_files_no_documents():
-    assert parse_documents([], PypdfConfig()) == ([], [])
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -11,6 +11,15 @@ PLAIN = "query_id,document,page,quote,grade\nq1,a,3,net sales,4\nq2,b,,profit,2\
 HEAD = ["query_id", "document", "page", "quote", "grade"]
 
 
+def workbook(path, *records):
+    """A workbook of one sheet, below the usual header."""
+    book = Workbook()
+    for record in (HEAD, *records):
+        book.active.append(record)
+    book.save(path)
+    return path
+
+
 def rows(path, note=lambda _: None):
     return [(r.line, r.query_id, r.document, r.page, r.quote, r.grade) for r in read_labels(path, note)]
 
@@ -94,21 +103,14 @@ def test_a_workbook_is_read_from_its_first_sheet_that_holds_anything(plain, tmp_
 
 
 def test_a_cell_with_a_line_break_and_quotes_survives_a_workbook(tmp_path):
-    book = Workbook()
     quote = 'first "line"\nsecond, with; marks'
-    for record in [HEAD, ["q1", "a", None, quote, 4]]:
-        book.active.append(record)
-    book.save(tmp_path / "l.xlsx")
-    assert read_labels(tmp_path / "l.xlsx")[0].quote == quote
+    assert read_labels(workbook(tmp_path / "l.xlsx", ["q1", "a", None, quote, 4]))[0].quote == quote
 
 
 def test_a_fault_in_a_workbook_is_reported_by_the_row_of_its_sheet(tmp_path):
-    book = Workbook()
-    for record in [HEAD, ["q1", "a", None, "two\nlines", 4], [None] * 5, ["q2", "a", None, "x", 9]]:
-        book.active.append(record)
-    book.save(tmp_path / "l.xlsx")
+    records = ["q1", "a", None, "two\nlines", 4], [None] * 5, ["q2", "a", None, "x", 9]
     with pytest.raises(LabelError, match="line 4: grade is '9'"):
-        read_labels(tmp_path / "l.xlsx")
+        read_labels(workbook(tmp_path / "l.xlsx", *records))
 
 
 def test_all_faults_of_a_file_are_reported_together(tmp_path):

@@ -74,22 +74,22 @@ def test_a_worker_that_dies_loses_its_own_task_alone(count, how, message):
     assert re.search(message, lost.reason)
 
 
-def test_memory_has_a_limit():
-    outcomes = run({"eats": eat, "goes on": partial(double, 1)}, memory_mb=200)
-    lost = outcomes["eats"]
-    assert lost == LostTask(1, lost.reason)
-    assert "needed more than 200 MB of memory. Raise parsing.memory_mb" in lost.reason
+@pytest.mark.parametrize(
+    ("task", "limits", "message"),
+    [
+        (eat, {"memory_mb": 200}, "needed more than 200 MB of memory. Raise parsing.memory_mb"),
+        (hang, {"page_seconds": 0.3}, "took longer than 0.3 seconds. Raise parsing.page_seconds"),
+        (
+            turn_pages,
+            {"page_seconds": 60, "document_seconds": 0.3},
+            "longer than 0.3 seconds for the document. Raise parsing.document_seconds",
+        ),
+    ],
+)
+def test_memory_a_page_and_a_document_have_limits(task, limits, message):
+    outcomes = run({"lost": task, "goes on": fine}, **limits)
+    assert message in outcomes["lost"].reason
     assert outcomes["goes on"] == 2
-
-
-def test_a_page_has_a_time_limit():
-    lost = run({"hangs": hang}, page_seconds=0.3)["hangs"]
-    assert "took longer than 0.3 seconds. Raise parsing.page_seconds" in lost.reason
-
-
-def test_a_document_has_a_time_limit_whatever_its_number_of_pages():
-    lost = run({"endless": turn_pages}, page_seconds=60, document_seconds=0.3)["endless"]
-    assert "longer than 0.3 seconds for the document. Raise parsing.document_seconds" in lost.reason
 
 
 def test_a_fault_in_a_task_is_reported_with_its_trace():

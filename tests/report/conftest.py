@@ -3,7 +3,7 @@
 import pytest
 
 from harness.running.bench.page import write_page
-from tests.report.page_browser import Browser
+from tests.report.page_browser import Browser, check
 from tests.report.page_results import write_folder
 
 
@@ -14,6 +14,9 @@ def page(tmp_path_factory):
     return path.as_uri()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def chromium(driver):
-    return Browser(driver)
+    """A browser; after every test nothing may have failed, been fetched or run that should not."""
+    browser = Browser(driver)
+    yield browser
+    check(browser)

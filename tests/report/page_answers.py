@@ -16,6 +16,8 @@ LOSSES = {
     "without evidence": -0.05,
 }
 _KEY = ("setting", "query_id")
+_SAID = ("split", "answered_by", "answer", "reason", "golden", "passages", "bad_citations")
+_MEANS = ("split", "measure", "mean", "ci_low", "ci_high", "n_queries", "n_not_scored", "reasons")
 _SPENT = ("prompt_tokens", "completion_tokens", "price", "seconds")
 
 
@@ -27,23 +29,8 @@ def tables(names, ids, split, document, size_of, say):
             silent = k % 3 == 2
             text = "" if silent else f"It is {k} [1][3], not [9]. {say}"
             reason = "refusal" if silent else ""
-            replies.append(
-                [
-                    setting,
-                    query,
-                    split[query],
-                    "cited v1 by m",
-                    text,
-                    reason,
-                    f"{k} {say}",
-                    3,
-                    1,
-                    9,
-                    9,
-                    "",
-                    0.5,
-                ]
-            )
+            said = [setting, query, split[query], "cited v1 by m", text, reason, f"{k} {say}"]
+            replies.append([*said, 3, 1, 9, 9, "", 0.5])
             for place in (1, 2, 3):
                 chunk = f"{document}:{place * size_of(i)}-{(place + 1) * size_of(i)}"
                 cited = "yes" if place != 2 and not silent else "no"
@@ -62,35 +49,9 @@ def tables(names, ids, split, document, size_of, say):
                 scores.append([setting, query, split[query], "", measure, value, reason, details])
         summary += [[setting, "all", m, 0.5, 0.4, 0.6, len(ids), 4, "refusal x4"] for m in MEASURES]
     return {
-        "replies": (
-            (
-                *_KEY,
-                "split",
-                "answered_by",
-                "answer",
-                "reason",
-                "golden",
-                "passages",
-                "bad_citations",
-                *_SPENT,
-            ),
-            replies,
-        ),
+        "replies": ((*_KEY, *_SAID, *_SPENT), replies),
         "reply_passages": ((*_KEY, "place", "rank", "chunk_id", "cited"), read),
         "answer_scores": ((*_KEY, "split", "cluster", "measure", "value", "reason", "details"), scores),
-        "answer_summary": (
-            (
-                "setting",
-                "split",
-                "measure",
-                "mean",
-                "ci_low",
-                "ci_high",
-                "n_queries",
-                "n_not_scored",
-                "reasons",
-            ),
-            summary,
-        ),
+        "answer_summary": (("setting", *_MEANS), summary),
         "answer_losses": ((*_KEY, "split", "measure", "part", "loss", "left"), losses),
     }

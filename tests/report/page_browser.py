@@ -49,6 +49,9 @@ class Browser:
     def find(self, selector):
         return self.driver.find_element("css selector", selector)
 
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
     def keys(self, *names):
         from selenium.webdriver.common.keys import Keys
 

@@ -9,6 +9,7 @@ import pytest
 
 from harness.cli import main
 from harness.report import read_summary
+from harness.values.errors import HarnessError
 from tests.command import refused
 from tests.report.damages import all_damages, damaged_copy
 from tests.report.page_results import rewrite, write_folder
@@ -114,46 +115,34 @@ def test_none_of_all_damages_gives_a_traceback(whole, tmp_path, capsys, opened):
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        (
-            "summary.csv",
-            ",0.",
-            ",O.",
-            r"summary\.csv is damaged: .*row 1, mean: 'O\..* a finite number",
-        ),
-        ("summary.csv", "validation", "train", r"summary\.csv is damaged: .*repeats one above it"),
-        ("summary.csv", "validation", "dev", r"summary\.csv is damaged: .*is missing for validation"),
-        ("summary.csv", "n_failed", "n_fail", r"summary\.csv is damaged: .*no column n_failed"),
-        ("summary.csv", ",human", "", r"summary\.csv is damaged: .*row 1 has 12 cells, the header 13"),
-        (
-            "record.json",
-            '"level": 0.95',
-            '"level": "x"',
-            r"record\.json is damaged: .*bootstrap\.level",
-        ),
-        (
-            "record.json",
-            '"name": "made"',
-            '"name": null',
-            r"record\.json is damaged: .*config\.name has the wrong type",
-        ),
+        ("summary.csv", ",0.", ",O.", "row 1, mean: 'O\\..* a finite number"),
+        ("summary.csv", "validation", "train", "repeats one above it"),
+        ("summary.csv", "validation", "dev", "is missing for validation"),
+        ("summary.csv", "n_failed", "n_fail", "no column n_failed"),
+        ("summary.csv", ",human", "", "row 1 has 12 cells, the header 13"),
+        ("summary.csv", "setting", "\udcff", ""),
+        ("summary.csv", None, "", ""),
+        ("summary.csv", None, "setting\na\n", ""),
+        ("record.json", '"level": 0.95', '"level": "x"', "bootstrap\\.level"),
+        ("record.json", '"name": "made"', '"name": null', "config\\.name has the wrong type"),
+        ("record.json", None, "x", ""),
+        ("record.json", None, "[]", ""),
+        ("record.json", None, "{}", ""),
     ],
 )
-def test_the_message_names_file_row_and_column(whole, tmp_path, file, old, new, message):
-    from harness.values.errors import HarnessError
-
+def test_the_message_names_file_place_and_remedy(whole, tmp_path, file, old, new, message):
     def damage(folder):
         text = (folder / file).read_text(encoding="utf-8")
-        assert old in text
-        (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+        assert old is None or old in text
+        changed = new if old is None else text.replace(old, new)
+        (folder / file).write_bytes(changed.encode("utf-8", "surrogateescape"))
 
     result = damaged_copy(whole, tmp_path / "result", damage)
-    with pytest.raises(HarnessError, match=message):
+    with pytest.raises(HarnessError, match=rf"{file} is damaged: .*{message}.* Run the benchmark again"):
         read_summary(result)
 
 
 def test_a_file_in_place_of_a_folder_is_not_called_damaged(whole):
-    from harness.values.errors import HarnessError
-
     with pytest.raises(HarnessError, match=r"record\.json is a file, not a folder of results"):
         read_summary(whole / "record.json")
 

@@ -1,9 +1,9 @@
 """The evidence that a query should have found: its best evidence and the first rank that shows it."""
 
+import pytest
+
 from harness.report import read_expected
 from tests.command import write_table
-
-WHOLE = {"setting": "s", "same_as": ""}
 
 
 def result(tmp_path, ranked, judged):
@@ -34,27 +34,31 @@ def test_the_best_grade_counts_at_the_first_rank_that_shows_any_of_its_spans(tmp
     assert read_expected(folder, "s") == {"q": "[at rank 3; d, page 4; grade 4] first found"}
 
 
-def test_evidence_that_a_chunk_shows_in_part_says_how_much_of_it(tmp_path):
-    judged = [("q", 6, 16, 4, "", "cut in two")]
-    folder = result(tmp_path, [("retrieve", "q", ["d:0-10", "d:10-20"])], judged)
-    assert read_expected(folder, "s") == {"q": "[at rank 1 (partly, 40 %); d; grade 4] cut in two"}
+ONCE = ("retrieve", "q", ["d:0-10", "d:10-20"])
 
 
-def test_the_last_stage_decides(tmp_path):
-    ranked = [("retrieve", "q", ["d:0-10", "d:10-20"]), ("rerank", "q", ["d:10-20", "d:0-10"])]
-    folder = result(tmp_path, ranked, [("q", 0, 5, 4, "", "here")])
-    assert read_expected(folder, "s") == {"q": "[at rank 2; d; grade 4] here"}
-
-
-def test_what_was_not_retrieved_says_so(tmp_path):
-    folder = result(tmp_path, [("retrieve", "q", ["d:0-10", "d:10-20"])], [("q", 20, 25, 4, "", "far")])
-    assert read_expected(folder, "s") == {"q": "[not in the 2 retrieved; d; grade 4] far"}
-
-
-def test_what_another_pipeline_returned_twice_takes_a_rank(tmp_path):
-    ranked = [("retrieve", "q", ["d:0-10", "d~2:0-10", "d:10-20"])]
-    folder = result(tmp_path, ranked, [("q", 12, 15, 4, "", "third")])
-    assert read_expected(folder, "s") == {"q": "[at rank 3; d; grade 4] third"}
+@pytest.mark.parametrize(
+    ("ranked", "judged", "expected"),
+    [
+        pytest.param([ONCE], (6, 16, 4), "[at rank 1 (partly, 40 %); d; grade 4]", id="shown in part"),
+        pytest.param([ONCE], (20, 25, 4), "[not in the 2 retrieved; d; grade 4]", id="not retrieved"),
+        pytest.param(
+            [ONCE, ("rerank", "q", ["d:10-20", "d:0-10"])],
+            (0, 5, 4),
+            "[at rank 2; d; grade 4]",
+            id="the last stage decides",
+        ),
+        pytest.param(
+            [("retrieve", "q", ["d:0-10", "d~2:0-10", "d:10-20"])],
+            (12, 15, 4),
+            "[at rank 3; d; grade 4]",
+            id="what another pipeline returned twice takes a rank",
+        ),
+    ],
+)
+def test_expected_evidence_is_at_the_rank_that_shows_it(tmp_path, ranked, judged, expected):
+    folder = result(tmp_path, ranked, [("q", *judged, "", "here")])
+    assert read_expected(folder, "s") == {"q": f"{expected} here"}
 
 
 def test_a_query_without_relevant_text_expects_nothing(tmp_path):

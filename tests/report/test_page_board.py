@@ -8,7 +8,7 @@ import pytest
 from harness.report.page.factors import factors, retrievals
 from harness.report.page.payload import groups
 from harness.running.bench.page import write_page
-from tests.report.page_browser import MARKS, check
+from tests.report.page_browser import MARKS
 from tests.report.page_results import config_of, write_folder
 
 BM25 = {"kind": "bm25", "top_k": 20}
@@ -86,23 +86,22 @@ class TestInTheBrowser:
         chromium.run(f"{last}.click()")
         output = chromium.find("#gains .lede").text
         assert output.startswith(name)
-        shown = [float(b.text.replace("\u2212", "-")) for b in _all(chromium, "#gains li b")]
+        shown = [float(b.text.replace("\u2212", "-")) for b in chromium.all("#gains li b")]
         assert any(value > 0 for value in shown)
         assert any(value < 0 for value in shown)
         gained = [value for value in shown if value > 0]
         assert gained == sorted(gained, reverse=True)
         better, _, worse = (int(n) for n in _numbers(output.rpartition("Better")[2]))
-        counts = [int(one.text) for one in _all(chromium, "#gains h3 .num")]
+        counts = [int(one.text) for one in chromium.all("#gains h3 .num")]
         assert counts == [better, worse]
-        _all(chromium, "#gains .link")[0].click()
-        headings = [one.text for one in _all(chromium, "#drill .ranking h3")]
+        chromium.all("#gains .link")[0].click()
+        headings = [one.text for one in chromium.all("#drill .ranking h3")]
         assert len(headings) == 2
         assert headings[0].startswith(name)
         chromium.keys("ESCAPE")
         # the same row again puts it away
         chromium.run(f"{last}.click()")
         assert chromium.run("return document.getElementById('gains').hidden")
-        check(chromium)
 
     def test_factors_filter_the_board(self, chromium, reranked_page):
         chromium.open(reranked_page.as_uri())
@@ -110,8 +109,7 @@ class TestInTheBrowser:
         chromium.choose("#board [data-keep=factor-overlap]", "")
         assert chromium.names("#board tbody th") == ["chunk=400/0"]
         chromium.find("#board .tools button").click()
-        assert len(_all(chromium, "#board tbody tr")) == 4
-        check(chromium)
+        assert len(chromium.all("#board tbody tr")) == 4
 
     def test_no_retrieval_is_listed_twice(self, chromium, tmp_path):
         folder = write_folder(tmp_path / "r", settings=2)
@@ -120,10 +118,9 @@ class TestInTheBrowser:
         record["config"]["settings"] = [first, first | {"name": "chunk=200/1", "rerank": [{"kind": "http"}]}]
         (folder / "record.json").write_text(json.dumps(record))
         chromium.open(write_page(folder)[0].as_uri())
-        assert len(_all(chromium, "#board tbody tr")) == 2
+        assert len(chromium.all("#board tbody tr")) == 2
         chromium.choose("#stage", "retrieve")
         assert chromium.names("#board tbody th") == ["chunk=200/0"]
-        check(chromium)
 
     def test_slopes_and_their_test_are_those_of_compare(self, chromium, reranked_page, capsys):
         from harness.cli import main
@@ -142,7 +139,6 @@ class TestInTheBrowser:
             line = next(line for line in output.splitlines() if f"| {name} |" in line)
             cells = [cell.strip() for cell in line.strip("| ").split("|")]
             assert cells[1:5] == [n, before, after, difference.split()[0].replace("\u2212", "-")]
-        check(chromium)
 
     def test_kinds_of_questions_show_the_means_of_their_questions(self, chromium, reranked_page):
         chromium.open(reranked_page.as_uri())
@@ -160,11 +156,6 @@ class TestInTheBrowser:
         )
         assert cells["chunk=400/1"][1] == f"{sum(values) / len(values):.2f}"
         assert chromium.find("#kinds thead th:nth-child(3)").text.split() == ["kind1", str(len(values))]
-        check(chromium)
-
-
-def _all(browser, selector):
-    return browser.driver.find_elements("css selector", selector)
 
 
 def _numbers(text):

@@ -10,7 +10,7 @@ from harness.report.page.detail import answers_payload, replies_detail
 from harness.report.page.tables import Axes, read_tables
 from harness.running.bench.page import write_page
 from tests.report.page_answers import LOSSES
-from tests.report.page_browser import MARKS, check
+from tests.report.page_browser import MARKS
 from tests.report.page_results import rewrite, write_folder
 
 
@@ -119,4 +119,3 @@ def test_in_the_browser_citations_lead_to_passages_and_claims_say_if_they_are_su
         "return all.indexOf(document.activeElement)"
     )
     assert rank == 2
-    check(chromium)

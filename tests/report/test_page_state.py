@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from harness.running.bench.page import write_page
-from tests.report.page_browser import MARKS, check
+from tests.report.page_browser import MARKS
 from tests.report.page_results import write_folder
 
 pytestmark = MARKS
@@ -38,7 +38,6 @@ def test_a_link_brings_the_choices_back_and_back_undoes_them(chromium, plain):
     chromium.open(link)
     assert chromium.find("#stage").get_property("value") == "retrieve"
     assert "judged@10" in chromium.find("#board thead").text
-    check(chromium)
 
 
 def test_an_opened_question_has_an_address_and_back_closes_it(chromium, plain):
@@ -47,17 +46,16 @@ def test_an_opened_question_has_an_address_and_back_closes_it(chromium, plain):
     title = chromium.find("#drill-title").text
     link = chromium.run("return location.href")
     assert set(chosen(chromium)) == {"query", "setting", "beside"}
-    names = [one.text for one in chromium.driver.find_elements("css selector", "#drill .ranking h3")]
+    names = [one.text for one in chromium.all("#drill .ranking h3")]
     chromium.run("history.back()")
     chromium.until("return !document.getElementById('drill').open")
     chromium.driver.get("about:blank")
     chromium.open(link)
     assert chromium.find("#drill-title").text == title
-    shown = [one.text for one in chromium.driver.find_elements("css selector", "#drill .ranking h3")]
+    shown = [one.text for one in chromium.all("#drill .ranking h3")]
     assert shown == names
     chromium.keys("ESCAPE")
     chromium.until("return location.hash.length < 2")
-    check(chromium)
 
 
 def test_what_an_address_names_and_the_page_does_not_have_is_passed_over(chromium, plain):
@@ -67,22 +65,6 @@ def test_what_an_address_names_and_the_page_does_not_have_is_passed_over(chromiu
     chromium.driver.get("about:blank")
     chromium.open(f"{plain}#queries")
     assert chromium.run("return document.getElementById('queries').getBoundingClientRect().top") < 400
-    check(chromium)
-
-
-def test_sections_fold_and_stay_folded_in_the_address(chromium, plain):
-    chromium.open(plain)
-    chromium.find("#splits summary").click()
-    chromium.until("return location.hash.includes('folded=splits')")
-    link = chromium.run("return location.href")
-    chromium.driver.get("about:blank")
-    chromium.open(link)
-    assert not chromium.run("return document.querySelector('#splits .fold').open")
-    assert chromium.run("return document.querySelector('#board .fold').open")
-    # the contents unfold what they lead to
-    chromium.run("document.querySelector(\".within a[href='#splits']\").click()")
-    assert chromium.run("return document.querySelector('#splits .fold').open")
-    check(chromium)
 
 
 def saved(chromium, folder, selector):
@@ -111,7 +93,6 @@ def test_tables_are_saved_as_csv(chromium, plain, tmp_path):
     assert means == sorted(means, reverse=True)
     assert rows[0]["difference"] in ("", "0")
     assert {"factor-size", "factor-overlap"} <= set(rows[0])
-    check(chromium)
 
 
 def test_text_that_a_spreadsheet_would_run_is_saved_behind_an_apostrophe(chromium, tmp_path):
@@ -123,7 +104,6 @@ def test_text_that_a_spreadsheet_would_run_is_saved_behind_an_apostrophe(chromiu
     out = tmp_path / "saved"
     out.mkdir()
     assert "'=1+1," in saved(chromium, out, "#board .save").read_text(encoding="utf-8")
-    check(chromium)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +122,6 @@ def test_drawings_are_saved_as_svg_with_their_style(chromium, plain, tmp_path, s
     assert "var(" not in text
     assert "color(" not in text
     assert float(root.get("width")) > 300
-    check(chromium)
 
 
 # A4 less its margins; wider tables make the browser shrink the whole page
@@ -174,15 +153,3 @@ def test_paper_says_what_was_chosen_and_keeps_its_cells_square(chromium, plain):
     finally:
         chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
         chromium.run("dispatchEvent(new Event('afterprint'))")
-    check(chromium)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("opened", [False, True])
-def test_axe_finds_nothing(chromium, plain, axe, theme, opened):
-    chromium.open(plain, theme=theme)
-    if opened:
-        chromium.run("document.querySelectorAll('#queries tbody tr')[2].click()")
-    else:
-        chromium.run("document.querySelectorAll('#board tbody tr')[2].click()")
-    assert chromium.violations(axe) == []

@@ -154,24 +154,6 @@ def test_a_new_table_is_its_declaration_and_its_rows(tmp_path, results):
         del TABLES["toys"]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("record.json", "x"),
-        ("record.json", "[]"),
-        ("record.json", "{}"),
-        ("summary.csv", ""),
-        ("summary.csv", "setting\na\n"),
-        ("summary.csv", b"\xff"),
-    ],
-)
-def test_a_damaged_result_is_named_with_the_remedy(tmp_path, results, name, content):
-    write_results(tmp_path, results, lambda name: "x")
-    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(HarnessError, match=rf"{name} is damaged: .* Run the benchmark again"):
-        read_summary(tmp_path)
-
-
 def test_the_best_setting_is_reported_by_its_last_stage(tmp_path, results):
     def row(setting, stage, mean):
         return SummaryRow(setting, stage, "all", "map", mean, None, None, 9, 0, 0)
