@@ -2,15 +2,18 @@
 
 import pytest
 
-from harness.judge import LlmConfig, LlmJudge, PanelConfig
-from harness.judge.prompting import Example, GradingForm, load_prompt
+from harness.judge import JUDGES, LlmConfig, LlmJudge, PanelConfig
+from harness.judge.prompting import Example
+from harness.judge.records import JudgeTools
 from harness.values.errors import ConfigError
 
 LOCAL = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}
 ALTERNATIVES = {**LOCAL, "top_logprobs": 5}
 SHOWN = [Example("query", "passage", 4)]
 REFUSED = {
-    "seed list of passages": ({"prompt": "seed_list"}, ["seed_list", "set pool.unit to chunk"]),
+    "seed list of passages": ({"prompt": "seed_list_zh"}, ["seed_list_zh", "set pool.unit to chunk"]),
+    "a limit without a price": ({"max_cost": 1.0}, ["max_cost", "price"]),
+    "more than all unscored": ({"max_unscored": 1.5}, ["max_unscored", "less than or equal to 1"]),
     "published words as JSON": (
         {"prompt": "umbrela_published", "endpoint": {**LOCAL, "structured": "json_object"}},
         ["umbrela_published", "in words", "set endpoint.structured to none"],
@@ -23,7 +26,7 @@ REFUSED = {
         {"samples": 3, "endpoint": {**LOCAL, "temperature": 0}},
         ["samples at temperature 0", "set endpoint.temperature above 0"],
     ),
-    "no such prompt": ({"prompt": "pointwize"}, ["pointwize"]),
+    "no such prompt": ({"prompt": "pointwize"}, ["pointwize", "pointwise_zh"]),
     "probabilities of a list": (
         {"combine": "expected", "prompt": "listwise", "endpoint": ALTERNATIVES},
         ["combine: expected", "listwise", "Use pointwise, or combine: mean"],
@@ -66,14 +69,20 @@ def test_what_does_fit():
     assert len(PanelConfig(members=members).asked) == 2
 
 
-def test_a_prompt_of_one_s_own_that_asks_for_words_gets_no_schema(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text(
-        "id: mine\nversion: 1\nlanguage: en\ndescription: d\nanswer: final_score\nsystem: s\n"
-        "user: '{{ query }} {{ passages }}'\n"
-    )
-    prompt = load_prompt(str(path))
-    assert GradingForm(prompt).response_format is None
-    for structured in ("json_object", "json_schema"):
-        with pytest.raises(ConfigError, match=r"mine .*in words: set endpoint\.structured to none"):
-            _ = GradingForm(prompt, structured).response_format
+@pytest.mark.parametrize(
+    ("fields", "asked"),
+    [
+        ({"kind": "llm", "endpoint": LOCAL}, ["m"]),
+        (
+            {"kind": "panel", "members": [{"endpoint": LOCAL}, {"endpoint": {**LOCAL, "model": "n"}}]},
+            ["m", "n"],
+        ),
+    ],
+    ids=["llm", "panel"],
+)
+def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, asked, ledger):
+    config = JUDGES[fields["kind"]].config(**fields)
+    judge = JUDGES.make(config, JudgeTools(ledger, tuple))
+    assert judge.name == config.title
+    assert [one.endpoint.model for one in config.asked] == asked
+    assert [name for name, _ in judge.estimates([])] == [one.title for one in config.asked]

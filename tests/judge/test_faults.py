@@ -60,13 +60,18 @@ LASTING = {
 }
 
 
+# what asking again would not change
+FINAL = {"refusal", "content filter", "filtered by another name", "filtered prompt", "flagged"}
+FINAL |= {"too large a body", "too long", "odd status"}
+
+
 @pytest.mark.usefixtures("three_tries")
-@pytest.mark.parametrize(("fault", "reason"), LASTING.values(), ids=LASTING.keys())
-def test_a_lasting_fault_is_none_with_its_reason_never_a_grade(fault, reason, ledger):
-    (only,), summary, _ = judged(script_of(fault), ledger, 1, max_unscored=1.0)
-    assert only.judgment.grade is None
-    assert only.reason == reason
-    assert summary.unscored == {reason: 1}
+@pytest.mark.parametrize("name", LASTING)
+def test_a_lasting_fault_is_none_with_its_reason_never_a_grade(name, ledger):
+    fault, reason = LASTING[name]
+    (only,), summary, server = judged(script_of(fault), ledger, 1, max_unscored=1.0)
+    assert (only.judgment.grade, only.reason, summary.unscored) == (None, reason, {reason: 1})
+    assert (server.count == 1) == (name in FINAL)
 
 
 def test_a_lasting_fault_ends_with_the_deadline(ledger):
@@ -81,17 +86,6 @@ def test_a_lasting_fault_ends_with_the_deadline(ledger):
 def test_an_answer_that_ended_by_itself_is_scored_however_the_server_says_so(finish, ledger):
     (only,), _, server = judged(script_of(says('{"grade": 3}', finish=finish)), ledger, 1)
     assert (only.judgment.grade, server.count) == (3, 1)
-
-
-FINAL = ["refusal", "content filter", "filtered prompt", "flagged"]
-FINAL += ["too large a body", "too long", "odd status"]
-
-
-@pytest.mark.parametrize("name", FINAL)
-def test_a_permanent_failure_is_not_retried(name, ledger):
-    fault, _ = LASTING[name]
-    *_, server = judged(script_of(fault), ledger, 1, max_unscored=1.0)
-    assert server.count == 1
 
 
 def test_unusable_answers_are_paid_for_only_so_often(ledger):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge import LlmConfig
 from harness.judge.prompting import FOLDER, GradingForm, load_prompt
 from harness.models.llm.prompt import built_in
 from harness.values.errors import ConfigError
@@ -125,11 +124,6 @@ def test_a_prompt_file_that_cannot_work_is_refused(tmp_path, content, said):
         loaded(tmp_path, content.encode())
 
 
-def test_a_prompt_is_read_with_the_configuration():
-    with pytest.raises(ValueError, match="pointwise_zh"):
-        LlmConfig(prompt="pointwize", endpoint={"model": "m"})
-
-
 def test_the_order_shown_is_a_permutation_fixed_by_content_and_sample():
     prompt = load_prompt("listwise")
     passages = [f"passage {n}" for n in range(8)]
@@ -155,6 +149,14 @@ def test_structured_output_asks_for_exactly_what_is_parsed():
     assert listed["properties"]["grades"]["items"]["required"] == ["passage", "grade"]
     assert response_format("listwise", "json_object") == {"type": "json_object"}
     assert response_format("listwise", "none") is None
+
+
+@pytest.mark.parametrize("structured", ["json_object", "json_schema"])
+def test_a_prompt_of_one_s_own_that_asks_for_words_gets_no_schema(structured, tmp_path):
+    prompt = loaded(tmp_path, f"answer: final_score\n{HEAD}".encode())
+    assert GradingForm(prompt).response_format is None
+    with pytest.raises(ConfigError, match=r"prompt x .*in words: set endpoint\.structured to none"):
+        _ = GradingForm(prompt, structured).response_format
 
 
 def test_umbrela_is_asked_in_its_published_words():

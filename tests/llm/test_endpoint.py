@@ -15,7 +15,7 @@ from harness.models.llm.http_client import Secret
 from harness.values.errors import ConfigError, HarnessError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
-from tests.judge.helpers import config, judge_all, pairs, script_of
+from tests.judge.helpers import config, judge_all, judged, pairs, script_of
 
 KEY = "sk-very-secret-0123456789"
 
@@ -27,8 +27,7 @@ def key(monkeypatch):
 
 
 def test_the_request_holds_what_was_configured(key, ledger):
-    with FakeServer(script_of(grade(1))) as server:
-        judge_all(config(server.url, endpoint={**key, "temperature": 0.2, "seed": 5}), ledger, pairs(1))
+    *_, server = judged(script_of(grade(1)), ledger, 1, endpoint={**key, "temperature": 0.2, "seed": 5})
     (request,) = server.requests
     assert request["path"] == "/v1/chat/completions"
     assert request["headers"]["authorization"] == f"Bearer {KEY}"
@@ -45,8 +44,7 @@ def test_parameters_set_to_null_are_not_sent(ledger):
         "structured": "none",
         "max_completion_tokens": 900,
     }
-    with FakeServer(script_of(grade(1))) as server:
-        judge_all(config(server.url, endpoint=plain), ledger, pairs(1))
+    *_, server = judged(script_of(grade(1)), ledger, 1, endpoint=plain)
     body = server.requests[0]["body"]
     assert set(body) == {"model", "messages", "max_completion_tokens"}
     assert body["max_completion_tokens"] == 900
@@ -64,8 +62,7 @@ MODERN = {
 def test_the_parameters_of_todays_models_are_sent(ledger, monkeypatch):
     monkeypatch.setenv("GATEWAY_SECRET", KEY)
     endpoint = {**MODERN, "headers_env": {"X-Gateway-Key": "GATEWAY_SECRET"}}
-    with FakeServer(script_of(grade(1))) as server:
-        judge_all(config(server.url, endpoint=endpoint), ledger, pairs(1))
+    *_, server = judged(script_of(grade(1)), ledger, 1, endpoint=endpoint)
     (request,) = server.requests
     body, headers = request["body"], request["headers"]
     assert (body["top_p"], body["reasoning_effort"]) == (0.9, "low")
@@ -119,8 +116,7 @@ def test_log_probabilities_are_kept_with_the_answer(ledger):
     }
     answer = completion('{"grade": 3}')
     answer["choices"][0]["logprobs"] = {"content": [token], "refusal": None}
-    with FakeServer(script_of(Answer(body=answer))) as server:
-        judge_all(config(server.url, endpoint={"top_logprobs": 1}), ledger, pairs(1))
+    judged(script_of(Answer(body=answer)), ledger, 1, endpoint={"top_logprobs": 1})
     (entry,) = ledger.entries()
     assert entry.logprobs == [token]
     assert entry.finish == "stop"
@@ -174,15 +170,13 @@ def test_azure(key, ledger):
 
 def test_no_key_is_needed_where_none_is_named(monkeypatch, ledger):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with FakeServer(script_of(grade(1))) as server:
-        judge_all(config(server.url), ledger, pairs(1))
+    *_, server = judged(script_of(grade(1)), ledger, 1)
     assert KEY not in str(server.requests), "the key of another service is not sent to a local endpoint"
 
 
 def test_the_environment_does_not_redirect_the_judge(monkeypatch, ledger):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    with FakeServer(script_of(grade(1))) as server:
-        judge_all(config(server.url), ledger, pairs(1))
+    *_, server = judged(script_of(grade(1)), ledger, 1)
     assert server.count == 1
 
 
@@ -270,8 +264,7 @@ def test_a_placeholder_is_no_secret_and_changes_no_answer(placeholder):
     ],
 )
 def test_tokens_that_cannot_be_are_unknown(body, ledger):
-    with FakeServer(script_of(Answer(body=body))) as server:
-        (graded,), summary = judge_all(config(server.url), ledger, pairs(1))
+    (graded,), summary, _ = judged(script_of(Answer(body=body)), ledger, 1)
     assert graded.judgment.grade == 1
     assert (summary.prompt_tokens, summary.completion_tokens) in {(0, 0), (0, 1)}
 
@@ -301,8 +294,7 @@ def test_replies_that_are_no_answer_of_the_protocol_end_the_run(instead, ledger)
 
 def test_a_refusal_that_is_false_and_half_a_character_do_no_harm(ledger):
     body = completion('{"grade": 3}', refusal=False) | {"model": "fake\ud800"}
-    with FakeServer(script_of(Answer(body=body))) as server:
-        (graded,), _ = judge_all(config(server.url), ledger, pairs(1))
+    (graded,), *_ = judged(script_of(Answer(body=body)), ledger, 1)
     assert graded.judgment.grade == 3
 
 
@@ -349,18 +341,3 @@ def test_a_secret_in_the_configuration_is_refused_without_being_shown(fields):
     shown = "".join(traceback.format_exception(caught.value))
     assert KEY not in shown
     assert "0a1b2c" not in shown
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"max_cost": 1.0}, "price"),
-        ({"samples": 3}, "temperature"),
-        ({"prompt": "seed_list"}, "pool.unit to chunk"),
-        ({"prompt": "seed_list_zh", "pool": {"depth": 5}}, "pool.unit to chunk"),
-        ({"max_unscored": 1.5}, "max_unscored"),
-    ],
-)
-def test_a_judge_that_cannot_work_is_refused(fields, said):
-    with pytest.raises(ValidationError, match=said):
-        LlmConfig(endpoint={"model": "m"}, **fields)

@@ -9,6 +9,7 @@ from harness.models import resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
+from tests.models import tiny
 
 openvino = pytest.importorskip("openvino")
 
@@ -19,25 +20,7 @@ TEXTS = ["x", "net sales of 2023", "The pump must be primed. " * 9, "word " * 70
 
 @pytest.fixture(scope="module")
 def cross_encoder(tmp_path_factory):
-    """A small cross-encoder with random weights and MiniLM's tokenizer."""
-    import torch
-    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
-
-    folder = tmp_path_factory.mktemp("cross_encoder")
-    tokenizer = AutoTokenizer.from_pretrained(resolve(MINILM).folder)
-    torch.manual_seed(5)
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        num_labels=1,
-        initializer_range=0.3,
-    )
-    BertForSequenceClassification(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
+    return tiny.cross_encoder(tmp_path_factory.mktemp("compiled") / "cross_encoder")
 
 
 def test_vectors_are_those_of_torch():

@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from harness.comparison.stats import bootstrap, jackknife, sign_flips
+from harness.comparison.stats import Interval, bootstrap, jackknife, sign_flips
 from tests.stats.rows import guarded
 
 
@@ -51,3 +51,8 @@ def test_the_jackknife_leaves_out_whole_queries():
     low, high = guarded(means[None], 0.025)
     assert found.value == pytest.approx(means.mean())
     assert (found.low, found.high) == (pytest.approx(low[0], abs=2e-4), pytest.approx(high[0], abs=2e-4))
+
+
+def test_an_estimate_without_bounds_says_so():
+    assert str(Interval(0.4, 0.3, 0.5)) == "0.400 [0.300, 0.500]"
+    assert str(Interval(0.4)) == "0.400 [no interval]"

@@ -137,6 +137,18 @@ def test_a_full_disk_is_reported_with_what_to_do(tmp_path):
         assert store.get(list(ITEMS)) == {}
 
 
+@pytest.mark.parametrize("kind", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR])
+def test_a_disk_that_is_full_while_a_file_is_opened_is_named_too(kind, tmp_path, monkeypatch):
+    def full(*_, **__):
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = kind
+        raise error
+
+    monkeypatch.setattr("harness.store.keyvalue.opened", full)
+    with pytest.raises(StoreError, match=r"vectors\.sqlite"):
+        KeyValue(tmp_path / "vectors.sqlite")
+
+
 def test_a_disk_that_is_full_for_the_values_beside_loses_none_that_were_there(tmp_path, monkeypatch):
     first = next(iter(ITEMS))
     with KeyValue(tmp_path / "values.sqlite") as store:
