@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.labels.label_page.state import Envelope, PageState
-from tests.label_page.pools import ITEMS, PLAIN, STRANGE, item, part, write_folder
+from tests.label_page.pools import ITEMS, PLAIN, STRANGE, part, write_folder
 from tests.label_page.served import Page
 from tests.report.page_browser import MARKS, Browser
 
@@ -236,20 +236,6 @@ def test_a_mark_by_the_keyboard_alone_joins_its_copies(tab, page):
     ]
 
 
-def test_text_of_the_passage_itself_can_be_marked(tab, page):
-    tab.enter(page.link, "Ada")
-    tab.go_to(LYON.item_id)
-    start = LYON.text.index("300 people")
-    tab.select("#passage", start, start + len("300 people"))
-    tab.keys("m")
-    tab.until("return document.getElementById('marking') !== null")
-    tab.find('input[name="mark-grade"][value="4"]').click()
-    tab.find("#marking .main").click()
-    tab.status("Saved: 1 mark")
-    ((mark, _),) = marks("q1")
-    assert PLAIN[mark.start : mark.end] == "300 people"
-
-
 def test_the_documents_are_searched_and_guidelines_are_at_hand(tab, page):
     tab.enter(page.link, "Ada")
     tab.keys("g")
@@ -266,18 +252,6 @@ def test_the_documents_are_searched_and_guidelines_are_at_hand(tab, page):
     tab.until("return document.querySelectorAll('.question-list li').length === 2")
     tab.run("document.querySelectorAll('.question-list button')[1].click()")
     tab.until("return document.querySelector('h1.question').textContent === 'Where are cars?'")
-
-
-def test_the_time_left_is_shown_after_five_keys(tab, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_folder(tmp_path, [item("q1", "plain", at, at + 9, PLAIN[at : at + 9]) for at in range(8)])
-    with Page("--pool", "pool.csv", "--documents", "docs/*") as page:
-        tab.enter(page.link, "Ada")
-        for key in "0123":
-            tab.grade(key)
-        assert "left" not in tab.find("#far").text
-        tab.grade("4")
-        assert tab.find("#far").text.endswith(" left · 5 of 8 for this question")
 
 
 def test_a_passage_is_shown_with_the_rest_of_its_sentence_and_marked_exactly(tab, tmp_path, monkeypatch):
@@ -302,21 +276,6 @@ def test_a_passage_is_shown_with_the_rest_of_its_sentence_and_marked_exactly(tab
             assert state.item(rated).text == "Lyon was closed in May. It emp"
 
 
-def test_the_document_stays_beside_the_passage_after_raters_and_its_key(tab, page):
-    tab.enter(page.link, "Ada")
-    tab.until("return document.getElementById('leaf') !== null")
-    for _ in range(3):
-        tab.opened("r")
-        tab.closed()
-        tab.keys("d", "m")
-        tab.status("Select the words")
-        tab.until("return document.getElementById('leaf').textContent.length > 0")
-        assert tab.find("#document-panel").is_displayed()
-        tab.until("return document.activeElement.id === 'leaf'")
-        tab.keys("d")
-        assert tab.run("return document.activeElement.id") == "passage"
-
-
 def test_a_document_that_cannot_be_loaded_says_so_and_is_asked_for_again(tab, page):
     tab.enter(page.link, "Ada", width=390)
     tab.run(
@@ -329,21 +288,6 @@ def test_a_document_that_cannot_be_loaded_says_so_and_is_asked_for_again(tab, pa
     tab.run("window.fetch = window.real")
     tab.find("#document-panel .quiet").click()
     tab.until("return document.getElementById('leaf')?.textContent.length > 0")
-
-
-def test_nothing_is_covered_on_a_phone(tab, page):
-    tab.enter(page.link, "Ada", width=390)
-    tab.grade("3")
-    fixed = tab.run(
-        "return [...document.querySelectorAll('#status, .work > .grades')]"
-        ".map((one) => getComputedStyle(one).position)"
-    )
-    assert fixed == ["static", "static"]
-    bottoms = tab.run(
-        "const at = (one) => document.querySelector(one).getBoundingClientRect();"
-        "return [at('.work > .grades').bottom, at('main').bottom, at('#status').top, at('#status').bottom]"
-    )
-    assert bottoms[0] <= bottoms[1] <= bottoms[2] < bottoms[3] <= 900
 
 
 def test_two_raters_are_blind_to_each_other_and_resolve_their_differences(tab, page, driver):
@@ -440,40 +384,6 @@ def test_a_page_of_a_pdf_is_shown_next_to_its_text(tab, tmp_path, monkeypatch):
         assert width <= 1200
         assert height <= 1800
         assert max(width / 1200, height / 1800) > 0.9
-
-
-def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    many = [
-        item(f"q{place:04}", "plain", start, start + 12, PLAIN[start : start + 12])
-        for place in range(500)
-        for start in range(20)
-    ]
-    many = [one for one in many if one.text.strip()]
-    questions = {f"q{place:04}": f"Question {place}?" for place in range(500)}
-    monkeypatch.setattr("tests.label_page.pools.QUESTIONS", questions)
-    write_folder(tmp_path, many)
-    with Page("--pool", "pool.csv", "--documents", "docs/*", "--rater", "Ada") as page:
-        tab.open(page.link)
-        assert "10,000" in tab.find("#far").text
-        tab.until("return document.getElementById('leaf') !== null")
-        tab.requests()
-        nodes = tab.run("return document.querySelectorAll('*').length")
-        for key in "012":
-            tab.grade(key)
-        tab.until("return document.getElementById('leaf') !== null")
-        asked = [url for url in tab.requests() if "/api/" in url]
-        # a key is one request, and one for the text of the document
-        assert 3 <= len(asked) <= 6
-        assert nodes < 200
-        assert tab.run("return document.querySelectorAll('*').length") < 200
-        sizes = tab.run(
-            "return performance.getEntriesByType('resource')"
-            ".filter(e => e.name.includes('/api/say')).map(e => e.decodedBodySize)"
-        )
-        assert max(sizes) < 4_000
-        tab.keys("q")
-        tab.until("return document.querySelectorAll('.question-list li').length === 50")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

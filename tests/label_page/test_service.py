@@ -126,11 +126,6 @@ def test_an_impossible_rating_is_refused_and_changes_nothing(service, kind, valu
     assert service.state.labels() == []
 
 
-def test_an_unknown_passage_is_refused(service):
-    with pytest.raises(LabelError, match="Load the page again"):
-        service.rate(by(), "nothing", "grade", 3, 0)
-
-
 @pytest.mark.parametrize("name", ["", "  ", "x" * 41, "a\nb", "a\u202eb", "\ud800"])
 def test_a_name_that_cannot_be_read_is_refused(service, name):
     with pytest.raises(LabelError, match="1 to 40"):

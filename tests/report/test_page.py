@@ -368,31 +368,6 @@ def test_passages_come_back_as_they_were_written(tmp_path, text):
     assert len(found["text"]) == len(text)
 
 
-def test_colours_of_text_keep_a_contrast_of_four_and_a_half():
-    css = (ASSETS / "theme.css").read_text(encoding="utf-8")
-    colours = re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", css)
-    assert len(colours) > 40
-    themes = [{name: light for name, light, _ in colours}, {name: dark for name, _, dark in colours}]
-    pairs = [("ink", "bg"), ("ink", "surface"), ("ink-2", "bg"), ("ink-2", "surface"), ("accent", "bg")]
-    pairs += [("on-accent", "accent"), ("missed", "surface"), ("ink", "accent-soft"), ("bg", "ink")]
-    pairs += [("mark-ink", f"grade-{grade}") for grade in range(5)]
-    for theme in themes:
-        for ink, ground in pairs:
-            assert contrast(theme[ink], theme[ground]) >= 4.5, (ink, ground, theme[ink], theme[ground])
-
-
-def contrast(one, other):
-    """The contrast ratio of WCAG 2: (L1 + 0.05) / (L2 + 0.05) of relative luminances."""
-    lights = sorted((luminance(one), luminance(other)), reverse=True)
-    return (lights[0] + 0.05) / (lights[1] + 0.05)
-
-
-def luminance(color):
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 def test_the_page_says_what_compare_says_word_for_word(tmp_path, capsys):
     measures = ("ndcg_exp@10", "recall@10", "judged@10")
     folder = write_folder(tmp_path / "r", settings=4, queries=40, measures=measures)

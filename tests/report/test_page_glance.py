@@ -38,22 +38,6 @@ def test_tabs_fit_and_no_view_scrolls_sideways(chromium, swept, width):
         assert chromium.find("#tabs [aria-current=page]").get_attribute("data-view") == view
 
 
-def test_the_address_keeps_the_view_and_back_leaves_it(chromium, swept):
-    chromium.open(swept, every=False)
-    chromium.find("#tabs [data-view=losses]").click()
-    chromium.find("#tabs [data-view=run]").click()
-    assert chromium.run("return location.hash") == "#view=run"
-    chromium.run("history.back()")
-    chromium.until("return document.getElementById('view-losses').offsetHeight > 40")
-    chromium.driver.get("about:blank")
-    # a link to a section opens its view
-    chromium.open(f"{swept}#price", every=False)
-    assert chromium.run("return document.getElementById('price').offsetHeight") > 40
-    chromium.driver.get("about:blank")
-    chromium.open(f"{swept}#view=nowhere", every=False)
-    assert chromium.run("return document.getElementById('glance').offsetHeight") > 40
-
-
 def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromium, swept):
     chromium.open(swept, every=False)
     assert 3 < len(chromium.find("#glance .sentence").text.split()) <= 25
@@ -195,17 +179,6 @@ def test_how_far_ahead_how_much_is_judged_and_what_other_measures_say(chromium, 
     conflicts = found["verdict"]["conflicts"]
     able = [one for one in conflicts if one["finding"] != "incomparable"]
     assert others.startswith(f"{len(conflicts)} of 1" if able else "None that can" if conflicts else "One")
-
-
-def test_paper_has_every_view_and_what_is_folded_by_default(chromium, swept):
-    chromium.open(swept, every=False)
-    chromium.run("dispatchEvent(new Event('beforeprint'))")
-    hidden = "return [...document.querySelectorAll('.view')].filter(v => v.offsetHeight < 40).map(v => v.id)"
-    assert chromium.run(hidden) == []
-    assert chromium.run("return document.querySelectorAll('main details:not([open])').length") == 0
-    assert chromium.run("return [...document.querySelectorAll('.plot')].every(p => p.querySelector('svg'))")
-    chromium.run("dispatchEvent(new Event('afterprint'))")
-    assert len(chromium.run(hidden)) == len(VIEWS) - 1
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -31,7 +31,6 @@ from harness.report.stored import read_as
 from harness.report.write import strictly_falling, trec_run, write_table
 from harness.values import Column
 from harness.values.errors import HarnessError
-from harness.values.text.characters import snippet
 from harness.values.types import Query, QueryScore, Ranking, RunRecord
 from tools.reference.tables import tables_reference
 
@@ -62,11 +61,6 @@ def test_text_that_a_spreadsheet_would_run_is_made_harmless(text):
 def test_numbers_stay_numbers():
     text = to_csv(["a", "b", "c", "d"], [{"a": -1.5, "b": None, "c": 3, "d": True}])
     assert text == "a,b,c,d\n-1.5,,3,yes\n"
-
-
-def test_snippets_are_one_short_line():
-    assert snippet("a\n b\t c") == "a b c"
-    assert len(snippet("x" * 1000)) == 200
 
 
 @given(st.lists(st.floats(allow_nan=False), max_size=40))

@@ -40,14 +40,6 @@ def test_what_fits_is_on_one_line_and_what_does_not_on_two():
     ]
 
 
-def test_a_long_setting_name_leaves_the_figures_whole_at_80_columns():
-    text = to_text(summary_table("run", summary(LONG)), 80)
-    lines = text.splitlines()
-    assert LONG in lines
-    assert any("0.500" in line and "0.400–0.600" in line for line in lines)
-    assert max(map(len, lines)) <= 80
-
-
 def test_settings_come_before_what_they_had_before_their_last_stage():
     rows = [*summary("a", mean=0.5), *(replace(row, stage="rerank", mean=0.4) for row in summary("a"))]
     table = summary_table("run", [*rows, *summary("b", mean=0.3)])
