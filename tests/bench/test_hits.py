@@ -177,23 +177,6 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
     assert "too few to choose by" in output
 
 
-@pytest.mark.parametrize(
-    ("hit", "message"),
-    [
-        ({"query_id": "q9", "rank": 1, "text": "x"}, "line 1: unknown query 'q9'"),
-        (
-            {"query_id": "q1", "rank": 1, "document": "peeple", "text": "x"},
-            "line 1: there is no document 'peeple'",
-        ),
-    ],
-)
-def test_unknown_queries_and_documents_are_refused(score, corpus, hit, message):
-    code, mine, output = score(write(corpus / "hits.jsonl", [hit]))
-    assert code == 1
-    assert message in output
-    assert not mine.exists()
-
-
 def test_an_unknown_document_may_be_kept_as_unjudged_text(score, corpus):
     hits = [{"query_id": "q1", "rank": 1, "document": "letters", "text": SENTENCES["people"][0]}]
     code, mine, _ = score(write(corpus / "hits.jsonl", hits), more=["--other-documents", "keep"])

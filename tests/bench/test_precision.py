@@ -11,7 +11,6 @@ from harness.models.model_files import EXACT, Way
 from harness.running import precision
 from harness.steps.search.rerank.late_interaction import LateInteractionScorer
 from tests.command import exit_code, printed
-from tests.report.test_page import payload_of
 
 MINILM, MAXSIM = "embedded:all-MiniLM-L6-v2", "embedded:maxsim"
 HALF = Way("bfloat16")
@@ -54,16 +53,6 @@ def test_both_are_kept_apart_and_the_record_says_how_each_computed(both):
         assert facts["seconds"] == {"float32 by torch": 0.4, "bfloat16 by torch": 0.1}
         assert facts["queries"] == 5
         assert 0 <= facts["changed"] < 0.5
-
-
-def test_the_share_that_changed_is_told_wherever_numbers_are(both, capsys):
-    _, fast = both
-    kinds = [row["kind"] for row in record_of(fast)["warnings"]]
-    assert kinds.count("precision") == 2
-    shown = " ".join(printed(capsys, "show", fast).split())
-    assert f"precision: fast: {MAXSIM} computed in bfloat16 by torch. Of the first ten places of 5" in shown
-    page = json.dumps(payload_of((fast / "report.html").read_text(encoding="utf-8")))
-    assert "hold another chunk than in float32" in page
 
 
 def test_a_changed_order_is_counted(write_config, corpus, monkeypatch):

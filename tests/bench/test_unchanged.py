@@ -28,9 +28,11 @@ def bench(path, *more):
 
 
 @pytest.fixture
-def words(write_config):
+def words(write_config, corpus):
     """A configuration that loads no model, in a cache of its own."""
-    return write_config(retrieve=WORDS, rerank="null", cache="own")
+    (corpus / "words.txt").write_text("harbour, port\n")
+    retrieve = f"{{kind: bm25, top_k: 10, synonyms: '{corpus}/words.txt'}}"
+    return write_config(retrieve=retrieve, rerank="null", cache="own")
 
 
 @pytest.fixture
@@ -115,6 +117,7 @@ CHANGES = {
     "an edited page": append("results/tiny/report.html", " "),
     "a damaged note in the cache": damage_the_cache,
     "a document's name": rename_document,
+    "a file that a key names": append("words.txt", "harbour, quay\n"),
     "results that are gone": lambda corpus: (corpus / "results/tiny").rename(corpus / "tiny"),
 }
 
@@ -130,40 +133,21 @@ def test_whatever_has_changed_is_run_once(words, corpus, runs, capsys):
     assert len(runs) == len(CHANGES) + 1
 
 
-def test_a_changed_program_runs_again(words, runs, monkeypatch, capsys):
-    bench(words, "--quiet")
-    monkeypatch.setattr(unchanged, "program_key", lambda: "another version")
-    bench(words, "--quiet")
-    assert len(runs) == 2
-
-
-def test_again_forces_a_run(words, runs, capsys):
-    bench(words, "--quiet")
-    assert bench(words, "--quiet", "--again") == 0
-    assert len(runs) == 2
-    bench(words, "--quiet")
-    assert len(runs) == 2
-
-
-def test_an_added_file_is_left_alone(words, corpus, runs, capsys):
+def test_another_program_or_the_wish_runs_again_and_an_added_file_is_left_alone(
+    words, corpus, runs, monkeypatch, capsys
+):
     bench(words, "--quiet")
     (corpus / "results/tiny/waterfall.svg").write_text("a figure of ours")
     bench(words, "--quiet")
     assert len(runs) == 1
     assert (corpus / "results/tiny/waterfall.svg").exists()
-
-
-def test_a_file_that_any_key_names_is_an_input(write_config, corpus, runs, capsys):
-    (corpus / "words.txt").write_text("harbour, port\n")
-    config = write_config(
-        retrieve=f"{{kind: bm25, synonyms: '{corpus}/words.txt'}}", rerank="null", cache="own"
-    )
-    bench(config, "--quiet")
-    bench(config, "--quiet")
-    assert len(runs) == 1
-    (corpus / "words.txt").write_text("harbour, port, quay\n")
-    bench(config, "--quiet")
+    assert bench(words, "--quiet", "--again") == 0
     assert len(runs) == 2
+    bench(words, "--quiet")
+    assert len(runs) == 2
+    monkeypatch.setattr(unchanged, "program_key", lambda: "another version")
+    bench(words, "--quiet")
+    assert len(runs) == 3
 
 
 def test_prompts_and_code_of_ones_own_are_inputs(write_config, corpus, monkeypatch):

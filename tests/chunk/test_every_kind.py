@@ -119,14 +119,6 @@ def test_documents_keep_their_order_and_do_not_touch_each_other(config, minilm):
     assert chunk_documents([], config, minilm, letters) == []
 
 
-@every_config
-def test_a_config_survives_json_and_has_a_documented_default(config):
-    assert parse(config.model_dump(mode="json")) == config
-    assert KINDS[config.kind].config is type(config)
-    for name, field in type(config).model_fields.items():
-        assert name == "kind" or field.description, f"{name} has no description"
-
-
 def test_every_kind_has_usable_defaults():
     for name, kind in KINDS.items():
         # code of the user's own has to be named

@@ -111,14 +111,6 @@ def test_separators_that_are_not_kept_may_be_left_out():
         chunk_documents([document("a;;b;cd")], config)
 
 
-def test_a_splitter_that_rewrites_text_is_refused():
-    config = LangchainConfig(
-        splitter="MarkdownHeaderTextSplitter", arguments={"headers_to_split_on": [["#", "Title"]]}
-    )
-    with pytest.raises(CorpusError, match=r"no chunks with exact offsets: its piece 1 has .*\(character 0\)"):
-        chunk_documents([document("# Yard\n\nIt is full.\nSo it is.")], config)
-
-
 def test_an_unusable_splitter_is_reported():
     with pytest.raises(ConfigError, match=r"has no such splitter of text\. It has CharacterTextSplitter"):
         chunk_documents([document("a")], LangchainConfig(splitter="NoSplitter"))

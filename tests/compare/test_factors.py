@@ -25,7 +25,7 @@ from harness.comparison.glance import pair_of
 from harness.comparison.scores import advised_by
 from harness.comparison.sentences import MOST_WORDS, sentence
 from harness.comparison.verdict import Costs, Effects, Loss, Trust
-from harness.values import KindAt, Kinds, width
+from harness.values import KindAt, Kinds
 
 from .build import matrix
 
@@ -382,20 +382,6 @@ def test_levels_do_not_advise_a_setting_that_another_is_shown_to_beat():
     left = Effects(levels={"chunk size": "500 characters", "search": "words"})
     advice = advised_by(left, replace(found, advice=cheaper), scores)
     assert (advice.setting, advice.cheaper) == ("500 bm25", None)
-
-
-def test_words_without_blanks_and_paths_keep_to_the_columns():
-    lost = {name: {"order": 0.5} for name in ("500 bm25", "500 chroma")}
-    told = verdict(*sweep(), lost=lost, folders=dict.fromkeys(lost, "results/with a blank"))
-    found = glance_of(told)
-    assert found.next.command == "harness show 'results/with a blank' --worst 10"
-    far = replace(found.next, command="harness compare results/" + 40 * "x")
-    lines = glance_lines(replace(found, next=far))
-    assert lines[-2:] == ["Next: Try a reranker. See what is lost, query by query:", f"  {far.command}"]
-    for name in ("minmax(bm25,chroma)" * 6, "设置" * 50):
-        lines = glance_lines(replace(found, sentence=f"Use {name}. Not proven best."))
-        assert max(width(one) for one in lines) <= 80
-        assert "".join(lines[:5]).replace(" ", "").startswith(f"Use{name}")
 
 
 def test_two_levels_say_once_what_they_share():

@@ -175,21 +175,6 @@ def test_a_text_that_is_nowhere_has_no_place_and_its_likeness_is_reported():
     assert 90 < stricter.best < 99.5
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        (hit(7, document="peple", text="x"), "line 7: there is no document 'peple' .did you mean 'people'"),
-        (hit(document="engines", page=1), "a text without pages"),
-        (hit(document="people", page=3), "people has 2 pages, not page 3"),
-        (hit(document="engines", start=0, end=5000), "end 5000 lies beyond the text of engines"),
-        (hit(document="engines", start=0, end=5, text="Other"), "is 'The e', not 'Other'"),
-    ],
-)
-def test_a_row_that_does_not_fit_the_documents_is_refused_with_its_line(row, message):
-    with pytest.raises(CorpusError, match=message):
-        placed(row)
-
-
 def test_hits_of_documents_that_are_not_there_can_count_as_unjudged_text():
     assert spans(placed(hit(document="letters", text="x"), keep_unknown=True)) == [None]
     assert spans(placed(hit(document="scan.pdf", text=TWICE), left_out=["scan"])) == [None]

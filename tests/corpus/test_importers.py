@@ -92,22 +92,6 @@ def test_beir_queries_without_text_are_left_out_and_counted(beir, write, tmp_pat
     assert "1 queries without text were left out (9)." in summary.notes
 
 
-def test_chunking_eval(write, tmp_path):
-    text = "Über allem.\nTwice. Twice.\n"
-    write("src/corpora/a.md", text)
-    second = text.rindex("Twice.")
-    write(
-        "src/spans.csv",
-        "query_id,document,question,start,end,text\n"
-        f"q1,a,What?,{second},{second + 6},Twice.\nq1,a,What?,0,11,Über allem.\n",
-    )
-    chunking_eval(tmp_path / "src", tmp_path / "out")
-    documents, queries, result = load(tmp_path / "out", "documents/*.md")
-    assert documents["a"].text == text
-    assert [query.text for query in queries.queries] == ["What?"]
-    assert [(j.start, j.end, j.grade) for j in result.judgments] == [(second, second + 6, 4), (0, 11, 4)]
-
-
 def test_financebench(write, tmp_path):
     write("fb/pdfs/ACME_2022.pdf", pdf_bytes("Cover", "Revenue was 12 million.", "Cost was 7 million."))
     write("fb/documents.csv", "document,company,doc_type,period\nACME_2022,Acme,10k,2022\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pypdf import PdfWriter
 
-from harness.data.corpus.page_picture import draw_page, scale_of
+from harness.data.corpus.page_picture import draw_page
 from harness.values.errors import CorpusError
 
 pytest.importorskip("pypdfium2", reason="needs pypdfium2, of the pdfium extra")
@@ -71,10 +71,3 @@ def test_a_page_that_cannot_be_drawn_is_an_error_that_names_it(tmp_path, made):
         draw_page(made, 9)
     with pytest.raises(CorpusError, match=r"Page 0 of two\.pdf cannot be drawn"):
         draw_page(made, 0)
-
-
-def test_a_page_without_extent_is_refused():
-    with pytest.raises(ValueError, match="0 by 10"):
-        scale_of((0, 10), 100, 100)
-    assert scale_of((100, 200), 1000, 1000) == 2.5
-    assert scale_of((1000, 100), 500, 500) == 0.5

@@ -4,7 +4,6 @@ import pytest
 
 from harness.data.corpus.documents import find_documents
 from harness.data.corpus.parse import parse_documents
-from harness.data.corpus.parsers import PARSERS
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 from harness.data.corpus.workers import ParsingConfig
@@ -51,10 +50,3 @@ def test_a_form_that_draws_itself_loses_its_own_file_alone(write, folder, worker
     assert bad.reason.startswith(f"{folder / 'c.pdf'}, page 1: pypdfium2 crashed (SIG")
     assert "300 MB" in bad.reason
     assert "raise parsing.memory_mb" in bad.reason
-
-
-def test_every_kind_has_a_config_that_names_it():
-    for name, kind in PARSERS.items():
-        if name == "python":  # which has to be told what to call
-            continue
-        assert kind.config().kind == name

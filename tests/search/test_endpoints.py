@@ -22,7 +22,6 @@ from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
 from harness.steps.search.retrieve.exact import ExactConfig
 from harness.steps.search.retrieve.faiss import FaissConfig
-from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import ConfigError, StoreError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, error
@@ -353,20 +352,6 @@ def test_a_cache_that_cannot_keep_what_is_paid_for_buys_nothing(tmp_path):
         with pytest.raises((StoreError, OSError)):
             tools(tmp_path).vectors(["one"], exact(server.url).embed)
         assert server.count == 0
-
-
-def test_a_plan_sends_nothing_and_says_what_it_would_take(tmp_path):
-    with FakeServer(embed) as server:
-        config = exact(server.url, price=10, texts_per_request=2)
-        with pytest.raises(PendingCallsError) as caught:
-            search(tmp_path, config, may_ask=False)
-        assert server.count == 0
-        (missing,) = caught.value.missing
-        assert (missing.name, missing.estimate.items, missing.estimate.calls) == ("fake-embed", 5, 3)
-        assert missing.estimate.price == pytest.approx(missing.estimate.tokens * 10 / 1e6)
-        made, _ = search(tmp_path, config)
-        known, _ = search(tmp_path, config, may_ask=False)
-        assert known == made
 
 
 def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monkeypatch):

@@ -18,24 +18,6 @@ ROOT = Path(__file__).parents[2]
 CHINESE = "# 蓝川公司年报\n\n## 业绩\n\n营业收入为96亿元。公司在苏州的工厂有员工1200人。\n" * 3
 
 
-def test_all_files_are_written_and_listed(folder, capsys):
-    assert run("init", "docs", "--out", "bench") == 0
-    output = capsys.readouterr().out
-    assert "3 documents (1 .csv, 2 .md)" in output
-    assert "Language: English" in output
-    assert "harness testset bench status" in output
-    assert "harness bench bench/bench.yaml" in output
-    names = {path.name for path in Path("bench").iterdir()}
-    assert names >= {"bench.yaml", "testset.yaml", "queries.csv", "labels.csv", "README.md"}
-
-
-def test_every_line_of_the_configuration_is_explained(folder):
-    run("init", "docs", "--out", "bench")
-    for name in ("bench.yaml", "testset.yaml"):
-        for line in Path("bench", name).read_text().splitlines():
-            assert "#" in line or line.startswith("  - {"), line
-
-
 def test_nothing_is_overwritten(folder, capsys):
     Path("bench").mkdir()
     Path("bench/queries.csv").write_text("query_id,text\nmine,What?\n")

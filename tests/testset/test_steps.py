@@ -208,27 +208,6 @@ def test_people_who_differ_are_listed_however_they_graded_and_what_was_resolved_
     assert SET.rows(DisagreementRow) == resolved
 
 
-def test_what_comes_next_can_be_done(gathered, capsys):
-    """No step tells to write a sheet again, and what people differ on is to be resolved, not graded."""
-
-    def advice(*words):
-        capsys.readouterr()
-        assert testset(*words) == 0
-        return capsys.readouterr().out.partition("Next")[2]
-
-    assert "grade --from 'a b.csv' --by NAME" in advice("grade", "--sheet", "a b.csv")
-    filled("a b.csv", by_words)
-    assert "answer --by-hand" in advice("grade", "--from", "a b.csv", "--by", "Ann")
-    # of the three questions one cannot be answered
-    assert "# write 2 answers" in advice("answer", "--by-hand")
-    assert "review --from r.csv" in advice("review", "--sheet", "r.csv", "--share", "1")
-    filled("r.csv", worse)
-    after = advice("review", "--from", "r.csv", "--by", "Ben")
-    assert "into the column resolved" in after
-    assert "--sheet" not in after
-    assert "harness bench set/export/bench.yaml" in advice("export")
-
-
 def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys):
     with FakeServer(scripted) as server:
         configure(model(server.url))
