@@ -41,6 +41,8 @@ def test_missing_results_and_tables_are_reported(tmp_path, write_config):
         harness.read_results(tmp_path)
     with pytest.raises(HarnessError, match="Name the results"):
         harness.compare()
+    with pytest.raises(HarnessError, match="Did you mean per_query"):
+        harness.Results(tmp_path).table("per_qurey")
     with pytest.raises(ConfigError, match="no configuration file"):
         harness.load_config(tmp_path / "none.yaml")
     with pytest.raises(AttributeError, match="no attribute 'ndgc'"):
@@ -128,11 +130,6 @@ RING["chunk"] = RING
 def test_a_wrong_configuration_is_refused_in_our_words(given, message):
     with pytest.raises(ConfigError, match=message):
         harness.run(given)
-
-
-def test_a_table_that_does_not_exist_is_answered_with_the_nearest_one(tmp_path):
-    with pytest.raises(HarnessError, match="Did you mean per_query"):
-        harness.Results(tmp_path).table("per_qurey")
 
 
 def test_a_misspelt_name_is_answered_by_python_with_the_nearest_one():

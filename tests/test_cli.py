@@ -10,12 +10,6 @@ from harness.store import CacheLayout
 from tests.command import exit_code, printed, refused
 
 
-def harness(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "harness", *words], capture_output=True, text=True, check=False, timeout=120
-    )
-
-
 def test_help_answers_at_once_for_it_loads_little():
     """Counted in modules, not in seconds: a busy machine is slow and loads no more of them."""
     code = (
@@ -43,23 +37,6 @@ def test_an_unknown_argument_is_answered_with_the_usage_of_its_command(capsys):
     shown = capsys.readouterr().err
     assert "[--run RUN [RUN ...]]" in shown
     assert "harness score: error: unrecognized arguments: run.txt qrels.txt" in shown
-
-
-def test_a_known_problem_is_one_message_without_a_traceback(tmp_path):
-    done = harness("bench", str(tmp_path / "none.yaml"))
-    assert done.returncode == 1
-    assert "error: There is no configuration file" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_show_names_what_there_is(tmp_path, capsys):
-    assert "holds no results" in refused(capsys, "show", tmp_path / "nothing")
-
-
-def test_import_lists_the_formats(tmp_path, capsys):
-    message = refused(capsys, "import", "trecweb", tmp_path)
-    assert "ragas" in message
-    assert "beir" in message
 
 
 @pytest.fixture

@@ -148,14 +148,6 @@ def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, message):
     assert message in refused(capsys, "compare", folder, *words)
 
 
-def test_a_measure_that_only_one_result_has(tmp_path, capsys):
-    one = write_answers(tmp_path / "one", {"a": 0.6})
-    other = write_answers(tmp_path / "other", {"a": 0.4}, measures=("refusal",))
-    assert "answers were not scored by token_f1; it has refusal" in refused(
-        capsys, "compare", one, other, "--measure", "token_f1"
-    )
-
-
 def test_the_encoder_counts_only_where_a_measure_embeds(tmp_path, capsys):
     folders = []
     for encoder in ("one", "other"):
@@ -174,3 +166,11 @@ def test_the_encoder_counts_only_where_a_measure_embeds(tmp_path, capsys):
         capsys, "compare", *folders, "--measure", "by_vectors"
     )
     assert "by_pairs" in printed(capsys, "compare", *folders, "--measure", "by_pairs")
+
+
+def test_a_measure_that_only_one_result_has(tmp_path, capsys):
+    one = write_answers(tmp_path / "one", {"a": 0.6})
+    other = write_answers(tmp_path / "other", {"a": 0.4}, measures=("refusal",))
+    assert "answers were not scored by token_f1; it has refusal" in refused(
+        capsys, "compare", one, other, "--measure", "token_f1"
+    )

@@ -84,22 +84,22 @@ def test_help_names_no_file_that_only_a_checkout_has():
         assert not named, words
 
 
-def layout(text, width):
-    return Help("x", width=width + 2)._fill_text(text, width, "")
-
-
-def test_prose_wraps_and_words_stay_whole():
-    output = layout("One sentence that is far too long\nfor the width, about text-precision@10.\n", 24)
-    assert output == "One sentence that is far\ntoo long for the width,\nabout text-precision@10.\n"
-
-
-def test_a_wide_example_stays_a_command():
-    output = layout("  harness compare results/monday results/today --measure x   # what changed\n", 40)
-    assert output == (
-        "  # what changed\n  harness compare results/monday \\\n      results/today --measure x\n"
-    )
-
-
-def test_a_line_of_data_is_left_alone():
-    line = '  {"query_id": "q1", "rank": 1, "document": "report.pdf"}'
-    assert layout(line + "\n", 20) == line + "\n"
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        (
+            "One sentence that is far too long\nfor the width, about text-precision@10.\n",
+            24,
+            "One sentence that is far\ntoo long for the width,\nabout text-precision@10.\n",
+        ),
+        (
+            "  harness compare results/monday results/today --measure x   # what changed\n",
+            40,
+            "  # what changed\n  harness compare results/monday \\\n      results/today --measure x\n",
+        ),
+        # a line of data is pasted as it stands
+        ('  {"query_id": "q1", "rank": 1}\n', 20, '  {"query_id": "q1", "rank": 1}\n'),
+    ],
+)
+def test_prose_wraps_and_an_example_stays_a_command(text, width, shown):
+    assert Help("x", width=width + 2)._fill_text(text, width, "") == shown

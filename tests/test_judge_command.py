@@ -99,21 +99,6 @@ def test_a_judged_result_is_kept_while_its_paid_answers_are_there(place, tmp_pat
         assert server.count == 18
 
 
-def test_a_result_with_a_failed_call_is_run_again(place, tmp_path, capsys):
-    """Of q2 nothing can be read."""
-
-    def script(request, number):
-        blue = "blue" in request["body"]["messages"][-1]["content"].split("<passage", 1)[0]
-        return says("I would rather not say.") if blue else right(request)
-
-    with FakeServer(script) as server:
-        path = place(server.url)
-        path.write_text(path.read_text().replace("{judge: llm,", "{judge: llm, max_unscored: 1.0,"))
-        for _ in range(2):
-            assert exit_code("bench", path, "--quiet") == 0
-            assert "Nothing has changed" not in capsys.readouterr().out
-
-
 def test_validate_says_that_the_key_is_missing(place, monkeypatch, capsys):
     monkeypatch.delenv("FAKE_KEY")
     assert exit_code("validate", place("http://127.0.0.1:9/v1")) == 0
@@ -145,14 +130,6 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
     assert "edited.jsonl, line 1" in refused(capsys, "judge", "import", "edited.jsonl")
     assert "There is no ledger" in refused(capsys, "judge", "export", "--cache", "nowhere")
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_of_a_long_passage_the_beginning_is_shown_on_one_line():
-    from harness.cli.commands.judge import _shortened
-
-    assert _shortened("a\n   table  cell") == "a table cell"
-    # text without blanks has no word to end at
-    assert _shortened("中" * 300) == "中" * 200 + " […]"
 
 
 def test_answers_are_shown_word_for_word_and_failures_apart(place, tmp_path, capsys):
@@ -301,16 +278,6 @@ def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, c
     out = re.sub(r"\s+", " ", capsys.readouterr().out)
     assert "random sample" in out
     assert "judge-corrected difference of" in out
-
-
-def test_a_bench_never_prints_or_records_the_key(place, tmp_path, capsys):
-    with FakeServer(right) as server:
-        exit_code("bench", place(server.url))
-    shown = capsys.readouterr()
-    assert KEY not in shown.out + shown.err
-    record = json.loads((tmp_path / "results" / "one" / "record.json").read_text())
-    assert record["config"]["relevance"]["judge"]["endpoint"]["api_key_env"] == "FAKE_KEY"
-    assert KEY not in json.dumps(record)
 
 
 @pytest.mark.slow

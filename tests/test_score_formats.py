@@ -108,22 +108,3 @@ def test_every_part_that_may_be_missing_in_every_format(tmp_path, capsys, case, 
         assert (float(row["value"]) if row["value"] else None) == (
             None if value is None else pytest.approx(value, abs=1e-12)
         ), (convention, err)
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_file_without_any_bytes(tmp_path, capsys, form):
-    """TREC text of no lines is an empty run; a table without a header is not a table."""
-    files = [
-        *("--run", written(tmp_path, "run", RUN, "score", form)),
-        *("--qrels", written(tmp_path, "qrels", QRELS, "grade", form)),
-    ]
-    (tmp_path / "empty").mkdir()
-    empty = tmp_path / "empty" / f"run.{'txt' if form == 'beir' else form}"
-    empty.write_bytes(b"")
-    code, out, err = score(capsys, "--run", str(empty), *files[2:], "--measures", "ndcg_lin@10")
-    if form in ("csv", "tsv", "parquet"):
-        assert code == 1
-        assert str(empty) in err.replace("\n", "")
-    else:
-        assert code == 0
-        assert out.split()[-1] == "-"
