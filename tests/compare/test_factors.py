@@ -403,6 +403,14 @@ def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
     assert " ".join(texts[:2]).startswith(found.sentence[:60])
     assert "500 instead of 1,000 characters" in texts
     assert any(text.startswith("1,000 characters, words (worse by chunk size)") for text in texts)
+    # the line of no difference reaches from above the first effect to below the last
+    (zero,) = (one for one in root.iter("{http://www.w3.org/2000/svg}line") if one.get("class") == "line")
+    at = [
+        float(one.get("y"))
+        for one in root.iter("{http://www.w3.org/2000/svg}text")
+        if " instead of " in one.text
+    ]
+    assert float(zero.get("y1")) < min(at) <= max(at) < float(zero.get("y2"))
     # every part that lost something has its own filling, in the bars as in the legend
     parts = ("parser", "filter", "chunking", "candidates", "order", "rerank", "fuse", "read", "more")
     lost = (*(Loss(part, f"by {part}", 0.05) for part in parts), Loss("nothing", "by nothing", 0.001))
