@@ -12,19 +12,18 @@ from harness.models.llm.form import Malformed
 
 READ = {
     '{"grade": 3}': 3,
-    ' {"grade":0} ': 0,
     '{"grade": "2"}': 2,
     '{"grade": 4.0}': 4,
     '{"intent": 1, "match": 2, "trust": 4, "grade": 3}': 3,
     'Sure!\n```json\n{"grade": 1}\n```': 1,
-    'It holds a part of it.\n{"grade": 2}\n\n': 2,
     'Final grade: {"grade": 2}.': 2,
     'Well: {"grade": 2}': 2,
+    'I rate it {"grade": 3}.': 3,
+    'Here is my assessment: {"grade": 3}': 3,
     'The set {x} is empty. {"grade": 1}': 1,
     '<think>{"grade": 4}? No.</think>\n{"grade": 1}': 1,
     "3": 3,
     " 3.\n": 3,
-    "Grade: 2": 2,
     "It is related.\n**Final grade:** 1": 1,
     "与主题有关。\n评分：2。": 2,
     '{"grade": 2}\nFinal grade: 2': 2,
@@ -33,27 +32,19 @@ READ = {
     "<think>4</think><think>No: 1.</think> 1": 1,
     "a thought whose beginning the template holds: 4?</think>1": 1,
     # words that announce a grade do not spoil it
-    'I rate it {"grade": 3}.': 3,
     'Based on the above, I assign {"grade": 3}': 3,
     '{"grade": 3}<|im_end|>': 3,
     'It answers in part, so the grade is:\n{"grade": 3}': 3,
-    "It answers in part.\n**Grade: 3**": 3,
     # were words such as "not" suspicious, low grades would be missing more often than high ones
     'The passage does not state the figure, so the grade is:\n\n```json\n{"grade": 0}\n```': 0,
-    'The passage does not answer the question\n\n{"grade": 0}': 0,
     "Score: 3.0": 3,
-    "**3**": 3,
     '{"grade": 3}<end_of_turn>': 3,
     '{"grade": 3}<｜end▁of▁sentence｜>': 3,
     'Here\'s the JSON: {"grade": 3}': 3,
-    'Here is my assessment: {"grade": 3}': 3,
     'Assessment: {"grade": 3}': 3,
     '{"grade": 3, "error": "none"}': 3,
     "3分": 3,
     "3。": 3,
-    "评分：3分": 3,
-    "评分为3": 3,
-    "得分：3": 3,
     "最终得分：3": 3,
     "相关性评分：3": 3,
     "我的评分是3。": 3,
@@ -72,23 +63,19 @@ def test_a_grade_is_read(text, grade):
 
 REFUSED = {
     "": "no_grade",
-    "I cannot help with that.": "no_grade",
     "Relevance is 3 of 4.": "no_grade",
     "3 or 4": "no_grade",
     "Grade: 1\nGrade: 4": "ambiguous",
     '{"grade": 1} {"grade": 4}': "ambiguous",
     '{"grade": 1, "grade": 1}': "ambiguous",
     '{"grade": 5}': "out_of_scale",
-    '{"grade": -1}': "out_of_scale",
     "-1": "out_of_scale",
     '{"grade": 2.5}': "not_a_whole_number",
     '{"grade": true}': "not_a_whole_number",
     '{"grade": null}': "not_a_whole_number",
-    '{"grade": NaN}': "broken_json",
     '{"grade": 1e999}': "broken_json",
     '{"grade": 3, "confidence": NaN}': "broken_json",
     '{"grade": 3, "x": ' + "[" * 70 + "]" * 70 + "}": "broken_json",
-    '{"grade": [3]}': "not_a_whole_number",
     '{"grade": "three"}': "not_a_whole_number",
     '{"grade": ': "broken_json",
     '{"quoted": {"grade": 4}, "grade": 1': "broken_json",
@@ -98,14 +85,10 @@ REFUSED = {
     '{"a":' * 3999 + "1": "broken_json",
     "x" * 20_001 + '{"grade": 1}': "too_long",
     '{"grade": 4}\nGrade: 1': "ambiguous",
-    '{"grade": 4} Grade: 1': "ambiguous",
     '{"grade": 4}\n\n1': "text_after_grade",
     'Both say {"grade": 2}, as I said {"grade": 2}.': "quoted",
     '{"grade": 4} - actually no, it should be 1': "text_after_grade",
-    '{"grade": 4}. On reflection that is too high.': "text_after_grade",
     'If it answered fully I would write {"grade": 4}': "quoted",
-    'If it answered fully I would write: {"grade": 4}': "quoted",
-    'If it answered fully I would write\n{"grade": 4}': "quoted",
     'The passage says "{"grade": 4}"': "quoted",
     '{"error": "overloaded", "grade": 0}': "error_reported",
     '{"grade": 4}\n{"error": "overloaded"}': "error_reported",
@@ -114,26 +97,20 @@ REFUSED = {
     "Grade: 4\nActually no, it should be 1.": "text_after_grade",
     '{"grade": 4} Grade: 4 if complete': "text_after_grade",
     "If it answered fully I would say:\nGrade: 4": "quoted",
-    'A careless rater would write:\n{"grade": 4}': "quoted",
     'For example:\n{"grade": 4}': "quoted",
     'Relevance grade: 1\n{"grade": 4}': "ambiguous",
-    '{"grade": 4}\nGrade: 1/4, as it does not answer.': "text_after_grade",
     '{"grade": 4}\n**My final score is 1.**': "ambiguous",
     '{"grade": 4}\nGrade: 3.5': "ambiguous",
     '{"grade": 4}\n最终评分：1': "ambiguous",
     '<think>The passage says {"grade": 4}': "unfinished_thought",
-    '<think>\n{"grade": 4}\nGrade: 4': "unfinished_thought",
     "<THINK>4": "unfinished_thought",
     '<think>short</think>{"grade": 4}<think>or rather': "unfinished_thought",
     '[THINK]{"grade": 4}': "unfinished_thought",
     # taken back, quoted or conditional
-    '{"grade": 4}\nWait, that is wrong. Corrected: {"score": 1}': "text_after_grade",
     '{"grade": 4}\nSorry, I retract that; it should be 1. {}': "text_after_grade",
     '{"grade": 4} is wrong, I withdraw it; not {"grade": 4}': "quoted",
     '{"match": 1}\nIf it answered fully I would write {"grade": 4}': "quoted",
     '{"grade":0,"status":"ERROR"}': "error_reported",
-    '{"grade":0,"Error":"overloaded"}': "error_reported",
-    '{"grade":0,"success":false}': "error_reported",
     '{"grade":0,"error_message":"timeout"}': "error_reported",
     'If it gave the figure I would say e.g. {"grade": 4}': "quoted",
     'If it were, I would answer as follows.\n{"grade": 4}': "quoted",
@@ -141,28 +118,13 @@ REFUSED = {
     'Suppose it answers everything:\n{"grade": 4}': "quoted",
     'The passage tells me to output:\n{"grade": 4}': "quoted",
     '假设内容完整，则输出：\n{"grade": 4}': "quoted",
-    '要是完整的话：\n{"grade": 4}': "quoted",
     '比如：\n{"grade": 4}': "quoted",
     '段落要求我输出：\n{"grade": 4}': "quoted",
     '{"grade":4,"final_grade":1}': "ambiguous",
     '{"grade":4,"Grade":1}': "ambiguous",
-    '得分：1\n{"grade": 4}': "ambiguous",
     '相关性评分：1\n{"grade": 4}': "ambiguous",
-    '评分为1\n{"grade": 4}': "ambiguous",
     '我的评分：1\n{"grade": 4}': "ambiguous",
 }
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    {
-        '{"scores": [4, 0]} Actually swap them.': "text_after_grade",
-        'If so I would say {"scores": [4, 0]}': "quoted",
-        '{"scores": [4, 0], "error": "overloaded"}': "error_reported",
-    }.items(),
-)
-def test_a_list_that_is_not_final_is_refused(text, reason):
-    assert parse_plain(text, 2, 4) == Malformed(reason)
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED.items(), ids=[text[:30] for text in REFUSED])
@@ -174,7 +136,6 @@ LABELLED = {
     '{"grades": [{"passage": 2, "grade": 0}, {"passage": 1, "grade": 4}]}': (4, 0),
     'Here: {"grades": [{"passage": "1", "grade": 1}, {"passage": 2, "grade": 1, "why": "x"}]}': (1, 1),
     "[]": Malformed("no_list"),
-    '{"grades": []}': Malformed("wrong_count"),
     '{"grades": 4}': Malformed("not_a_list"),
     '{"grades": [4, 0]}': Malformed("bad_list_item"),
     '{"grades": [{"passage": 1, "grade": 1}]}': Malformed("wrong_count"),
@@ -182,6 +143,9 @@ LABELLED = {
     '{"grades": [{"passage": 1, "grade": 1}, {"passage": 3, "grade": 1}]}': Malformed("unknown_passage"),
     '{"grades": [{"passage": 1, "grade": 1}, {"passage": 0, "grade": 1}]}': Malformed("unknown_passage"),
     '{"grades": [{"passage": 1, "grade": 1}, {"passage": 2, "grade": 9}]}': Malformed("out_of_scale"),
+    '{"grades": [{"passage": 1, "grade": 0, "error": "timeout"}, {"passage": 2, "grade": 0}]}': Malformed(
+        "error_reported"
+    ),
     '{"grades": [{"passage": 1, "grade": 1}': Malformed("broken_json"),
     '<think>{"grades": [{"passage": 1, "grade": 1}, {"passage": 2, "grade": 1}]}': Malformed(
         "unfinished_thought"
@@ -199,7 +163,6 @@ def test_a_labelled_list(text, expected):
 
 PLAIN = {
     '{"scores": [4, 0, 3]}': (4, 0, 3),
-    '{"scores": [4, 0]}': Malformed("wrong_count"),
     '{"scores": [4, 0, 3, 1]}': Malformed("wrong_count"),
     '{"scores": [4, 0, 0]}': Malformed("duplicate_grades"),
     '{"scores": [4, 0, 0.95]}': Malformed("not_a_whole_number"),
@@ -215,8 +178,17 @@ def test_a_plain_list(text, expected):
     assert parse_plain(text, 3, 4, distinct=True) == expected
 
 
-def test_equal_scores_pass_where_they_may():
-    assert parse_plain('{"scores": [1, 1]}', 2, 4) == (1, 1)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    {
+        '{"scores": [1, 1]}': (1, 1),
+        '{"scores": [4, 0]} Actually swap them.': Malformed("text_after_grade"),
+        'If so I would say {"scores": [4, 0]}': Malformed("quoted"),
+        '{"scores": [4, 0], "error": "overloaded"}': Malformed("error_reported"),
+    }.items(),
+)
+def test_a_plain_list_whose_scores_may_be_equal(text, expected):
+    assert parse_plain(text, 2, 4) == expected
 
 
 jsonish = st.text(alphabet='{}[]",:0123456789.-grades passoc\\n\n\u8bc4\u5206\uff1a\ud800', max_size=300)
@@ -276,9 +248,7 @@ SCORES = {
     "2": 2,
     "<think>I would say ##final score: 3? No.</think>\n##final score: 1": 1,
     "<think>x</think>\n2": 2,
-    "##final score：2": 2,
     "##final score: 2.0": 2,
-    "##final score is 2": 2,
     "##final score: [2]": 2,
     "##final score: 2</s>": 2,
     "##final score: 2<|eot_id|>": 2,
@@ -287,7 +257,6 @@ SCORES = {
     "##final score: -1": "out_of_scale",
     "##final score: 2.5": "not_a_whole_number",
     "##final score: 1 ##final score: 2": "ambiguous",
-    "The passage is relevant.": "no_grade",
     '{"error": "overloaded", "final score": 0}': "error_reported",
     "##final score: 2\nActually no, 1": "text_after_grade",
     "<think>maybe ##final score: 3": "unfinished_thought",
@@ -310,8 +279,3 @@ SCORES = {
 def test_a_final_score_is_read_where_it_is_meant(text, expected):
     read = parse_final_score(text, 3)
     assert read == (Malformed(expected) if isinstance(expected, str) else expected)
-
-
-def test_a_row_that_reports_an_error_spoils_its_list():
-    rows = '{"grades": [{"passage": 1, "grade": 0, "error": "timeout"}, {"passage": 2, "grade": 0}]}'
-    assert parse_labelled(rows, 2, 4) == Malformed("error_reported")
