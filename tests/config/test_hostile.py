@@ -11,7 +11,6 @@ import yaml
 from harness.models.encoder import EmbedConfig
 from harness.running.config.load import MOST_SETTINGS, load_config
 from harness.running.config.models import BootstrapConfig
-from harness.running.config.naming import file_names
 from harness.running.config.source import DEEPEST, MOST_BYTES, MOST_VALUES
 from harness.values.errors import ConfigError
 from harness.values.kinds import LARGEST
@@ -153,17 +152,6 @@ def test_the_limits_hold_for_configurations_made_in_python_too():
         BootstrapConfig(seed=10**20)
     with pytest.raises(ValueError, match="NUL"):
         EmbedConfig(model="m\0")
-
-
-def test_a_file_name_fits_and_tells_settings_apart():
-    long = ["embed=" + "m" * 300 + end for end in "ab"]
-    odd = [f"embed=m{end}" for end in ("\x1b", "\x07", "")]
-    names = file_names(["chunk=500/0 rerank=none", *long, *odd, "é" * 150])
-    assert names["chunk=500/0 rerank=none"] == "chunk=500-0_rerank=none"
-    assert len(set(names.values())) == 7
-    for name in names.values():
-        assert name.isprintable()
-        assert len(f"{name}.retrieve.trec".encode()) <= 255
 
 
 def test_what_is_read_is_what_pyyaml_reads(tmp_path):

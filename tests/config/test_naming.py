@@ -84,6 +84,8 @@ def test_files_of_settings_stay_in_their_folder_and_apart():
         "x" * 300,
         "",
         "a b",
+        *("embed=" + "m" * 300 + end for end in "ab"),
+        *(f"embed=m{end}" for end in ("\x1b", "\x07", "")),
     ]
     names = file_names(odd)
     assert len({name.casefold() for name in names.values()}) == len(odd)

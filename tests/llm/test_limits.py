@@ -176,53 +176,39 @@ def test_one_that_has_just_begun_to_fail_is_not_down_however_long_it_was_quiet()
     breaker.failed("x")
 
 
-def test_the_breaker_does_not_wait_where_it_pays_or_is_refused():
-    for fail in (Breaker.useless, Breaker.refused):
-        breaker = Breaker(2, 1000, clock=Clock())
-        fail(breaker, "x")
-        with pytest.raises(EndpointDownError):
-            fail(breaker, "x")
+@pytest.mark.parametrize(
+    ("threshold", "replies", "times"),
+    [
+        # it does not wait where it pays or is refused
+        (2, ["useless"] * 2, 2),
+        (2, ["refused"] * 2, 2),
+        # an endpoint that never answered need not refuse so often; else a passage may be at fault
+        (30, ["refused"] * 3, 3),
+        (30, ["succeeded", *["refused"] * 29], None),
+        # replies that are no completion are counted apart
+        (3, ["failed", "garbled"] * 2, 4),
+        (3, ["refused", "garbled"] * 2, 4),
+        (3, ["useless", "garbled"] * 2, 4),
+        # two failures and one broken reply do not add up to three
+        (3, ["failed", "failed", "garbled"], None),
+        (3, ["succeeded", "failed", "failed", "garbled"], None),
+        # an endpoint that has answered may break off more often
+        (30, ["succeeded", *["garbled"] * 30], 30),
+    ],
+)
+def test_the_breaker_opens_by_what_fails_and_how_often(threshold, replies, times):
+    breaker = Breaker(threshold, 1000, clock=Clock())
 
+    def told(reply, *why):
+        getattr(breaker, reply)(*why)
 
-def test_an_endpoint_that_never_answered_need_not_refuse_so_often():
-    breaker = Breaker(30, 1000, clock=Clock())
-    breaker.refused("x")
-    breaker.refused("x")
-    with pytest.raises(EndpointDownError, match="3 times"):
-        breaker.refused("x")
-    breaker = Breaker(30, 1000, clock=Clock())
-    breaker.succeeded()
-    for _ in range(29):
-        breaker.refused("a passage may be at fault")
-
-
-@pytest.mark.parametrize("fail", [Breaker.failed, Breaker.refused, Breaker.useless])
-def test_replies_that_are_no_completion_are_counted_apart(fail):
-    breaker = Breaker(3, 1000, clock=Clock())
-    fail(breaker, "x")
-    breaker.garbled("x")
-    fail(breaker, "x")
-    with pytest.raises(EndpointDownError, match="4 times in a row; the last reason: broken"):
-        breaker.garbled("broken")
-
-
-def test_two_failures_and_one_broken_reply_do_not_add_up_to_three():
-    for useful in (True, False):
-        breaker = Breaker(3, 1000, clock=Clock())
-        if useful:
-            breaker.succeeded()
-        breaker.failed("busy")
-        breaker.failed("busy")
-        breaker.garbled("x")
-
-
-def test_an_endpoint_that_has_answered_may_break_off_more_often():
-    breaker = Breaker(30, 1000, clock=Clock())
-    breaker.succeeded()
-    for _ in range(29):
-        breaker.garbled("x")
-    with pytest.raises(EndpointDownError, match="30 times"):
-        breaker.garbled("x")
+    for reply in replies[:-1]:
+        told(reply, *([] if reply == "succeeded" else ["x"]))
+    if times is None:
+        told(replies[-1], "x")
+    else:
+        with pytest.raises(EndpointDownError, match=f"{times} times in a row; the last reason: the last"):
+            told(replies[-1], "the last")
 
 
 @pytest.mark.parametrize(
