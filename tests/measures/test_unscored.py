@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures import SpanQrels, project
+from harness.measures.ranked import Graded
 from tests.measures.build import chunk, grid, span, value
 
 # Two chunks of 100 characters; the judge failed on the second half of the first.
@@ -61,6 +62,18 @@ def test_a_failure_alone_leaves_every_chunk_unjudged():
     assert len(grades.query) == 0
     assert np.isnan(value("ndcg_lin@2", CHUNKS, [FAILED], CHUNKS))
     assert value("judged@2", CHUNKS, [FAILED], CHUNKS) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("partly", "still_open"), [([False, False, True], [False, True]), (None, [False, False])]
+)
+def test_what_is_taken_out_of_a_ranking_leaves_what_is_known_of_the_others(partly, still_open):
+    offsets, grades = np.array([0, 3]), np.array([2, 0, 1])
+    judged = np.array([True, False, True])
+    known = None if partly is None else np.array(partly)
+    ranked = Graded(offsets, judged, grades, offsets, grades, offsets, grades, partly=known)
+    assert ranked.condensed().earned.tolist() == [2, 1]
+    assert ranked.condensed().open.tolist() == still_open
 
 
 def test_a_failed_span_without_extent_is_refused():
