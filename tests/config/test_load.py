@@ -43,43 +43,66 @@ def test_defaults_are_the_real_study_s(write):
     assert config.documents == ("docs/*.pdf",)
 
 
-def test_a_sweep_is_the_product_of_the_lists_and_names_only_what_varies(write):
-    config = load_config(
-        write(
-            """
-            chunk: {chunk_size: [500, 1000], chunk_overlap: 0, tokens_per_chunk: [128, 256]}
-            retrieve: {top_k: 20}
-            rerank: {kind: late_interaction, top_n: 10}
-            """
-        )
-    )
-    assert names(config) == [
-        "chunk=500/0 tokens=128",
-        "chunk=500/0 tokens=256",
-        "chunk=1000/0 tokens=128",
-        "chunk=1000/0 tokens=256",
-    ]
+SWEEPS = {
+    "the product of the lists, and only what varies is named": (
+        """
+        chunk: {chunk_size: [500, 1000], chunk_overlap: 0, tokens_per_chunk: [128, 256]}
+        retrieve: {top_k: 20}
+        rerank: {kind: late_interaction, top_n: 10}
+        """,
+        [f"chunk={size}/0 tokens={tokens}" for size in (500, 1000) for tokens in (128, 256)],
+    ),
+    "a list of mappings compares kinds": (
+        """
+        chunk:
+          - {kind: recursive, chunk_size: [500, 1000]}
+          - {kind: page}
+        rerank: [null, {kind: late_interaction}]
+        """,
+        [
+            f"{chunk}{rerank}"
+            for chunk in ("recursive chunk=500/0", "recursive chunk=1000/0", "page")
+            for rerank in ("", " late_interaction")
+        ],
+    ),
+    "models are named by their last part": (
+        'retrieve: {model: ["embedded:all-MiniLM-L6-v2", "org/e5-small"]}',
+        ["embed=all-MiniLM-L6-v2", "embed=e5-small"],
+    ),
+    "a list of lists sweeps over routes": (
+        """
+        retrieve:
+          - {kind: chroma, model: org/one}
+          - kind: rrf
+            routes:
+              - [{kind: chroma, model: org/one}, {kind: chroma, model: org/two}]
+              - [{model: org/one}, {kind: rrf, routes: [{model: org/two}, {model: org/three}]}]
+        """,
+        ["chroma", "rrf(chroma+chroma)", "rrf(chroma+rrf)"],
+    ),
+    "rerankers may follow one another": (
+        """
+        retrieve: {top_k: 50}
+        rerank:
+          - null
+          - {kind: late_interaction}
+          - [{kind: late_interaction}, {kind: cross_encoder, top_n: [5, 10]}]
+        """,
+        [
+            "rerank=none",
+            "late_interaction",
+            *(f"late_interaction cross_encoder top_n={n}" for n in (5, 10)),
+        ],
+    ),
+}
 
 
-def test_a_list_of_mappings_compares_kinds(write):
-    config = load_config(
-        write(
-            """
-            chunk:
-              - {kind: recursive, chunk_size: [500, 1000]}
-              - {kind: page}
-            rerank: [null, {kind: late_interaction}]
-            """
-        )
-    )
-    assert names(config) == [
-        "recursive chunk=500/0",
-        "recursive chunk=500/0 late_interaction",
-        "recursive chunk=1000/0",
-        "recursive chunk=1000/0 late_interaction",
-        "page",
-        "page late_interaction",
-    ]
+@pytest.mark.parametrize(("text", "expected"), SWEEPS.values(), ids=SWEEPS)
+def test_what_a_sweep_holds_and_how_it_is_named(write, text, expected):
+    config = load_config(write(text))
+    assert names(config) == expected
+    # the tokenizer is that of the first model, unless models are what varies
+    assert len({s.tokenizer for s in config.settings}) == (2 if "embed=" in expected[0] else 1)
 
 
 def test_settings_can_be_listed_instead_of_a_product(write):
@@ -110,11 +133,6 @@ def test_a_field_that_is_a_list_is_swept_by_a_list_of_lists(write):
     assert one.settings[0].chunk.separators == ("\n", "")
     two = load_config(write('chunk: {kind: recursive, separators: [["\\n", ""], [" ", ""]]}'))
     assert [s.chunk.separators for s in two.settings] == [("\n", ""), (" ", "")]
-
-
-def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
-    config = load_config(write('retrieve: {model: ["embedded:all-MiniLM-L6-v2", "org/e5-small"]}'))
-    assert names(config) == ["embed=all-MiniLM-L6-v2", "embed=e5-small"]
 
 
 @pytest.mark.parametrize(
@@ -308,49 +326,6 @@ def test_a_fusion_holds_its_routes_and_lists_within_them_are_sweeps(write):
     assert again == config.settings[0]
     dumped = config.settings[0].model_dump(mode="json")["retrieve"]["routes"]
     assert [route["model"] for route in dumped] == ["org/one", "org/two"]
-
-
-def test_a_list_of_lists_sweeps_over_routes(write):
-    config = load_config(
-        write(
-            """
-            retrieve:
-              - {kind: chroma, model: org/one}
-              - kind: rrf
-                routes:
-                  - [{kind: chroma, model: org/one}, {kind: chroma, model: org/two}]
-                  - [{model: org/one}, {kind: rrf, routes: [{model: org/two}, {model: org/three}]}]
-            """
-        )
-    )
-    assert names(config) == ["chroma", "rrf(chroma+chroma)", "rrf(chroma+rrf)"]
-    assert {s.tokenizer for s in config.settings} == {"org/one"}
-
-
-def test_rerankers_may_follow_one_another(write):
-    config = load_config(
-        write(
-            """
-            retrieve: {top_k: 50}
-            rerank:
-              - null
-              - {kind: late_interaction}
-              - [{kind: late_interaction}, {kind: cross_encoder, top_n: [5, 10]}]
-            """
-        )
-    )
-    assert [[r.kind for r in s.rerank] for s in config.settings] == [
-        [],
-        ["late_interaction"],
-        ["late_interaction", "cross_encoder"],
-        ["late_interaction", "cross_encoder"],
-    ]
-    assert names(config) == [
-        "rerank=none",
-        "late_interaction",
-        "late_interaction cross_encoder top_n=5",
-        "late_interaction cross_encoder top_n=10",
-    ]
 
 
 def test_a_stated_tokenizer_counts_in_all_settings(write):
