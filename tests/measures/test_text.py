@@ -125,6 +125,7 @@ TEXT = [
     "text_iou@2",
     "precision_omega",
 ]
+EVIDENCE = ["ndcg_evidence(enough=5,L=3)@20", "ndcg_evidence(enough=3)@60", "ndcg_evidence(enough=8,L=8)@33"]
 
 
 def test_nothing_to_read():
@@ -145,8 +146,9 @@ def cases(draw):
     return judged, chunks, ranked
 
 
-@given(cases(), st.sampled_from(TEXT))
-def test_values_are_between_0_and_1(case, measure):
+@pytest.mark.parametrize("measure", [*TEXT, *EVIDENCE])
+@given(cases())
+def test_values_are_between_0_and_1(measure, case):
     judged, chunks, ranked = case
     got = value(measure, ranked, judged, chunks, "q1")
     assert np.isnan(got) or 0 <= got <= 1 + 1e-12
@@ -200,14 +202,15 @@ def test_with_too_many_combinations_the_ideal_is_only_higher(case, budget):
     assert np.isnan(exact) or 0 <= bounded <= exact + 1e-12
 
 
+@pytest.mark.parametrize("measure", ["ndcg_text@50", EVIDENCE[0]])
 @given(judgments, chunk_lists, chunk_lists)
-def test_the_ideal_is_the_same_for_every_chunking(judged, chunks, others):
+def test_the_ideal_is_the_same_for_every_chunking(measure, judged, chunks, others):
     """Read exactly the best text, chunked as it comes: other chunks in the chunking change nothing."""
     relevant = [j for j in judged if j.query_id == "q1" and j.grade]
     assume(relevant)
     exact = chunk(relevant[0].doc_id, relevant[0].start, relevant[0].end)
-    first = value("ndcg_text@50", [exact], judged, list({*chunks, exact}), "q1")
-    assert first == value("ndcg_text@50", [exact], judged, list({*others, exact}), "q1")
+    first = value(measure, [exact], judged, list({*chunks, exact}), "q1")
+    assert first == value(measure, [exact], judged, list({*others, exact}), "q1")
 
 
 @given(judgments, st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 5)), unique=True), st.data())
@@ -219,7 +222,7 @@ def test_rechunking_in_the_same_reading_order_changes_nothing(judged, blocks, da
         cuts = sorted(data.draw(st.sets(st.integers(c.start + 1, c.end - 1), max_size=3)))
         edges = [c.start, *cuts, c.end]
         pieces += [chunk(c.doc_id, s, e) for s, e in pairwise(edges)]
-    for measure in ("ndcg_text@30", "ndcg_text(L=2)@45"):
+    for measure in ("ndcg_text@30", "ndcg_text(L=2)@45", *EVIDENCE):
         one, other = (value(measure, ranked, judged, ranked, "q1") for ranked in (whole, pieces))
         np.testing.assert_allclose(one, other, atol=1e-12)
 
