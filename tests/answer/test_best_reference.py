@@ -32,6 +32,11 @@ def test_similarity_takes_the_nearest():
     tools = ToyTools(vector_of={"x": [1, 0], "far": [0, 1], "near": [0.6, 0.8]}.__getitem__)
     (score,) = measure("answer_similarity").run([joined("x", "far", "near")], tools)
     assert score.value == pytest.approx(0.6)
+    # the length of (1, 1, 1) squared is less than 3 by a rounding, and 3 over it 1.0000000000000002
+    for vector, value in (([1, 1, 1], 1), ([-1, -1, -1], -1)):
+        tools = ToyTools(vector_of={"x": [1, 1, 1], "as far": vector}.__getitem__)
+        (score,) = measure("answer_similarity").run([joined("x", "as far")], tools)
+        assert score.value == value
 
 
 def supports(passages, statements):
