@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from harness.cli import main
 from harness.running.bench.flow import run_bench
 from harness.running.bench.page import write_page
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
+from tests.command import run
 from tests.judge.fake_server import FakeServer, grade
 from tests.report.conftest import chromium
 from tests.report.page_browser import check
@@ -111,10 +111,9 @@ def test_every_label_is_found_in_the_text_of_either_parser(write, parser):
 def test_nothing_that_is_printed_is_wider_than_the_window(finished, capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     word, *more = command.split()
-    with pytest.raises(SystemExit) as end:
-        main([word, str(finished[1]), *more])
-    lines = capsys.readouterr().out.splitlines()
-    assert end.value.code == 0
+    code, out, _ = run(capsys, word, finished[1], *more)
+    lines = out.splitlines()
+    assert code == 0
     assert [line for line in lines if cell_len(line) > 80] == []
     if word == "show":
         assert "    每股分红多少钱？" in lines

@@ -1,6 +1,5 @@
 """`harness demo`: the quickstart from any folder, also from a wheel."""
 
-import csv
 import glob
 import re
 import shutil
@@ -12,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.cli.commands import demo, shared
 from harness.running import load_config
+from tests.command import exit_code, table
 
 ROOT = Path(__file__).parent.parent
 PLACES = {"name", "documents", "queries", "labels", "results", "cache"}
@@ -43,9 +42,7 @@ def test_the_page_opens_where_there_is_a_screen_and_it_is_wanted(
     monkeypatch.setattr(demo, "run_and_show", lambda config, quiet, again: 0)
     monkeypatch.setattr(demo, "can_show_pages", lambda: screen)
     monkeypatch.setattr(demo.webbrowser, "open", pages.append)
-    with pytest.raises(SystemExit) as end:
-        main(["demo", "--out", "mine/first", *words])
-    assert end.value.code == 0
+    assert exit_code("demo", "--out", "mine/first", *words) == 0
     assert pages == [(tmp_path / "mine/first/report.html").as_uri()] * opened
 
 
@@ -100,8 +97,7 @@ def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path):
     results = elsewhere / "results/demo"
     assert (results / "report.html").stat().st_size > 100_000
     assert str(fresh) in (results / "record.json").read_text(encoding="utf-8")
-    with (results / "summary.csv").open(encoding="utf-8", newline="") as file:
-        assert len({row["setting"] for row in csv.DictReader(file)}) == 8
+    assert len({row["setting"] for row in table(results / "summary.csv")}) == 8
     # a page that a message names is there
     (elsewhere / "bad.yaml").write_text("name: bad\n", encoding="utf-8")
     done = subprocess.run(

@@ -1,12 +1,17 @@
-"""The pages of README and docs/: the index names every page, links lead somewhere, README is short."""
+"""The pages of README and docs/: all are in the index, and links and messages lead to them."""
 
 import re
+import shutil
 
 import pytest
 import yaml
 
+from harness.report.scoring_inputs import SCORED_FROM
 from harness.running.config.load import load_config
+from harness.values import guide
+from tests.command import printed, run
 from tests.docs_commands import PAGES, ROOT
+from tests.test_compare_command import add_prices, write_results
 from tests.test_docs_commands import MINE
 
 INDEX = ROOT / "docs" / "README.md"
@@ -57,3 +62,38 @@ def test_the_configurations_of_a_page_are_valid(name, tmp_path, monkeypatch):
 
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+GATE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+
+
+def test_the_files_that_the_gate_page_copies_are_a_baseline(tmp_path, capsys):
+    whole = write_results(tmp_path / "whole", {"a": 0.5})
+    add_prices(whole, {"a": 900})
+    (tmp_path / "base").mkdir()
+    names = re.search(r"\{(per_query[^}]+)\}", GATE)[1].split(",")
+    for name in names:
+        shutil.copy(whole / name, tmp_path / "base" / name)
+    code, out, _ = run(capsys, "gate", whole, "--baseline", tmp_path / "base")
+    assert (code, "passed" in out) == (0, True)
+    assert "Costs are left out" not in printed(capsys, "compare", whole, tmp_path / "base")
+
+
+def test_the_files_that_the_gate_page_copies_with_a_judge_are_those_it_is_scored_from():
+    assert set(re.search(r"\{(queries[^}]+)\}", GATE)[1].split(",")) == set(SCORED_FROM)
+
+
+SOURCES = sorted((ROOT / "harness").rglob("*.py"))
+
+
+def test_a_page_is_named_relative_to_the_working_folder_or_in_full(monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    assert guide("judge.md") == "docs/judge.md"
+    monkeypatch.chdir(tmp_path)
+    assert guide("judge.md") == str(ROOT / "docs/judge.md")
+
+
+def test_every_page_that_is_named_exists():
+    named = {page for path in SOURCES for page in re.findall(r"guide\([\"'](.+?)[\"']\)", path.read_text())}
+    assert len(named) > 5
+    assert all((ROOT / "docs" / page).is_file() for page in named)

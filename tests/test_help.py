@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from harness.cli import main
 from harness.cli.commands import COMMANDS
 from harness.cli.commands.usage import Help, parser
+from tests.command import exit_code
 
 
 def commands(whole, words=()):
@@ -41,8 +41,7 @@ def test_a_command_alone_is_the_one_among_all():
 
 
 def test_an_unknown_command_lists_all(capsys):
-    with pytest.raises(SystemExit):
-        main(["shwo"])
+    assert exit_code("shwo") == 2
     message = capsys.readouterr().err
     assert all(f"'{name}'" in message for name in COMMANDS)
     assert "did you mean show?" in message
@@ -52,8 +51,7 @@ def test_an_unknown_command_lists_all(capsys):
     ("words", "near"), [(["benhc"], "bench"), (["judge", "exprot"], "export"), (["qqq"], None)]
 )
 def test_a_typo_in_a_command_is_answered_with_the_nearest_one(words, near, capsys):
-    with pytest.raises(SystemExit):
-        main(words)
+    assert exit_code(*words) == 2
     message = capsys.readouterr().err
     assert f"did you mean {near}?" in message if near else "did you mean" not in message
 
@@ -71,8 +69,7 @@ def test_a_typo_in_a_command_is_answered_with_the_nearest_one(words, near, capsy
     ],
 )
 def test_a_removed_command_is_answered_with_what_takes_its_place(words, removed, capsys):
-    with pytest.raises(SystemExit):
-        main(words)
+    assert exit_code(*words) == 2
     assert f"{words[removed]} was removed: " in capsys.readouterr().err
 
 

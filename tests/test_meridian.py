@@ -1,6 +1,5 @@
 """The shipped collection: built from its source, its figures tie, its labels stand where they say."""
 
-import csv
 import importlib
 import math
 import re
@@ -22,6 +21,7 @@ from harness.running.corpora import load_corpus
 from harness.values.progress import Silent
 from harness.values.text.sentences import TO_GRADE, passage_spans
 from harness.values.types import Chunk, Document, Judgment, Ranking
+from tests.command import table
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
 # the queries and labels of the studies, and those of the quickstart, which searches ten further documents
@@ -30,8 +30,7 @@ ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "ei
 
 
 def rows(name):
-    with (MERIDIAN / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return table(MERIDIAN / name)
 
 
 @cache

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -343,3 +344,15 @@ def test_wrong_usage_is_reported_without_what_steers_a_terminal():
     assert done.returncode == 2
     assert "\x1b" not in done.stderr
     assert not re.search("^::", done.stderr, re.MULTILINE)
+
+
+SCRIPT = Path(__file__).parent.parent / "tools" / "concurrent_sessions.py"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_sessions_at_once_do_not_disturb_each_other():
+    words = ["--sessions", "12", "--at-once", "6", "--killed", "0.2"]
+    done = subprocess.run([sys.executable, str(SCRIPT), *words], capture_output=True, text=True, check=False)
+    assert done.stdout.endswith(", 0 problems\n"), done.stdout + done.stderr
+    assert done.returncode == 0

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from harness.cli import main
 from harness.report import read_table
 from harness.running.bench.job import FinalOutput
 from harness.running.bench.plan import make_plan
@@ -182,9 +181,7 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsy
         planned = make_plan(load_config(path), Silent()).answers
         dry = make_plan(load_config(path), Silent(), search=True).answers
         for command in (["bench", str(path), "--dry-run"], ["validate", str(path)]):
-            with pytest.raises(SystemExit) as ended:
-                main(command)
-            assert ended.value.code == 0
+            assert exit_code(*command) == 0
         assert server.count == 0
         told(path)
         known = make_plan(load_config(path), Silent(), search=True).answers

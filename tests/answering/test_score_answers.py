@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from harness.cli import main
 from harness.running.answering.external import MeasureScores, compare_with_people, people_table
 from harness.values.types import ANSWER, QueryScore
 from tests.command import exit_code as run
@@ -34,6 +33,11 @@ def answers(tmp_path, monkeypatch):
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     return path
+
+
+def score(answers, config, *more):
+    """The exit code of scoring the answers into s.csv."""
+    return run("score-answers", answers, "--config", config, "--output", "s.csv", "--quiet", *more)
 
 
 def values(path):
@@ -83,15 +87,14 @@ def judge(request, number):
 def test_with_a_model_whose_answers_are_paid_once(answers, tmp_path, capsys):
     with FakeServer(judge) as server:
         config = config_at(server.url, tmp_path / "c.yaml")
-        words = ["score-answers", str(answers), "--config", str(config), "--output", "s.csv", "--quiet"]
-        assert run(*words, "--dry-run") == 0
+        assert score(answers, config, "--dry-run") == 0
         assert "statements v1 by fake" in capsys.readouterr().out
         assert server.count == 0
-        assert run(*words) == 0
+        assert score(answers, config) == 0
         asked = server.count
         # two answers: statements, verdicts and the aspect each
         assert asked == 6
-        assert run(*words) == 0
+        assert score(answers, config) == 0
         assert server.count == asked
     found = values(tmp_path / "s.csv")
     assert [found[f"q{n}", "faithfulness"]["value"] for n in (1, 2, 3)] == ["1.0", "0.0", ""]
@@ -111,14 +114,13 @@ def test_a_cross_encoder_behind_an_endpoint_is_priced_before_and_paid_once(answe
         measure = {"kind": "answer_similarity", "by": "cross_encoder", "endpoint": endpoint}
         path = tmp_path / "c.yaml"
         path.write_text(json.dumps({"answer_measures": [measure]}))
-        words = ["score-answers", str(answers), "--config", str(path), "--output", "s.csv", "--quiet"]
-        assert run(*words, "--dry-run") == 0
+        assert score(answers, path, "--dry-run") == 0
         assert "r-1: 2 pairs: 2 requests to make" in " ".join(capsys.readouterr().out.split())
         assert server.count == 0
         for _ in range(2):
-            assert run(*words) == 0
+            assert score(answers, path) == 0
         assert server.count == 2
-        assert run(*words, "--dry-run") == 0
+        assert score(answers, path, "--dry-run") == 0
     assert "No calls are needed." in capsys.readouterr().out
     found = values(tmp_path / "s.csv")
     assert [found[f"q{n}", "answer_similarity"]["value"] for n in (1, 2, 3)] == ["2.0", "1.0", ""]
@@ -142,14 +144,14 @@ def test_a_panel_is_priced_whole_and_each_model_is_paid_once(answers, tmp_path, 
         measure = {"kind": "aspect_critic", "name": "short", "aspect": "Short.", "panel": members}
         path = tmp_path / "c.yaml"
         path.write_text(json.dumps({"answer_measures": [measure]}))
-        return "score-answers", str(answers), "--config", str(path), "--output", "s.csv", "--quiet"
+        return path
 
     with FakeServer(vote) as server:
-        assert run(*config("kind", "strict"), "--dry-run") == 0
+        assert score(answers, config("kind", "strict"), "--dry-run") == 0
         out = " ".join(capsys.readouterr().out.split())
         assert all(f"aspect v1 by {name}: 2 prompts: 2 calls" in out for name in ("kind", "strict"))
         assert server.count == 0
-        assert run(*config("kind", "strict")) == 0
+        assert score(answers, config("kind", "strict")) == 0
         out = " ".join(capsys.readouterr().out.split())
         # both say yes of 35 minutes, and one of 15 crowns
         assert "short: All members agree on 50% of the answers" in out
@@ -160,12 +162,12 @@ def test_a_panel_is_priced_whole_and_each_model_is_paid_once(answers, tmp_path, 
         assert found["q2", "short"]["reason"] == "a tie of 1 to 1, which counts as no"
         assert server.count == 4
         # another model costs its own calls alone
-        assert run(*config("kind", "strict", "unsure")) == 0
+        assert score(answers, config("kind", "strict", "unsure")) == 0
         assert {one["body"]["model"] for one in server.requests[4:]} == {"unsure"}
         out = " ".join(capsys.readouterr().out.split())
         assert "Missing votes: unsure 2." in out
         asked = server.count
-        assert run(*config("kind", "strict", "unsure")) == 0
+        assert score(answers, config("kind", "strict", "unsure")) == 0
         assert server.count == asked
 
 
@@ -179,7 +181,7 @@ def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(answer
 
     with FakeServer(nonsense) as server:
         config = config_at(server.url, tmp_path / "c.yaml")
-        assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 1
+        assert score(answers, config) == 1
         # two statements calls, two tries each
         assert server.count == 4
         output = " ".join(capsys.readouterr().err.split())
@@ -188,9 +190,7 @@ def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(answer
             in output
         )
         config_at(server.url, config, answer_max_unscored=1.0)
-        assert (
-            run("score-answers", str(answers), "--config", str(config), "--output", "s.csv", "--quiet") == 0
-        )
+        assert score(answers, config) == 0
     found = values(tmp_path / "s.csv")
     assert [found[f"q{n}", "faithfulness"]["value"] for n in (1, 2)] == ["", ""]
     assert found["q1", "short"]["value"] == "1.0"
@@ -203,11 +203,11 @@ def test_max_cost_is_one_limit_for_all_measures_and_steps(answers, tmp_path, cap
         # two statements calls and one of the two verdicts; each step by itself stays within three
         limited["answer_judge"]["max_calls"] = 3
         config.write_text(json.dumps(limited))
-        assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 1
+        assert score(answers, config) == 1
         assert server.count == 3
         assert "Calls stopped at max_calls (3) after 3 calls" in " ".join(capsys.readouterr().err.split())
         # the next run has the limit anew, and goes on: one verdict, and the aspect of both answers
-        assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 0
+        assert score(answers, config) == 0
         assert server.count == 6
 
 
@@ -228,24 +228,21 @@ def test_only_what_failed_counts_towards_the_limit_of_failures(answers, tmp_path
         config = config_at(
             server.url, tmp_path / "c.yaml", answer_measures=["faithfulness"], answer_max_unscored=0
         )
-        words = ["score-answers", str(answers), "--config", str(config), "--output", "s.csv", "--quiet"]
-        assert run(*words) == 0
+        assert score(answers, config) == 0
     assert {row["failed"] for row in values(tmp_path / "s.csv").values()} == {"no"}
 
 
 def test_an_endpoint_that_refuses_ends_the_run_and_writes_nothing(answers, tmp_path):
     with FakeServer(lambda request, number: error(401, "no such key")) as server:
         config = config_at(server.url, tmp_path / "c.yaml")
-        assert (
-            run("score-answers", str(answers), "--config", str(config), "--output", "s.csv", "--quiet") == 1
-        )
+        assert score(answers, config) == 1
     assert not (tmp_path / "s.csv").exists()
 
 
 def test_passages_without_their_text_cannot_be_judged(answers, tmp_path, capsys):
     answers.write_text(json.dumps({**ROWS[0], "retrieved_contexts": ["a", ""]}))
     config = config_at("http://localhost:9", tmp_path / "c.yaml")
-    assert run("score-answers", str(answers), "--config", str(config)) == 1
+    assert score(answers, config) == 1
     assert "line 1: the text of a passage that was read is not known" in " ".join(
         capsys.readouterr().err.split()
     )
@@ -292,9 +289,8 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     # people find the wrong answers of the first 20 half right: the measure is 0.25 too strict on average
     values = [f"q{n + 1},exact_match,{1 if n % 2 == 0 else 0.5}" for n in range(20)]
     (tmp_path / "h.csv").write_text("\n".join(["query_id,measure,value", *values]) + "\n")
-    with pytest.raises(SystemExit) as done:
-        main(["score-answers", "a.jsonl", "--measures", "exact_match", "--human", "h.csv", "--quiet"])
-    assert done.value.code == 0
+    words = ("--measures", "exact_match", "--human", "h.csv", "--quiet")
+    assert run("score-answers", "a.jsonl", *words) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "Agreement with people" in out
     # corrected: 0.5 of all, and 0.25 more

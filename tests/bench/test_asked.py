@@ -2,9 +2,8 @@
 
 import pytest
 
-from harness.cli import main
 from harness.report import PriceRow
-from tests.command import bench, table
+from tests.command import bench, exit_code, table
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import QUERIES
@@ -47,9 +46,7 @@ def fake(request, number):
 
 
 def command(*words):
-    with pytest.raises(SystemExit) as done:
-        main([str(word) for word in words])
-    assert done.value.code == 0
+    assert exit_code(*words) == 0
 
 
 def rewriting(url, more=""):
@@ -117,7 +114,6 @@ def test_a_dry_run_of_an_agreement_asks_nothing(lexical, capsys):
             f"relevance: {{judge: llm, endpoint: {{model: fake-1, base_url: '{server.url}'}}}}",
             cache="own",
         )
-        with pytest.raises(SystemExit) as done:
-            main(["judge", "agreement", str(path), "--settings", "--dry-run"])
-        assert (done.value.code, server.count) == (1, 0)
+        assert exit_code("judge", "agreement", path, "--settings", "--dry-run") == 1
+        assert server.count == 0
     assert "a rewriting that has not been made yet" in " ".join(capsys.readouterr().err.split())

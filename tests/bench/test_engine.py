@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 from harness import running
-from harness.cli import main
 from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench import spread
 from harness.running.bench.spread import StageSpread
 from harness.running.engine import Done, Engine, ModelJob, Rate, make_engine
 from harness.values import CorpusError, ModelError, Silent
+from tests.command import exit_code
 
 SAME = ("per_query.csv", "rankings.csv", "summary.csv", "chunks.csv")
 
@@ -48,13 +48,6 @@ def scattered(monkeypatch):
     return made
 
 
-def code_of(*args):
-    """The exit code of a command."""
-    with pytest.raises(SystemExit) as left:
-        main([str(one) for one in args])
-    return left.value.code
-
-
 def tables(folder):
     return {name: (folder / name).read_bytes() for name in SAME}
 
@@ -76,10 +69,10 @@ def test_parts_that_end_in_another_order_elsewhere_give_the_same_bytes(write_con
 
 def test_the_engine_does_not_decide_whether_results_are_up_to_date(write_config, capsys):
     path = write_config(retrieve="{kind: bm25}", rerank="null")
-    assert code_of("bench", path) == 0
+    assert exit_code("bench", path) == 0
     capsys.readouterr()
     # Ray is not even looked for
-    assert code_of("bench", path, "--engine", "ray") == 0
+    assert exit_code("bench", path, "--engine", "ray") == 0
     assert "Nothing has changed" in capsys.readouterr().out
 
 
@@ -104,18 +97,18 @@ def test_a_worker_that_does_not_see_a_document_ends_the_run(write_config, scatte
 def test_a_bad_document_is_refused_and_skipped_as_here(write_config, corpus, scattered, capsys):
     (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\x00broken")
     path = write_config(cache="elsewhere", retrieve="{kind: bm25}", rerank="null")
-    assert code_of("bench", path) != 0
+    assert exit_code("bench", path) != 0
     error = capsys.readouterr().err
     assert f"{corpus}/docs/bad.txt" in error
     assert "on_bad_document: skip" in error
     path.write_text(path.read_text() + "on_bad_document: skip\n")
-    assert code_of("bench", path) == 0
+    assert exit_code("bench", path) == 0
 
 
 def test_without_ray_the_error_says_what_to_install(write_config, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ray", None)
     path = write_config(cache="elsewhere", retrieve="{kind: bm25}", rerank="null")
-    assert code_of("bench", path, "--engine", "ray") != 0
+    assert exit_code("bench", path, "--engine", "ray") != 0
     assert "pip install 'ndcg-harness[ray]'" in capsys.readouterr().err
 
 

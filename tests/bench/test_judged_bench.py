@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-from harness.cli import main
 from harness.cli.api import read_results
 from harness.report import CostRow, read_summary
 from harness.report.page.payload import base_payload
@@ -16,7 +15,7 @@ from harness.running.config.load import load_config
 from harness.running.judging.pool import cost_rows
 from harness.values.errors import JudgeError, LlmError
 from harness.values.progress import Silent
-from tests.command import bench, table, told
+from tests.command import bench, printed, table, told
 from tests.judge.fake_server import FakeServer, error, grade, says
 
 from .conftest import QUERIES
@@ -107,9 +106,7 @@ def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_agai
             assert not any(f"\n{text}\n" in shown["content"] for text in held_back)
             assert json.loads(reply["content"])["grade"] in range(5)
     assert (dry.judge.estimate.calls, results.record.judge["examples_sha256"] != "") == (server.count, True)
-    with pytest.raises(SystemExit):
-        main(["judge", "answers", str(path)])
-    assert f"{server.count} answers" in " ".join(capsys.readouterr().out.split())
+    assert f"{server.count} answers" in printed(capsys, "judge", "answers", path)
 
 
 def test_an_unanswerable_question_has_no_relevant_text(judged, corpus):

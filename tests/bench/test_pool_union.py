@@ -1,6 +1,5 @@
 """`harness compare` and `harness gate` over results of a judge whose pools differ."""
 
-import csv
 import shutil
 
 import pandas as pd
@@ -11,6 +10,7 @@ from harness.report import read_result
 from harness.running.bench.pool_union import unite, united
 from tests.bench.test_judged_bench import careful
 from tests.command import bench as run_bench
+from tests.command import table
 from tests.judge.fake_server import FakeServer, grade
 
 MEASURES = "[ndcg_exp@3, ndcg_text@300, judged@3]"
@@ -94,8 +94,7 @@ def test_other_judges_are_refused(bench, capsys):
 
 
 def judged(folder):
-    with (folder / "judgments.csv").open(newline="", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if row["scored_on"] == "yes"]
+    return [row for row in table(folder / "judgments.csv") if row["scored_on"] == "yes"]
 
 
 def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, capsys):

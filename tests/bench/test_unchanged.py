@@ -10,21 +10,19 @@ import pytest
 
 import harness.running.bench.flow
 import harness.running.bench.job as unchanged
-from harness.cli import main
 from harness.running.bench.job import input_hashes
 from harness.running.config.load import load_config
 from harness.store import CacheLayout
 from harness.values.errors import StoreError
 from harness.values.types import RunRecord
+from tests.command import exit_code
 
 WORDS = "{kind: bm25, top_k: 10}"
 
 
 def bench(path, *more):
     """The exit code of one run."""
-    with pytest.raises(SystemExit) as ended:
-        main(["bench", str(path), *more])
-    return ended.value.code
+    return exit_code("bench", path, *more)
 
 
 @pytest.fixture

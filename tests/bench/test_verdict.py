@@ -2,14 +2,11 @@
 
 import json
 
-import pytest
-
-from harness.cli import main
 from harness.comparison.scores import options_of
 from harness.running.config.load import load_config
 from harness.running.evaluate.evaluating import clusters_of
 from harness.values.types import Judgment, Query
-from tests.command import bench, table
+from tests.command import bench, run, table
 
 
 def test_a_query_is_tested_with_its_document_unless_its_file_says_otherwise():
@@ -50,9 +47,7 @@ def test_clusters_and_own_columns_reach_the_results(write_config, corpus):
 def test_one_mean_has_one_interval(write_config, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     _, folder = bench(write_config())
-    with pytest.raises(SystemExit):
-        main(["compare", str(folder), "--format", "json"])
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(run(capsys, "compare", folder, "--format", "json")[1])
     for one in found["settings"]:
         (row,) = (
             row

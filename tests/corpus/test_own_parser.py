@@ -53,7 +53,7 @@ def test_files_that_nobody_reads_are_named_with_the_way_out(write):
 
 def test_a_pdf_read_by_own_code_is_compared_with_its_content_streams(write):
     path = write("scan.pdf", pdf_bytes("A page with a line of text that is long enough to be missed. " * 3))
-    own = PythonParserConfig(call="tests.corpus.own_pdf:little", version="1")
+    own = PythonParserConfig(call="tests.corpus.own:little", version="1")
     (parsed,), _ = parse_documents(find_documents("*.pdf", path.parent), own)
     assert parsed.stats.short_pages == (1,)
 

@@ -1,11 +1,13 @@
-"""Query files and the split by hash."""
+"""Query files, the split by hash, and label files before anchoring."""
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.data.corpus.anchoring import LabelRow, read_labels
 from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.values.errors import CorpusError
 from harness.values.types import Query
@@ -85,3 +87,40 @@ def test_no_split_anywhere_and_unknown_formats(write):
         read_queries(write("q.csv", "query_id,text\nq1,x\n"), None)
     with pytest.raises(CorpusError, match=r"unknown table format '\.ods'.*\.csv, .*\.jsonl, \.xlsx"):
         read_queries(write("q.ods", "x"), HASH)
+
+
+def test_all_ways_to_locate_a_passage(write):
+    path = write(
+        "labels.csv",
+        "query_id,document,start,end,page,quote,grade,evidence,note,judge\n"
+        "q1,a.pdf,3,9,,,4,revenue,,\n"
+        'q1,a.pdf,,,2,"two\nlines",3,,see table,ann\n'
+        "q1,b,,,7,,0,,,\n"
+        "q2,b,,,,anywhere,1,,,\n",
+    )
+    row = partial(LabelRow, query_id="q1", document="a.pdf", source="labels.csv")
+    assert read_labels(path) == [
+        row(line=2, grade=4, start=3, end=9, evidence="revenue", where=f"{path}, line 2"),
+        row(
+            line=3,
+            grade=3,
+            page=2,
+            quote="two\nlines",
+            note="see table",
+            judge="ann",
+            where=f"{path}, line 3",
+        ),
+        row(line=5, grade=0, document="b", page=7, where=f"{path}, line 5"),
+        row(line=6, grade=1, query_id="q2", document="b", quote="anywhere", where=f"{path}, line 6"),
+    ]
+
+
+def test_the_column_answer(write):
+    path = write("labels.csv", "query_id,document,page,grade,answer\nq1,a,2,4, 39 717 \n")
+    assert read_labels(path)[0].answer == "39 717"
+
+
+def test_jsonl_with_numbers(write):
+    path = write("l.jsonl", '{"query_id": 7, "document": "a", "page": 2, "grade": 4, "quote": null}\n')
+    (row,) = read_labels(path)
+    assert (row.line, row.query_id, row.document, row.grade, row.page) == (1, "7", "a", 4, 2)

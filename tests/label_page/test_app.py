@@ -1,5 +1,6 @@
-"""The page's server: who may speak to it, what it answers, and that it says what it could not save."""
+"""The page's server: who may speak to it, what it answers and loads, and what it could not save."""
 
+import re
 import sqlite3
 
 import httpx
@@ -7,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from harness.labels.label_page.guard import Keys
-from harness.labels.label_page.serve import LARGEST_REQUEST, make_app
+from harness.labels.label_page.serve import ASSETS, LARGEST_REQUEST, make_app
 from tests.label_page.pools import ITEMS
 
 HOME = "http://127.0.0.1:8765"
@@ -212,3 +213,21 @@ def test_an_unknown_item_is_not_found_and_nothing_is_stored(client, service):
     ]
     assert [answer.status_code for answer in answers] == [404] * 3
     assert service.state.labels() == []
+
+
+TEXTS = {name: asset.read_text(encoding="utf-8") for name, asset in ASSETS.items()}
+SVG = "'http://www.w3.org/2000/svg'"
+
+
+def test_assets_load_nothing_from_elsewhere():
+    for name, text in TEXTS.items():
+        assert not re.search(r"https?://|@import|url\(|//cdn", text.replace(SVG, "")), name
+        assert "innerHTML" not in text, name
+
+
+def test_every_script_and_style_that_is_named_is_there():
+    named = {
+        name for text in TEXTS.values() for name in re.findall(r"(?:from '\./|/assets/)([a-z_.]+)", text)
+    }
+    assert {"theme.css", "label.css", "elements.js", "main.js"} <= named
+    assert named <= set(TEXTS)

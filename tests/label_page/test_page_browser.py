@@ -319,23 +319,6 @@ def test_two_raters_are_blind_to_each_other_and_resolve_their_differences(tab, p
     assert "Ada" in tab.find("#who").text
 
 
-def test_two_tabs_of_one_rater_tell_what_they_replace(tab, page, driver):
-    tab.enter(page.link, "Ada")
-    one, first = driver.current_window_handle, tab.shown()
-    driver.switch_to.new_window("tab")
-    tab.enter(page.home, "Ada")
-    assert tab.shown() == first
-    tab.grade("3")
-    driver.close()
-    driver.switch_to.window(one)
-    tab.grade("1")
-    assert "Another tab of yours had saved 3" in tab.find("#status").text
-    assert labels()[first].grade == 1
-    tab.keys("u")
-    tab.status("undone")
-    assert labels()[first].grade == 3
-
-
 def test_what_is_not_on_the_disk_is_not_shown_as_saved(tab, page):
     tab.enter(page.link, "Ada")
     first = tab.shown()

@@ -1,12 +1,11 @@
 """Folders of results made by hand, for the tests of report.html."""
 
 import base64
-import csv
 import gzip
 import json
 import random
 
-from tests.command import write_table
+from tests.command import table, write_table
 from tests.report.page_answers import MEASURES, tables
 
 TEXT = "The pump was recalled in 2024. Some 3,900 people work at the plant. " * 60
@@ -113,8 +112,7 @@ def write_folder(
 
 def fuse(folder):
     """Give the losses of a folder two routes, and one more step that wins or loses; returns it."""
-    with (folder / "waterfall.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(folder / "waterfall.csv")
     out = []
     for i in range(0, len(rows), 5):
         parser, chunking, found, order, change = rows[i : i + 5]
@@ -142,8 +140,7 @@ _SUMMARY = (
 
 def rewrite(path, changed):
     """Write a table of results anew, each row as ``changed(row)`` makes it."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [changed(row) for row in csv.DictReader(file)]
+    rows = [changed(row) for row in table(path)]
     write_table(path, tuple(rows[0]), (row.values() for row in rows))
 
 

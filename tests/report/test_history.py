@@ -5,12 +5,12 @@ import os
 
 import pytest
 
-from harness.cli import main
 from harness.comparison.scores import headline_of
 from harness.report import name_of_earlier, past_runs, same_result
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
+from tests.command import exit_code
 
 FILES = {
     "summary.csv": "setting,mean\na,0.5\n",
@@ -109,9 +109,7 @@ def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, 
     older["date"] = "2020-01-01T00:00:00+00:00"
     (tmp_path / "results" / kept / "record.json").write_text(json.dumps(older))
     assert [past.folder.name for past in past_runs(tmp_path / "results", headline_of)] == ["one", kept]
-    with pytest.raises(SystemExit) as stopped:
-        main(["show"])
-    assert stopped.value.code == 0
+    assert exit_code("show") == 0
     out = capsys.readouterr().out
     assert out.index("results/: 2 results") < out.index("\none ") < out.index(kept) < out.index("2020-01-01")
 

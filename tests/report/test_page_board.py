@@ -1,6 +1,5 @@
 """The leader board of report.html: what settings differ in, what they gain and lost, kinds of questions."""
 
-import csv
 import json
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from harness.report.page.factors import factors, retrievals
 from harness.report.page.payload import groups
 from harness.running.bench.page import write_page
+from tests.command import run, table
 from tests.report.page_browser import MARKS
 from tests.report.page_results import config_of, write_folder
 
@@ -123,8 +123,6 @@ class TestInTheBrowser:
         assert chromium.names("#board tbody th") == ["chunk=200/0"]
 
     def test_slopes_and_their_test_are_those_of_compare(self, chromium, reranked_page, capsys):
-        from harness.cli import main
-
         chromium.open(reranked_page.as_uri())
         chromium.until("return document.querySelectorAll('#reranked .slope').length === 4")
         rows = chromium.run(
@@ -132,9 +130,9 @@ class TestInTheBrowser:
             "[r.querySelector('.foreign').textContent, ...[...r.cells].slice(1).map(c => c.textContent)])"
         )
         options = ("--measure", "ndcg_exp@10", "--format", "markdown")
-        with pytest.raises(SystemExit):
-            main(["compare", str(reranked_page.parent), *options])
-        output = capsys.readouterr().out.partition("what the reranker does")[2]
+        output = run(capsys, "compare", reranked_page.parent, *options)[1].partition(
+            "what the reranker does"
+        )[2]
         for name, n, before, after, difference, *_ in rows:
             line = next(line for line in output.splitlines() if f"| {name} |" in line)
             cells = [cell.strip() for cell in line.strip("| ").split("|")]
@@ -142,8 +140,7 @@ class TestInTheBrowser:
 
     def test_kinds_of_questions_show_the_means_of_their_questions(self, chromium, reranked_page):
         chromium.open(reranked_page.as_uri())
-        with (reranked_page.parent / "per_query.csv").open(newline="") as file:
-            scores = [row for row in csv.DictReader(file) if row["stage"] == "rerank"]
+        scores = [row for row in table(reranked_page.parent / "per_query.csv") if row["stage"] == "rerank"]
         values = [
             float(row["value"])
             for row in scores

@@ -86,26 +86,6 @@ def test_tables_sort_by_their_headers_and_walk_by_arrow_keys(chromium, page):
     assert chromium.run("return document.activeElement.tagName") == "TR"
 
 
-def test_the_heat_map_is_read_and_opened_by_keyboard(chromium, page):
-    chromium.open(page)
-    chromium.run("document.querySelector('#queries canvas').focus()")
-    first = chromium.find("#queries .readout").text
-    chromium.keys("ARROW_RIGHT")
-    second = chromium.find("#queries .readout").text
-    chromium.keys("ARROW_DOWN")
-    third = chromium.find("#queries .readout").text
-    assert len({first, second, third}) == 3
-    assert "What of q" in second
-    chromium.keys("ENTER")
-    title = chromium.find("#drill-title").text
-    assert title.split("?")[0] in third
-    chromium.keys("ARROW_RIGHT")
-    assert chromium.find("#drill-title").text != title
-    chromium.keys("ESCAPE")
-    assert chromium.run("return document.activeElement.tagName") == "CANVAS"
-    assert chromium.run("return getComputedStyle(document.activeElement).outlineStyle") != "none"
-
-
 def test_questions_are_found_by_text_type_and_order(chromium, page):
     chromium.open(page)
     chromium.run("document.querySelector('#queries [data-keep=find]').focus()")

@@ -1,6 +1,5 @@
 """report.html keeps its state in the address, gives its tables and drawings as files, folds and prints."""
 
-import csv
 import time
 import xml.etree.ElementTree as ET
 from urllib.parse import parse_qs
@@ -8,6 +7,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from harness.running.bench.page import write_page
+from tests.command import table
 from tests.report.page_browser import MARKS
 from tests.report.page_results import write_folder
 
@@ -85,8 +85,7 @@ def test_tables_are_saved_as_csv(chromium, plain, tmp_path):
     chromium.open(plain)
     path = saved(chromium, tmp_path, "#board .save")
     assert path.name == "made-Leader-board.csv"
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(path)
     # the page has settings in words, files have their names
     assert [row["setting"] for row in rows] == chromium.names("#board tbody th")
     means = [float(row["mean"]) for row in rows]

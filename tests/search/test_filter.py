@@ -1,7 +1,5 @@
 """Filters: what is left of the documents, that any retriever ranks within it, how mistakes are counted."""
 
-import csv
-
 import pytest
 
 from harness.running.bench.flow import run_bench
@@ -13,6 +11,7 @@ from harness.steps.search.step import Passages
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
+from tests.command import table as rows_of
 from tests.search.test_steps import RETRIEVERS, TABLES, service, smallest, with_toys
 
 __all__ = ["service", "with_toys"]
@@ -255,11 +254,6 @@ def test_a_filter_reads_the_question_and_not_what_a_rewriter_made_of_it(table, t
     found = own.search("retrieve", config, passages(), QUERIES)
     assert found.filtered[0].named["company"] == ("Acme",)
     assert found.asked[0].text.startswith("Bolt & Sons: ")
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Every kind of step keeps the contract, and a new one costs one file and one line of a table."""
 
-import csv
 import json
 
 import pytest
@@ -13,6 +12,7 @@ from harness.steps.search.step import NotMeasuredError, Passages
 from harness.values.kinds import Kind
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
+from tests.command import table
 from tests.custom.services import Search
 from tests.models import tiny
 from tests.search import toys
@@ -211,8 +211,7 @@ def test_toys_run_from_yaml_to_tables(write_config, with_toys):
         assert [b - a for a, b in spans] == sorted(b - a for a, b in spans)
         assert set(after.chunk_ids) == set(before.chunk_ids) == set(last.chunk_ids)
         assert last.chunk_ids[2:] == after.chunk_ids[2:]
-    with (folder / "prices.csv").open(newline="") as file:
-        pairs = {row["stage"]: int(row["rerank_pairs"]) for row in csv.DictReader(file)}
+    pairs = {row["stage"]: int(row["rerank_pairs"]) for row in table(folder / "prices.csv")}
     queries = len(runs["retrieve"])
     assert pairs["rerank2"] == 2 * queries
     assert pairs["retrieve"] == pairs["retrieve.chroma"] == 0 < pairs["rerank"]

@@ -1,6 +1,5 @@
 """Test sets go out to other tools and come back; offsets mean what their own code takes them to mean."""
 
-import csv
 import importlib.util
 import json
 import os
@@ -15,6 +14,7 @@ from harness.data.corpus.text import text_sha256
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.labels.testset.formats import FORMATS, tables_of
 from harness.values.types import Document, Judgment
+from tests.command import table
 from tests.testset.helpers import run
 
 TEXT = (
@@ -78,8 +78,7 @@ def test_our_tables_are_read_back_as_they_were(docs):
         "chunk: {kind: page}\nretrieve: {kind: bm25}\n"
     )
     assert run("bench", "my.yaml", "--quiet") == 0
-    with Path("results/mine/judgments.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table("results/mine/judgments.csv")
     columns = ("query_id", "document", "start", "end", "grade", "evidence", "judge")
     assert sorted(tuple(row[name] for name in columns) for row in rows) == sorted(
         (*map(str, (*one.key, one.grade)), one.evidence, one.judge) for one in MADE.labels
@@ -91,8 +90,7 @@ def imported(capsys, *samples):
     """The labels and the queries that an import of ragas samples makes, and what it prints."""
     Path("t.jsonl").write_text("".join(json.dumps(one) + "\n" for one in samples), encoding="utf-8")
     assert run("import", "ragas", "t.jsonl", "--documents", "docs/*", "--to", "back") == 0
-    with Path("back/queries.csv").open(encoding="utf-8", newline="") as file:
-        return read_labels(Path("back/labels.csv")), list(csv.DictReader(file)), capsys.readouterr().out
+    return read_labels(Path("back/labels.csv")), table("back/queries.csv"), capsys.readouterr().out
 
 
 def test_ragas_keeps_answers_and_what_is_relevant_and_says_what_it_cannot(docs, capsys):

@@ -9,6 +9,7 @@ import pytest
 from harness.judge.agreement import krippendorff_alpha
 from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow
 from harness.labels.testset.state import SetState
+from tests.command import table
 from tests.label_page.pools import by
 from tests.testset.helpers import run, testset
 
@@ -76,8 +77,7 @@ def test_two_raters_keep_their_agreement_through_the_export(graded, capsys):
     assert "16 disagreements, 1 of them resolved" in sheet
     assert "3, resolved by Cleo" in sheet
     assert sheet.count("| unjudged |") == 15
-    with Path("set/export/grades.csv").open(encoding="utf-8", newline="") as file:
-        assert sorted(row["grader"] for row in csv.DictReader(file)) == ["Ada"] * 100 + ["Bob"] * 100
+    assert sorted(row["grader"] for row in table("set/export/grades.csv")) == ["Ada"] * 100 + ["Bob"] * 100
 
 
 @pytest.mark.parametrize(

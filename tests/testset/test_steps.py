@@ -24,6 +24,7 @@ from harness.labels.testset.rows import (
     to_csv,
 )
 from harness.labels.testset.state import SetState
+from tests.command import table
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import configure, model, prompt_of, run, scripted, testset, written_by_hand
 
@@ -43,8 +44,7 @@ def gathered(folder):
 
 def filled(sheet, grade):
     """Fill a sheet by ``grade(row)``; an empty grade leaves the row open."""
-    with Path(sheet).open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(sheet)
     with Path(sheet).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
@@ -73,8 +73,7 @@ def settled(**columns):
 
 def exported(name):
     """The rows of an exported table."""
-    with Path(f"set/export/{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return table(f"set/export/{name}.csv")
 
 
 def bench_by_words():
