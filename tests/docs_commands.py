@@ -137,26 +137,11 @@ def filings(folder):
         name = names[at % len(names)]
         company, year, _ = name.split("_")
         question = f"{company} in {year}: {texts[query_id]['text']}"
-        questions.append(
-            {
-                "query_id": query_id,
-                "document": name,
-                "question": question,
-                "answer": texts[query_id]["answer"],
-                "question_type": "metrics-generated" if at % 2 else "novel-generated",
-                "question_reasoning": "",
-                "justification": "",
-            }
-        )
-        evidence.append(
-            {
-                "query_id": query_id,
-                "evidence_no": "1",
-                "document": name,
-                "page": row["page"],
-                "evidence_text": row["quote"],
-            }
-        )
+        own = {"query_id": query_id, "document": name}
+        kind = "metrics-generated" if at % 2 else "novel-generated"
+        told = {"question": question, "answer": texts[query_id]["answer"], "question_type": kind}
+        questions.append(own | told | {"question_reasoning": "", "justification": ""})
+        evidence.append(own | {"evidence_no": "1", "page": row["page"], "evidence_text": row["quote"]})
     write(folder / "questions.csv", questions)
     write(folder / "evidence.csv", evidence)
     described = (

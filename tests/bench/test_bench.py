@@ -68,16 +68,8 @@ def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
     model = record["models"]["embedded:all-MiniLM-L6-v2"]
     assert model["fingerprint"]
     assert (model["dtype"], model["backend"]) == ("float32", "torch")
-    assert set(record["timings"]) >= {
-        "parse",
-        "labels",
-        "chunk",
-        "embed",
-        "retrieve",
-        "rerank",
-        "score",
-        "total",
-    }
+    steps = ("parse", "labels", "chunk", "embed", "retrieve", "rerank", "score", "total")
+    assert set(record["timings"]) >= set(steps)
     assert read_summary(folder)[0] == results.summary
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from harness.running.config.load import load_config
 from tests.bench.conftest import QUERIES
-from tests.command import bench, exit_code, table
+from tests.command import bench, exit_code, printed, table
 from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed, quick, rerank_script
 
@@ -44,17 +44,14 @@ def prices(folder, column="endpoint_cost"):
 def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
     with FakeServer(script) as server:
         path = config(server.url)
-        assert exit_code("validate", path) == 0
-        output = " ".join(capsys.readouterr().out.split())
+        output = printed(capsys, "validate", path)
         assert "e-1: 29 texts: 1 requests to make" in output
         assert "r-1: about 30 pairs: 10 requests to make" in output
-        assert exit_code("bench", path, "--dry-run") == 0
-        output = " ".join(capsys.readouterr().out.split())
+        output = printed(capsys, "bench", path, "--dry-run")
         assert "e-1: 29 texts: 1 requests to make, 0 texts kept from before" in output
         assert "depend on an endpoint that has not been called yet. Nothing was spent." in output
         assert server.count == 0, "a plan and a dry run send nothing"
-        assert exit_code("bench", path, "--quiet") == 0
-        message = " ".join(capsys.readouterr().out.split())
+        message = printed(capsys, "bench", path, "--quiet")
         count = server.count
         assert "r-1: " in message
         embedded = [request for request in server.requests if request["path"].endswith("/embeddings")]

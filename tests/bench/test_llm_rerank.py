@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.report import LatencyRow, PriceRow
-from tests.command import bench, exit_code
+from tests.command import bench, printed
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import QUERIES
@@ -45,21 +45,18 @@ def config(write_config):
 def test_rerankers_are_planned_paid_once_priced_and_timed(config, capsys):
     with FakeServer(first) as server:
         path = config(server.url)
-        assert exit_code("bench", path, "--dry-run") == 0
-        output = " ".join(capsys.readouterr().out.split())
+        output = printed(capsys, "bench", path, "--dry-run")
         assert "grade v1 by fake: 30 lists: 30 calls to make" in output
         # windows over six passages: 3–6 and 1–4
         assert "order v1 by fake: 5 lists: 10 calls to make" in output
         # a heap of six in threes: to build two and one more; then two of 5 and 4 passages: 2 + 1
         assert "best v1 by fake: 5 lists: 30 calls to make" in output
         assert "Nothing was spent." in output
-        assert exit_code("validate", path) == 0
-        assert "order v1 by fake: 5 lists: 10 calls to make" in " ".join(capsys.readouterr().out.split())
+        assert "order v1 by fake: 5 lists: 10 calls to make" in printed(capsys, "validate", path)
         assert server.count == 0
         results, folder = bench(path)
         count = server.count
-        assert exit_code("bench", path, "--quiet") == 0
-        assert "order v1 by fake reranked: 0 calls now" in " ".join(capsys.readouterr().out.split())
+        assert "order v1 by fake reranked: 0 calls now" in printed(capsys, "bench", path, "--quiet")
         again, _ = bench(path)
         assert server.count == count, "all of it is in the ledger"
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
@@ -101,8 +98,7 @@ def test_a_second_match_by_names_is_planned_paid_once_priced_and_timed(write_con
             more="measures: [ndcg_exp@3]\nlatency: {queries: 2}",
             cache="fresh",
         )
-        assert exit_code("bench", path, "--dry-run") == 0
-        output = " ".join(capsys.readouterr().out.split())
+        output = printed(capsys, "bench", path, "--dry-run")
         assert (
             f"names_and_intent v1 of questions by fake: {len(QUERIES)} texts: {len(QUERIES)} calls" in output
         )

@@ -237,61 +237,60 @@ def crossed(step, **values):
     }
 
 
-def test_keys_of_a_step_that_are_crossed_are_factors_of_their_own():
-    sizes = {"chunk_size": (500, 1000), "chunk_overlap": (0, 50)}
-    for step, values, names, levels in (
+CUTS = {"chunk_size": (500, 1000), "chunk_overlap": (0, 50)}
+LONG = {"500 characters", "1,000 characters"}
+OVERLAPS = {"no overlap", "overlap 50"}
+DEEP = {"top k 10", "top k 20"}
+
+
+@pytest.mark.parametrize(
+    ("step", "values", "factors"),
+    [
+        ("chunk", {"kind": ("recursive",), **CUTS}, {"chunk size": LONG, "overlap": OVERLAPS}),
         (
             "chunk",
-            {"kind": ("recursive",), **sizes},
-            ["chunk size", "overlap"],
-            [["500 characters", "1,000 characters"], ["no overlap", "overlap 50"]],
-        ),
-        (
-            "chunk",
-            {"kind": ("recursive", "sentence"), **sizes},
-            ["chunk size", "chunker", "overlap"],
-            [["500 characters", "1,000 characters"], ["recursive", "sentence"], ["no overlap", "overlap 50"]],
+            {"kind": ("recursive", "sentence"), **CUTS},
+            {"chunk size": LONG, "chunker": {"recursive", "sentence"}, "overlap": OVERLAPS},
         ),
         (
             "chunk",
             {"kind": ("recursive_token",), "chunk_size": (500, 1000), "tokens_per_chunk": (128, 256)},
-            ["chunk size", "tokens per chunk"],
-            [["500 characters", "1,000 characters"], ["tokens per chunk 128", "tokens per chunk 256"]],
+            {"chunk size": LONG, "tokens per chunk": {"tokens per chunk 128", "tokens per chunk 256"}},
         ),
         (
             "chunk",
-            {"kind": ("recursive",), "unit": ("characters", "tokens"), **sizes},
-            ["chunk size", "overlap"],
-            [
-                ["500 characters", "500 tokens", "1,000 characters", "1,000 tokens"],
-                ["no overlap", "overlap 50"],
-            ],
+            {"kind": ("recursive",), "unit": ("characters", "tokens"), **CUTS},
+            {"chunk size": LONG | {"500 tokens", "1,000 tokens"}, "overlap": OVERLAPS},
         ),
         (
             "retrieve",
             {"kind": ("chroma",), "model": ("a/one", "b/two"), "top_k": (10, 20)},
-            ["search", "search top k"],
-            [["vectors, one", "vectors, two"], ["top k 10", "top k 20"]],
+            {"search": {"vectors, one", "vectors, two"}, "search top k": DEEP},
         ),
         (
             "retrieve",
             {"kind": ("bm25", "chroma"), "top_k": (10, 20)},
-            ["search", "search top k"],
-            [["words", "vectors"], ["top k 10", "top k 20"]],
+            {"search": {"words", "vectors"}, "search top k": DEEP},
         ),
         (
             "rerank",
             {"kind": ("cross_encoder",), "model": ("a/one", "b/two"), "max_length": (256, 512)},
-            ["reranker", "reranker max length"],
-            [["reranked, one", "reranked, two"], ["max length 256", "max length 512"]],
+            {
+                "reranker": {"reranked, one", "reranked, two"},
+                "reranker max length": {"max length 256", "max length 512"},
+            },
         ),
-    ):
-        found = design_of(crossed(step, **values))
-        assert [one.name for one in found.factors] == names
-        assert [sorted(one.distinct) for one in found.factors] == list(map(sorted, levels))
-        # every setting is one cell, and has its own name
-        assert len(found.cells(tuple(found.names))) == len(set(found.names.values())) == len(found.names)
-    missing = crossed("chunk", kind=("recursive",), **sizes)
+    ],
+)
+def test_keys_of_a_step_that_are_crossed_are_factors_of_their_own(step, values, factors):
+    found = design_of(crossed(step, **values))
+    assert [(one.name, set(one.distinct)) for one in found.factors] == list(factors.items())
+    # every setting is one cell, and has its own name
+    assert len(found.cells(tuple(found.names))) == len(set(found.names.values())) == len(found.names)
+
+
+def test_keys_that_are_not_crossed_are_one_factor_and_what_a_key_decides_belongs_to_it():
+    missing = crossed("chunk", kind=("recursive",), **CUTS)
     del missing["3"]
     assert [one.name for one in design_of(missing).factors] == ["chunking"]
     assert list(design_of(missing).names.values())[:2] == [

@@ -227,51 +227,21 @@ def pair(one, other, difference, low, high):
 
 
 @pytest.mark.parametrize(
-    ("found", "setting", "regret"),
+    # difference and interval of a against b, a against c, b against c
+    ("ab", "ac", "bc", "setting", "regret"),
     [
         # the smallest bound is that of b, 0.12 behind: a is taken, with its own bound
-        (
-            [
-                pair("a", "b", 0.12, -0.05, 0.3),
-                pair("a", "c", 0.13, -0.2, 0.4),
-                pair("b", "c", 0.01, -0.06, 0.1),
-            ],
-            "a",
-            0.2,
-        ),
+        ((0.12, -0.05, 0.3), (0.13, -0.2, 0.4), (0.01, -0.06, 0.1), "a", 0.2),
         # b is as good within the tolerance, and its bound smaller by more than that
-        (
-            [
-                pair("a", "b", 0.01, -0.03, 0.05),
-                pair("a", "c", 0.1, -0.2, 0.4),
-                pair("b", "c", 0.09, -0.04, 0.2),
-            ],
-            "b",
-            0.05,
-        ),
+        ((0.01, -0.03, 0.05), (0.1, -0.2, 0.4), (0.09, -0.04, 0.2), "b", 0.05),
         # smaller by no more than the tolerance
-        (
-            [
-                pair("a", "b", 0.01, -0.03, 0.03),
-                pair("a", "c", 0.1, -0.045, 0.4),
-                pair("b", "c", 0.09, -0.03, 0.2),
-            ],
-            "a",
-            0.045,
-        ),
+        ((0.01, -0.03, 0.03), (0.1, -0.045, 0.4), (0.09, -0.03, 0.2), "a", 0.045),
         # as good within the tolerance, but shown to be worse
-        (
-            [
-                pair("a", "b", 0.01, 0.001, 0.02),
-                pair("a", "c", 0.1, -0.2, 0.4),
-                pair("b", "c", 0.09, -0.04, 0.2),
-            ],
-            "a",
-            0.2,
-        ),
+        ((0.01, 0.001, 0.02), (0.1, -0.2, 0.4), (0.09, -0.04, 0.2), "a", 0.2),
     ],
 )
-def test_the_highest_mean_is_recommended_unless_one_as_good_may_lose_far_less(found, setting, regret):
+def test_the_highest_mean_is_recommended_unless_one_as_good_may_lose_far_less(ab, ac, bc, setting, regret):
+    found = [pair("a", "b", *ab), pair("a", "c", *ac), pair("b", "c", *bc)]
     advice = advise("abc", found, None, QUICK)
     assert (advice.setting, advice.regret) == (setting, regret)
 

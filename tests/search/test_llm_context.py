@@ -12,6 +12,7 @@ from harness.running.corpora import load_corpus
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.bench.test_asked import command
+from tests.command import printed
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
 
@@ -104,14 +105,12 @@ def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured,
         command("validate", path)
         output = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
         chunks = int(re.search(r"to write situate v1 by fake-1: (\d+) chunks", output)[1])
-        command("bench", path, "--dry-run")
-        output = " ".join(capsys.readouterr().out.split())
+        output = printed(capsys, "bench", path, "--dry-run")
         assert "depend on a context that has not been made yet. Nothing was spent." in output
         assert server.count == 0
         results, _ = run_bench(load_config(path), Silent())
         assert server.count == chunks
-        command("bench", path)
-        output = " ".join(capsys.readouterr().out.split())
+        output = printed(capsys, "bench", path)
         assert f"situate v1 by fake-1 wrote context for chunks: 0 calls now for 0.0000, {chunks}" in output
         command("bench", path, "--dry-run")
         assert server.count == chunks

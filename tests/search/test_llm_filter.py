@@ -14,6 +14,7 @@ from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
 from tests.bench.test_asked import command
+from tests.command import printed
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
 
@@ -148,16 +149,14 @@ measures: [ndcg_exp@3]""",
         command("validate", path)
         output = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
         assert "to filter fields v1 by fake-1: 5 queries: 5 calls" in output
-        command("bench", path, "--dry-run")
-        output = " ".join(capsys.readouterr().out.split())
+        output = printed(capsys, "bench", path, "--dry-run")
         assert "depend on a filter that has not been made yet. Nothing was spent." in output
         assert server.count == 0
         command("bench", path)
         assert server.count == 5
         output = " ".join(capsys.readouterr().out.split())
         assert "fields v1 by fake-1 found what queries name: 5 calls now for 0.0100, 0 answers" in output
-        command("show", path.parent / "results" / "tiny")
-        output = " ".join(capsys.readouterr().out.split())
+        output = printed(capsys, "show", path.parent / "results" / "tiny")
         assert "Filters leave out labelled documents: base (3 of 4 queries); what they leave out" in output
         command("bench", path, "--dry-run")
         assert server.count == 5
