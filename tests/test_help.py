@@ -1,7 +1,6 @@
 """`--help` fits a terminal of 80 columns, and its examples can be pasted."""
 
 import argparse
-import re
 
 import pytest
 
@@ -71,14 +70,6 @@ def test_a_typo_in_a_command_is_answered_with_the_nearest_one(words, near, capsy
 def test_a_removed_command_is_answered_with_what_takes_its_place(words, removed, capsys):
     assert exit_code(*words) == 2
     assert f"{words[removed]} was removed: " in capsys.readouterr().err
-
-
-def test_help_names_no_file_that_only_a_checkout_has():
-    for words, one in commands(parser()):
-        named = re.findall(
-            r"(?:docs/[a-z-]+\.md|configs/\S+|tools/\S+|\bmake [a-z-]+ [A-Z]+=)", one.format_help()
-        )
-        assert not named, words
 
 
 @pytest.mark.parametrize(

@@ -39,15 +39,6 @@ def test_a_step_says_a_line_a_minute_and_one_at_its_end(lines):
     ]
 
 
-def test_what_is_next_to_a_bar_is_in_the_line(lines):
-    clock = Clock()
-    task = LinesTask("judging", 10, lines.append, clock)
-    task.describe("$0.12")
-    clock.now += 61
-    task.advance()
-    assert lines == ["judging: 1 of 10, 1 min 1 s, about 9 min 9 s left ($0.12)"]
-
-
 @pytest.mark.parametrize(
     ("total", "seconds", "expected"),
     # a short step says nothing; one that is cut short says how far it came

@@ -183,24 +183,14 @@ def test_an_output_that_lacks_a_letter_is_an_error_in_words(files, tmp_path):
 def test_the_official_outputs_of_dl19_are_reproduced(shared_corpora, capsys):
     folder = shared_corpora / "trec" / "dl19"
     expected = table(folder / "expected_ndcg10.csv")
+    qrels = folder / "qrels.dl19-passage.txt"
+    words = ("--measures", "ndcg_lin@10,ndcg_exp@10", "--per-query", "--format", "csv")
     for name in ("bm25-default", "ICT-BERT2", "ICT-CKNRM_B", "ICT-CKNRM_B50"):
-        _, out, _ = score(
-            capsys,
-            *(
-                "--run",
-                str(folder / "runs" / f"{name}.txt"),
-                "--qrels",
-                str(folder / "qrels.dl19-passage.txt"),
-            ),
-            *("--measures", "ndcg_lin@10,ndcg_exp@10", "--per-query", "--format", "csv"),
-        )
+        _, out, _ = score(capsys, "--run", folder / "runs" / f"{name}.txt", "--qrels", qrels, *words)
         values = values_of(out)
         rows = [row for row in expected if row["run"] == name]
         assert len(rows) == 44
         for row in rows:
-            assert values[row["topic"], "ndcg_lin@10"] == pytest.approx(
-                float(row["ndcg10_linear_trec_eval"]), abs=6e-7
-            )
-            assert values[row["topic"], "ndcg_exp@10"] == pytest.approx(
-                float(row["ndcg10_exponential"]), abs=6e-6
-            )
+            linear, exponential = (values[row["topic"], f"ndcg_{gain}@10"] for gain in ("lin", "exp"))
+            assert linear == pytest.approx(float(row["ndcg10_linear_trec_eval"]), abs=6e-7)
+            assert exponential == pytest.approx(float(row["ndcg10_exponential"]), abs=6e-6)

@@ -24,26 +24,6 @@ def test_markdown_by_hand():
     assert render([("Use a_b.", "Not c.")], "markdown") == "- Use a\\_b.\n- Not c.\n"
 
 
-def test_latex_by_hand():
-    out = render([Table("50 %", ("setting", "mean"), (("a_b", "-0.5"),), notes=("One.",))], "latex")
-    assert out.splitlines() == [
-        r"\begin{table}",
-        r"\caption{50 \%}",
-        r"\centering\setlength{\tabcolsep}{4pt}",
-        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        r"\begin{tabular}{lr}",
-        r"\toprule",
-        r"setting & mean \\",
-        r"\midrule",
-        r"a\_b & $-$0.5 \\",
-        r"\bottomrule",
-        r"\end{tabular}}",
-        "",
-        r"\smallskip{\footnotesize One.}",
-        r"\end{table}",
-    ]
-
-
 def test_a_hostile_name_stays_in_its_cell():
     row = render([table(HOSTILE)], "markdown").splitlines()[4]
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3

@@ -23,25 +23,6 @@ def summary(setting, n=20, mean=0.5, measures=("ndcg_exp@10", "map")):
     ]
 
 
-def test_what_fits_is_on_one_line_and_what_does_not_on_two():
-    table = Table("t", ("setting", "stage", "mean"), (("a", "rerank", "0.5"), ("a", "retrieve", "0.25")))
-    assert to_text(table).splitlines()[1:] == [
-        "setting     stage  mean",
-        "───────────────────────",
-        "a          rerank   0.5",
-        "a        retrieve  0.25",
-    ]
-    assert to_text(table, 22).splitlines()[1] == "setting    stage mean"
-    assert to_text(table, 18).splitlines()[1:] == [
-        "setting",
-        "     stage  mean",
-        "────────────────",
-        "a",
-        "    rerank   0.5",
-        "  retrieve  0.25",
-    ]
-
-
 def test_settings_come_before_what_they_had_before_their_last_stage():
     rows = [*summary("a", mean=0.5), *(replace(row, stage="rerank", mean=0.4) for row in summary("a"))]
     table = summary_table("run", [*rows, *summary("b", mean=0.3)])
