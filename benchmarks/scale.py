@@ -1,12 +1,16 @@
 """Time and memory of each stage of a benchmark by the number of chunks, on made-up text and vectors.
 
-python benchmarks/scale.py [--chunks 1000 10000 100000] [--queries 10000] [--folder DIR] [--stages bm25 …]
+python -m benchmarks.scale [--chunks 1000 10000 100000] [--queries 10000] [--folder DIR] [--stages bm25 …]
+python -m benchmarks.scale … --write benchmarks/scale.json    # keep the constants, beside those it has
+python -m benchmarks.scale --table                            # the tables of docs/scale.md, from them
 
 Documents of random words, whose frequencies follow Zipf's law, are cut into chunks of about 300 characters.
 Each query takes six words of a passage, which is its label. Vectors are random numbers that a text decides
 (384 dimensions), so nothing is computed by a model. There are three settings: BM25, exact dense search, and
 their fusion by reciprocal ranks. Each stage runs in a process of its own, which finds what earlier stages
-have made in the cache; `run` is `harness bench` over all of it, with scores, tables and page.
+have made in the cache; `run` is `harness bench` over all of it, with scores, tables and page. `chroma` and
+`faiss` (HNSW) build and search an index of the same vectors, once, as in a deployment. `real` reads and
+embeds a shipped collection instead: what a parser and a model take for a chunk of this size.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import argparse
 import csv
 import json
 import os
+import platform
 import resource
 import subprocess
 import sys
@@ -23,6 +28,7 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +38,10 @@ CHUNK_SIZE, CHUNKS_A_DOCUMENT = 300, 100
 WORDS, ZIPF = 100_000, 1.05
 DIMENSIONS, TOP_K = 384, 20
 MODEL = "embedded:all-MiniLM-L6-v2"
-STAGES = ("chunk", "vectors", "bm25", "exact", "fusion", "run")
+STAGES = ("chunk", "vectors", "bm25", "exact", "fusion", "run", "chroma", "faiss", "real")
+# a setting of a configuration: what the stage searches by
+SEARCHED = {"bm25": 0, "vectors": 1, "exact": 1, "fusion": 2, "chroma": 3, "faiss": 4}
+REAL = ROOT / "corpora" / "meridian"
 
 
 def words_of(rng: np.random.Generator) -> list[str]:
@@ -75,21 +84,28 @@ def make_corpus(folder: Path, chunks: int, queries: int) -> None:
     write_table(folder / "labels.csv", ("query_id", "document", "grade", "start", "end"), labels)
     words_only = {"kind": "bm25", "top_k": TOP_K}
     dense = {"kind": "exact", "model": MODEL, "top_k": TOP_K}
+    settings = [
+        {"retrieve": words_only},
+        {"retrieve": dense},
+        {"retrieve": {"kind": "rrf", "top_k": TOP_K, "routes": [words_only, dense]}},
+    ]
+    stores = [
+        {"retrieve": {**dense, "kind": "chroma", "exact": False}},
+        {"retrieve": {**dense, "kind": "faiss"}},
+    ]
     config = {
         "name": "scale",
         "documents": str(folder / "documents" / "*.txt"),
         "queries": str(folder / "queries.csv"),
         "labels": str(folder / "labels.csv"),
         "chunk": {"kind": "recursive", "chunk_size": CHUNK_SIZE, "chunk_overlap": 0},
-        "settings": [
-            {"retrieve": words_only},
-            {"retrieve": dense},
-            {"retrieve": {"kind": "rrf", "top_k": TOP_K, "routes": [words_only, dense]}},
-        ],
+        "settings": settings,
         "cache": str(folder / "cache"),
         "results": str(folder / "results"),
     }
     (folder / "scale.yaml").write_text(json.dumps(config), encoding="utf-8")
+    stored = {**config, "settings": [*settings, *stores]}
+    (folder / "stores.yaml").write_text(json.dumps(stored), encoding="utf-8")
 
 
 def write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -123,8 +139,8 @@ def run_stage(folder: Path, stage: str) -> None:
     from harness.values import Silent
 
     give_vectors()
-    config = load_config(folder / "scale.yaml")
-    begun, used = time.perf_counter(), time.process_time()
+    config = load_config(folder / ("stores.yaml" if stage in ("chroma", "faiss") else "scale.yaml"))
+    begun, used, chunks = time.perf_counter(), time.process_time(), 0
     if stage == "run":
         run_or_reuse(config, Silent(), again=True)
     else:
@@ -133,7 +149,7 @@ def run_stage(folder: Path, stage: str) -> None:
             queries = corpora.united.queries.queries
             if stage != "chunk":
                 begun, used = time.perf_counter(), time.process_time()
-                point = points[{"bm25": 0, "vectors": 1, "exact": 1, "fusion": 2}[stage]]
+                point = points[SEARCHED[stage]]
                 if stage == "vectors":
                     tools = RunTools.of(queries, context)
                     wants = list(tools.wants(point.setting.finder, point.chunking.passages, queries))
@@ -141,42 +157,125 @@ def run_stage(folder: Path, stage: str) -> None:
                 else:
                     search_settings([point], queries, context)
             chunks = len(points[0].chunking.chunks)
-            print(f"{chunks:,} chunks", file=sys.stderr)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps([time.perf_counter() - begun, time.process_time() - used, peak]))
+    print(json.dumps([time.perf_counter() - begun, time.process_time() - used, peak, chunks]))
 
 
-def measured(folder: Path, chunks: int, queries: int, stages: Sequence[str]) -> Iterator[str]:
-    """A row of the table for each stage, on a corpus that is made where there is none."""
+def run_real(folder: Path) -> None:
+    """Read and embed a shipped PDF with an empty cache; print the CPU seconds of a chunk as JSON."""
+    from benchmarks.cold_speed import watched
+
+    clock = watched()
+    import harness
+
+    config = {
+        **json.loads((folder / "scale.yaml").read_text(encoding="utf-8")),
+        "documents": str(REAL / "documents" / "*"),
+        "queries": str(REAL / "queries.csv"),
+        "labels": str(REAL / "labels.csv"),
+        "settings": [{"retrieve": {"kind": "exact", "model": MODEL, "top_k": TOP_K}}],
+    }
+    with tempfile.TemporaryDirectory() as fresh:
+        done = harness.run({**config, "cache": f"{fresh}/cache", "results": f"{fresh}/results"}, again=True)
+        (noted,) = done.record["counts"]["settings"].values()
+    clock.end()
+    took = {
+        "parse": clock.taken["parser"],
+        "embed": clock.taken["forward passes"] + clock.taken["tokenising"],
+    }
+    print(json.dumps({part: round(seconds / noted["chunks"], 5) for part, seconds in took.items()}))
+
+
+def in_process(folder: Path, stage: str) -> Any:
+    """What a stage prints, run in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.scale", "--stage", stage, "--folder", str(folder)]
+    # threads that wait for each other beside other work would count as CPU seconds
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=False, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
+    if done.returncode:
+        raise SystemExit(f"{stage} in {folder} ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def disk(folder: Path) -> int:
+    """The bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def measured(folder: Path, chunks: int, queries: int, stages: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A row for each stage, on a corpus that is made where there is none; ``disk`` is what the cache grew."""
     if not (folder / "scale.yaml").exists():
         make_corpus(folder, chunks, queries)
     for stage in stages:
-        command = [sys.executable, "-m", "benchmarks.scale", "--stage", stage, "--folder", str(folder)]
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
-        done = subprocess.run(command, check=False, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
-        if done.returncode:
-            raise SystemExit(f"{stage} with {chunks:,} chunks ended with {done.returncode}")
-        seconds, cpu, peak = json.loads(done.stdout)
-        yield f"| {stage} | {chunks:,} | {seconds:,.1f} | {cpu:,.1f} | {peak:,.0f} |"
+        before = disk(folder / "cache")
+        seconds, cpu, peak, found = in_process(folder, stage)
+        grown = (disk(folder / "cache") - before) / 2**20
+        yield {
+            "stage": stage,
+            "asked": chunks,
+            "chunks": found,
+            "seconds": round(seconds, 2),
+            "cpu": round(cpu, 2),
+            "peak": round(peak),
+            "disk": round(grown, 2),
+        }
+
+
+def kept(path: Path, queries: int, rows: Sequence[dict[str, Any]], real: dict[str, float] | None) -> None:
+    """Write the constants, in place of those of the same stages and corpora."""
+    old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": [], "real": {}}
+    found = {(row["stage"], row["asked"]): row for row in [*old["rows"], *rows]}
+    ordered = sorted(found.values(), key=lambda row: (STAGES.index(row["stage"]), row["asked"]))
+    sizes = {row["asked"]: row["chunks"] for row in ordered if row["chunks"]}
+    ordered = [{**row, "chunks": row["chunks"] or sizes.get(row["asked"], 0)} for row in ordered]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    machine = f"{os.cpu_count()} cores, {memory:.0f} GB, {platform.system()} {platform.machine()}"
+    constants = {"machine": machine, "queries": queries, "real": real or old["real"]}
+    lines = ",\n  ".join(json.dumps(row) for row in ordered)
+    text = json.dumps(constants, indent=1).removesuffix("\n}") + f',\n "rows": [\n  {lines}\n ]\n}}\n'
+    path.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
+    """Measure, and print a row per stage; or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--chunks", nargs="+", type=int, default=[1_000, 10_000, 100_000])
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--folder", type=Path, help="keep corpora and caches here, and use those it has")
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES)
+    parser.add_argument("--write", type=Path, help="keep what was measured in this file of constants")
+    parser.add_argument("--table", action="store_true", help="measure nothing; print the tables")
     parser.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.stage:
+    if args.table:
+        from benchmarks.scale_table import tables
+
+        print("\n\n".join(tables().values()))
+    elif args.stage == "real":
+        run_real(args.folder)
+    elif args.stage:
         run_stage(args.folder, args.stage)
-        return
+    else:
+        measure(args)
+
+
+def measure(args: argparse.Namespace) -> None:
+    """Run all stages over all sizes, the constants written after each."""
+    stages = [stage for stage in args.stages if stage != "real"]
     with tempfile.TemporaryDirectory() as temporary:
-        print("| stage | chunks | seconds | CPU seconds | peak MB |\n|---|--:|--:|--:|--:|", flush=True)
+        print("| stage | chunks | seconds | CPU seconds | peak MB | disk MB |\n|---|--:|--:|--:|--:|--:|")
         for chunks in args.chunks:
             folder = (args.folder or Path(temporary)) / f"{chunks}-{args.queries}"
-            for row in measured(folder, chunks, args.queries, args.stages):
-                print(row, flush=True)
+            for row in measured(folder, chunks, args.queries, stages):
+                cells = [f"{row[name]:,.1f}" for name in ("seconds", "cpu", "peak", "disk")]
+                print(f"| {row['stage']} | {chunks:,} | {' | '.join(cells)} |", flush=True)
+                if args.write:
+                    kept(args.write, args.queries, [row], None)
+        if "real" in args.stages:
+            real = in_process(folder, "real")
+            print(f"a real chunk: {real['parse']:.4f} CPU seconds to read, {real['embed']:.4f} to embed")
+            if args.write:
+                kept(args.write, args.queries, [], real)
 
 
 if __name__ == "__main__":

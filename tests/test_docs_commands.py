@@ -59,7 +59,12 @@ SMALLER = (
     (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1 --tools ours ir_measures"),
     (r"(measures_speed.py --slow-queries 0)", r"\1 --queries 40 --repeats 1"),
     (r"score_speed.py --repeats 5", "score_speed.py --repeats 1 --queries 40"),
-    (r"scale.py --chunks [ \d]+", "scale.py --queries 20 --chunks 300 "),
+    (
+        r"scale --chunks .*",
+        "scale --queries 20 --chunks 300 --stages chunk vectors bm25 exact fusion run faiss",
+    ),
+    (r"(cold_speed.py) .*", r"\1 --config my.yaml"),
+    (r"(scale_sample \w+) .*", r"\1 --words-only --pool 2 --sizes 0 1 --samples 1"),
     (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
     (
         r"compare_speed$",
@@ -79,6 +84,7 @@ BEFORE = {
         "python -m benchmarks.public_data financebench DIR",
         "python -m benchmarks.public_data chunking_eval DIR",
     ),
+    "scale.md": ("python -m benchmarks.public_data financebench DIR",),
     "retrieval.md": ("harness bench configs/meridian_retrieval.yaml",),
     "report.md": ("harness bench configs/meridian.yaml",),
     "README.md": ("harness bench configs/quickstart.yaml", "harness bench my.yaml"),

@@ -1,0 +1,433 @@
+"""The tables of docs/scale.md, from what the benchmarks have measured.
+
+python -m benchmarks.scale_table            # write them into docs/scale.md
+python -m benchmarks.scale_table --check    # change nothing; fail if the page is out of date
+
+benchmarks/scale.json holds the constants that `python -m benchmarks.scale` has measured, and
+benchmarks/scale_sample.json the samples of `python -m benchmarks.scale_sample`. A value beyond the largest
+measured corpus goes on as from the second largest to the largest, and is marked with ~.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "scale.md"
+CONSTANTS = Path(__file__).parent / "scale.json"
+SAMPLES = Path(__file__).parent / "scale_sample.json"
+COLD = Path(__file__).parent / "cold_speed.json"
+# done by a thread or a process per core; all else is done by one core
+SHARED_OUT = ("forward passes", "tokenising", "parser")
+SIZES = (10**6, 10**7, 10**8, 10**9)
+MEMORIES = (16, 64, 256, 1024)
+# a machine that one can rent, in GB
+LARGE = 1024
+WITH_PEAK = {
+    "chunk": "documents and chunks alone",
+    "exact": "`exact` (vectors read from the disk)",
+    "bm25": "`bm25`",
+    "faiss": "`faiss` (HNSW)",
+    "chroma": "`chroma`",
+    "run": "a whole run of three settings",
+}
+WORK = {
+    "chunk": "cut, count tokens",
+    "vectors": "store and look up vectors",
+    "bm25": "`bm25`: index and search",
+    "exact": "`exact`: search",
+    "faiss": "`faiss`: index and search",
+    "chroma": "`chroma`: index and search",
+    "run": "scores, tables and page",
+}
+ON_DISK = ("chunk", "vectors", "faiss", "chroma")
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What was measured: by stage the corpora with their values, and the CPU seconds of a real chunk."""
+
+    machine: str
+    queries: int
+    real: Mapping[str, float]
+    rows: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def read(cls, path: Path = CONSTANTS) -> Constants:
+        """The constants of a file."""
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+    def of(self, stage: str, value: str) -> list[tuple[int, float]]:
+        """The chunks of each corpus and the value there, by falling size of corpus first."""
+        return sorted((row["chunks"], row[value]) for row in self.rows if row["stage"] == stage)
+
+    def at(self, stage: str, value: str, chunks: float) -> float:
+        """The value for so many chunks, on the line through the two nearest corpora, the largest beyond."""
+        known = self.of(stage, value)
+        place = next(
+            (i for i, (size, _) in enumerate(known[1:-1], start=1) if chunks <= size), len(known) - 1
+        )
+        (low, below), (high, above) = known[place - 1], known[place]
+        return max(0.0, above + (chunks - high) * (above - below) / (high - low))
+
+    def largest(self, stage: str) -> int:
+        """The chunks of the largest corpus measured."""
+        return self.of(stage, "cpu")[-1][0]
+
+    def fits(self, stage: str, megabytes: float) -> float:
+        """How many chunks take that much memory."""
+        (low, below), (high, above) = self.of(stage, "peak")[-2:]
+        return high + (megabytes - above) * (high - low) / (above - below)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Markdown; the first column is text."""
+    lines = [f"| {' | '.join(head)} |", "|---" + "|--:" * (len(head) - 1) + "|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def short(value: float) -> str:
+    """Two digits that count, and no more."""
+    if value <= 0:
+        return "0"
+    digits = 1 - math.floor(math.log10(value))
+    return f"{round(value, digits):,.{max(0, min(digits, 3))}f}"
+
+
+def measured(c: Constants) -> str:
+    """CPU seconds and memory of each stage and corpus, as measured."""
+    asked = sorted({row["asked"] for row in c.rows})
+    stages = list(dict.fromkeys(row["stage"] for row in c.rows))
+    cells = {(row["stage"], row["asked"]): row for row in c.rows}
+    parts = []
+    for value, title in (
+        ("cpu", "CPU seconds"),
+        ("peak", "Peak memory in MB"),
+        ("disk", "MB added to the cache"),
+    ):
+        rows = [
+            [stage, *(shown(cells.get((stage, size)), value) for size in asked)]
+            for stage in stages
+            if value != "disk" or stage in ON_DISK
+        ]
+        parts.append(f"{title}:\n\n{table(['stage', *(f'{size:,}' for size in asked)], rows)}")
+    return "\n\n".join([f"Machine: {c.machine}, shared; {c.queries:,} questions.", *parts])
+
+
+def shown(row: Mapping[str, Any] | None, value: str) -> str:
+    """A measured value, or what says that there is none."""
+    return "not measured" if row is None else f"{row[value]:,.{0 if row[value] >= 100 else 1}f}"
+
+
+def summary(c: Constants) -> str:
+    """What the largest corpus took."""
+    asked = max(row["asked"] for row in c.rows if row["stage"] == "run")
+    own = {row["stage"]: row for row in c.rows if row["asked"] == asked}
+    run = [own[stage] for stage in ("chunk", "vectors", "bm25", "exact", "fusion", "run")]
+    chunks, cpu = own["run"]["chunks"], sum(row["cpu"] for row in run)
+    peak = max(row["peak"] for row in run) / 1000
+    embed, read = c.real["embed"], c.real["parse"]
+    return (
+        f"A benchmark of {chunks:,} chunks, {c.queries:,} questions and three settings (words, vectors, both)"
+        f"\ntakes {cpu / 60:.0f} CPU minutes besides parser and model, and at most {peak:.1f} GB of memory "
+        "in any stage, scores, tables\nand page included. The model takes most of a cold run: "
+        f"{embed * 1000:.0f} CPU milliseconds for a chunk of a shipped report,\nso "
+        f"{short(embed * chunks / 3600)} CPU hours for as many chunks; reading a chunk's PDF takes "
+        f"{read * 1000:.1f} milliseconds."
+    )
+
+
+def marked(c: Constants, stage: str, size: float, text: str) -> str:
+    """The text, with ~ where the corpus is larger than what was measured."""
+    return f"~ {text}" if size > c.largest(stage) * 1.01 else text
+
+
+def large(c: Constants) -> str:
+    """Hours, memory and disk from a million to a billion chunks."""
+    head = ["", *(f"10^{round(math.log10(size))}" for size in SIZES)]
+    hours = [
+        ["read PDFs", *(f"~ {short(c.real['parse'] * size / 3600)}" for size in SIZES)],
+        ["embed (MiniLM)", *(f"~ {short(c.real['embed'] * size / 3600)}" for size in SIZES)],
+    ]
+    hours += [
+        [title, *(marked(c, s, n, short(c.at(s, "cpu", n) / 3600)) for n in SIZES)]
+        for s, title in WORK.items()
+    ]
+    memory = [
+        [title, *(marked(c, s, n, short(c.at(s, "peak", n) / 1000)) for n in SIZES)]
+        for s, title in WITH_PEAK.items()
+    ]
+    disk = [[WORK[s], *(marked(c, s, n, short(c.at(s, "disk", n) / 1000)) for n in SIZES)] for s in ON_DISK]
+    choice = [[name, *(say(c, size) for size in SIZES)] for name, say in CHOICES.items()]
+    return "\n\n".join(
+        [
+            f"CPU hours, with {c.queries:,} questions:\n\n{table(head, hours)}",
+            f"Memory in GB:\n\n{table(head, memory)}",
+            f"Disk in GB:\n\n{table(head, disk)}",
+            f"What that means:\n\n{table(head, choice)}",
+        ]
+    )
+
+
+def needed(c: Constants, size: float) -> float:
+    """The megabytes of the stage that takes the most, with vectors on the disk."""
+    return max(c.at(stage, "peak", size) for stage in ("chunk", "exact", "bm25", "run"))
+
+
+def first_limit(c: Constants, size: float) -> str:
+    """What stops such a corpus first."""
+    if needed(c, size) > LARGE * 1000:
+        return "memory: the text of all chunks is held by one machine"
+    if c.real["embed"] * size > 7 * 86_400:
+        return "time: more than a CPU week for the model"
+    return "nothing on one machine"
+
+
+def store(c: Constants, size: float) -> str:
+    """The store with the least memory; an index where a scan takes longer than a day."""
+    if needed(c, size) > LARGE * 1000:
+        return "none: take a sample"
+    scan = c.at("exact", "cpu", size) / 3600
+    return (
+        "`exact`"
+        if scan <= 24
+        else "`exact` by Ray"
+        if c.at("faiss", "peak", size) > LARGE * 1000
+        else "`faiss`"
+    )
+
+
+def engine(c: Constants, size: float) -> str:
+    """One machine where the model is done in a day, else a cluster with CPUs for that."""
+    cpus = math.ceil(c.real["embed"] * size / 86_400)
+    return f"one machine, {cpus} CPU{'s' * (cpus > 1)}" if cpus <= 16 else f"Ray, ~ {short(cpus)} CPUs"
+
+
+CHOICES: Mapping[str, Callable[[Constants, float], str]] = {
+    "breaks first": first_limit,
+    "memory a machine needs": lambda c, n: f"~ {short(needed(c, n) / 1000)} GB",
+    "store": store,
+    "engine, to embed in a day": engine,
+}
+
+
+def fits(c: Constants) -> str:
+    """The largest corpora by memory."""
+    rows = [
+        [title, *(f"~ {short(c.fits(stage, gigabytes * 1000) / 1e6)}" for gigabytes in MEMORIES)]
+        for stage, title in WITH_PEAK.items()
+    ]
+    return table(["million chunks in", *(f"{gigabytes:,} GB" for gigabytes in MEMORIES)], rows)
+
+
+def cores(path: Path = COLD) -> str:
+    """The parts of a cold run, and what two cores could gain by doing some at the same time."""
+    taken = {part: own[0] for part, own in json.loads(path.read_text(encoding="utf-8")).items()}
+    whole = sum(taken.values())
+    rows = [
+        [part, f"{own:.1f}", f"{own / whole:.1%}"] for part, own in sorted(taken.items(), key=lambda i: -i[1])
+    ]
+    alone = sum(own for part, own in taken.items() if part not in SHARED_OUT)
+    two = alone + (whole - alone) / 2
+    return "\n\n".join(
+        [
+            table(["part", "CPU seconds", "share"], rows),
+            f"If the parts that are shared out kept two cores busy, such a run would take {two:.0f} seconds "
+            f"and use {whole / 2 / two:.0%} of\nboth cores. Reading all documents while the model computes "
+            f"could save {taken['parser'] / 2 / two:.1%} of that at most;\ndoing all that one core does "
+            f"alone beside the model, {(two - whole / 2) / two:.0%}.",
+        ]
+    )
+
+
+def tables(path: Path = CONSTANTS) -> dict[str, str]:
+    """The parts of the page that constants decide, by name."""
+    c = Constants.read(path)
+    made = {"summary": summary(c), "measured": measured(c), "large": large(c), "fits": fits(c)}
+    return {**made, "cores": cores()}
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of one collection; ``full`` is the whole pool."""
+
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def full(self) -> Mapping[str, Any]:
+        """The whole pool."""
+        return next(row for row in self.rows if row["size"] is None)
+
+    def by_size(self) -> dict[float | None, list[Mapping[str, Any]]]:
+        """The samples of each size, the whole pool last."""
+        found: dict[float | None, list[Mapping[str, Any]]] = {}
+        for row in sorted(self.rows, key=lambda row: math.inf if row["size"] is None else row["size"]):
+            found.setdefault(row["size"], []).append(row)
+        return found
+
+    def lost(self, row: Mapping[str, Any], measure: str) -> float:
+        """What the choice by a sample has lost of the whole pool's value."""
+        full = self.full["means"][measure]
+        return float(max(full.values()) - full[best(row["means"][measure])])
+
+    def turned(self, rows: Sequence[Mapping[str, Any]], measure: str) -> tuple[int, int]:
+        """How many pairs that samples told apart are the other way round in the pool, and of how many."""
+        full = self.full["means"][measure]
+        pairs = [pair for row in rows for pair in row["differ"]]
+        return sum(full[better] < full[worse] for better, worse in pairs), len(pairs)
+
+
+def tau(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Kendall's tau-b of two orders of the same settings, ties considered (Kendall 1945)."""
+    signs = [
+        tuple((values[a] > values[b]) - (values[a] < values[b]) for values in (one, other))
+        for a, b in combinations(one, 2)
+    ]
+    untied = math.sqrt(sum(a != 0 for a, _ in signs) * sum(b != 0 for _, b in signs))
+    return sum(a * b for a, b in signs) / untied if untied else math.nan
+
+
+def best(means: Mapping[str, float]) -> str:
+    """The setting with the highest mean, the first of equals."""
+    return max(means, key=means.__getitem__)
+
+
+def interval(values: Sequence[float]) -> str:
+    """The mean with its 95% t interval over samples; the value alone where there is one."""
+    if len(values) == 1:
+        return f"{values[0]:.3f}"
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
+    return f"{mean(values):.3f} ± {half:.3f}"
+
+
+def spread(values: Sequence[float]) -> str:
+    """The mean with the lowest and highest; one value where all are equal."""
+    low, high = min(values), max(values)
+    return f"{mean(values):.2f}" if low == high else f"{mean(values):.2f} ({low:.2f} to {high:.2f})"
+
+
+def levels(s: Samples, measure: str) -> str:
+    """The mean of each setting by size, over samples."""
+    sizes = s.by_size()
+    names = sorted(s.full["means"][measure], key=lambda name: -s.full["means"][measure][name])
+    rows = [
+        [name, *(interval([row["means"][measure][name] for row in rows]) for rows in sizes.values())]
+        for name in names
+    ]
+    return table([f"`{measure}`", *map(size_name, sizes)], rows)
+
+
+def size_name(size: float | None) -> str:
+    """A size as a head of a column."""
+    return "all" if size is None else f"{size:g} ×"
+
+
+def orders(s: Samples, measures: Sequence[str], compared: str) -> str:
+    """How the order of the settings agrees with that of the whole pool."""
+    full, rows = s.full["means"], []
+    sizes = s.by_size()
+    for measure in measures:
+        taus = [[tau(row["means"][measure], full[measure]) for row in own] for own in sizes.values()]
+        rows.append([f"`{measure}`: tau", *map(spread, taus)])
+        kept = [
+            (sum(best(row["means"][measure]) == best(full[measure]) for row in own), len(own))
+            for own in sizes.values()
+        ]
+        rows.append([f"`{measure}`: best stays best", *(f"{a} of {b}" for a, b in kept)])
+        lost = [max(s.lost(row, measure) for row in own) for own in sizes.values()]
+        rows.append([f"`{measure}`: most lost by its choice", *(f"{one:.3f}" for one in lost)])
+    told, wrong = [], []
+    for own in sizes.values():
+        turned, pairs = s.turned(own, compared)
+        told.append(f"{pairs / len(own):.1f}")
+        wrong.append(f"{turned} of {pairs}")
+    rows += [["pairs told apart, a sample", *told], ["of them the other way round in all", *wrong]]
+    return table(["", *map(size_name, sizes)], rows)
+
+
+def answer(kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """What the samples of all collections say, in words."""
+    samples, told, turned, agreed, lost, falls = 0, 0, 0, 0, 0.0, []
+    for one in kept.values():
+        s = Samples(one["rows"])
+        drawn = [row for row in s.rows if row["size"] is not None]
+        first = s.by_size()[0][0]["means"]
+        measures = list(first)
+        wrong, pairs = s.turned(drawn, measures[-1])
+        samples, told, turned = samples + len(drawn), told + pairs, turned + wrong
+        agreed += sum(s.lost(row, measures[-1]) == 0 for row in drawn)
+        lost = max(lost, *(s.lost(row, measure) for row in drawn for measure in measures))
+        falls += [value - s.full["means"][measures[0]][name] for name, value in first[measures[0]].items()]
+    return "\n".join(
+        [
+            f"- Two settings that a sample tells apart, it tells apart rightly: of {told} such pairs in",
+            f"  {samples} samples, {turned} were the other way round in the whole pool, samples without any",
+            "  distractor included.",
+            "- Between settings that it does not tell apart, it is a toss: the best by mean was the pool's",
+            f"  in {agreed} of {samples} samples. It costs little: the choice lost at most {lost:.3f}.",
+            f"- A sample does not give the level: NDCG@10 is {min(falls):.2f} to {max(falls):.2f} lower with",
+            "  all distractors than with none, and falls by more for one setting than for another.",
+        ]
+    )
+
+
+def sample_tables(path: Path = SAMPLES) -> dict[str, str]:
+    """The tables of each collection, by the name of their part of the page."""
+    collections = json.loads(path.read_text(encoding="utf-8"))
+    made = {"sample answer": answer(collections)}
+    for name, kept in collections.items():
+        s = Samples(kept["rows"])
+        measures = list(s.full["means"])
+        chunks = " and ".join(f"{count:,}" for count in reversed(s.full["chunks"]))
+        labelled = " and ".join(f"{count:,}" for count in reversed(s.by_size()[0][0]["chunks"]))
+        most = max(map(len, s.by_size().values()))
+        facts = (
+            f"{kept['documents']} labelled documents of {kept['characters']:,} characters, cut into "
+            f"{labelled} chunks;\na pool of {kept['pool']:,} documents, {s.full['ratio']:.1f} times as many "
+            f"characters; {chunks} chunks in all. {most} samples of each size."
+        )
+        parts = [facts, orders(s, measures, measures[-1]), *(levels(s, measure) for measure in measures)]
+        made[f"sample {name}"] = "\n\n".join(parts)
+    return made
+
+
+def written(text: str) -> str:
+    """The page with every part made anew; raises ValueError for a part that the page has no place for."""
+    for name, content in {**tables(), **sample_tables()}.items():
+        begin, end = f"<!-- {name}: made by python -m benchmarks.scale_table -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise ValueError(f"{PAGE} has no part {name!r}")
+        text = f"{before}{begin}\n{content}\n{end}{after}"
+    return text
+
+
+def main() -> None:
+    """Write or check the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if the page is out of date"
+    )
+    args = parser.parse_args()
+    before = PAGE.read_text(encoding="utf-8")
+    after = written(before)
+    if args.check and before != after:
+        sys.exit(f"{PAGE} is out of date; run python -m benchmarks.scale_table and commit")
+    if not args.check:
+        PAGE.write_text(after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

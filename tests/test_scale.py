@@ -1,0 +1,128 @@
+"""The benchmarks behind docs/scale.md: small runs of them, and the page made of their constants."""
+
+import json
+import math
+
+import pytest
+
+from benchmarks import scale, scale_sample, scale_table
+from harness.values import Document, Judgment
+
+LABELLED = "Meridian employed 39,717 people in 2025, of whom 812 worked at Paducah.\n"
+OTHER = "A plant of Meridian near the river makes 120 axles an hour.\n"
+QUERIES = {"q1": "how many people were employed", "q2": "which plant makes axles"}
+
+
+def document(name, text, pages=()):
+    return Document(name, text, pages, "")
+
+
+def test_made_distractors_hold_no_labelled_line_and_no_name_or_figure_of_the_source():
+    source = document("report", OTHER + LABELLED + OTHER)
+    start = source.text.index(LABELLED) + 3
+    lender = document(scale_sample.REPORT, OTHER)
+    label = Judgment("q1", "report", start, start + 20, 4)
+    parts = scale_sample.other_companies([lender, source], [label], 3)
+    assert parts.labelled == {"report": source.text}
+    # three companies tell both documents
+    assert len(parts.pool) == 6
+    for name, text in parts.pool.items():
+        # "A" and "of", "near", "the", "river" are words like others; the name and the figure are replaced
+        assert text.count("axles an hour") == (2 if "-report-" in name else 1)
+        assert not any(word in text for word in ("employed", "Meridian", "Paducah", "39,717"))
+
+
+def test_pages_with_labelled_text_are_the_labelled_part():
+    pages = ("first page. ", "second page. ", "third page. ")
+    source = document("filing", "".join(pages), (0, 12, 25))
+    # from the second page into the third, so both hold it: 16 is 4 characters into the second
+    parts = scale_sample.pages_apart([source], [Judgment("q1", "filing", 16, 30, 3)])
+    assert sorted(parts.labelled) == ["filing-p002", "filing-p003"]
+    assert parts.pool == {"filing-p001": pages[0]}
+    (one, other) = parts.labels
+    assert one[:5] == ("q1", "filing-p002", 3, 4, 13)
+    assert other[:5] == ("q1", "filing-p003", 3, 0, 5)
+    assert one[5] == other[5] != ""
+
+
+def test_a_larger_sample_begins_with_the_smaller():
+    parts = scale_sample.Parts({"a": "x" * 100}, {f"p{i:02}": "y" * 50 for i in range(20)}, [])
+    small, large = parts.sample(1, 3), parts.sample(3, 3)
+    # 1 and 3 times 100 characters, in texts of 50
+    assert (len(small), len(large)) == (2, 6)
+    assert list(large)[:2] == list(small)
+    assert list(parts.sample(1, 4)) != list(small)
+    assert parts.sample(0, 3) == {}
+
+
+def test_a_study_by_words_runs_once_and_is_then_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = LABELLED + OTHER
+    labels = [("q1", "a", 4, 0, 40, ""), ("q2", "a", 3, len(LABELLED), len(text) - 1, "")]
+    parts = scale_sample.Parts({"a": text}, {f"p{i}": f"{OTHER}{i} " * 4 for i in range(6)}, labels)
+    arguments = (parts, QUERIES, tmp_path / "work", scale_sample.settings(None), [0, 1], 2)
+    rows = scale_sample.study(*arguments)
+    assert [(row["size"], row["sample"]) for row in rows] == [(None, 0), (0, 0), (1, 0), (1, 1)]
+    assert all(len(row["means"][measure]) == 2 for row in rows for measure in scale_sample.MEASURES)
+    records = sorted((tmp_path / "work" / "results").rglob("record.json"))
+    before = [path.read_bytes() for path in records]
+    assert scale_sample.study(*arguments) == rows
+    # what has been run is read again: a new run would have another time in its record
+    assert [path.read_bytes() for path in records] == before
+
+
+def test_tau_and_the_line_beyond_the_largest_corpus():
+    one = {"a": 0.3, "b": 0.2, "c": 0.1}
+    # of three pairs one is turned: (2 - 1) / 3
+    assert scale_table.tau(one, {"a": 0.2, "b": 0.3, "c": 0.1}) == pytest.approx(1 / 3)
+    assert scale_table.tau(one, one) == 1
+    # a tie in one of two: (2 - 0) / sqrt(3 * 2)
+    assert scale_table.tau(one, {"a": 0.2, "b": 0.2, "c": 0.1}) == pytest.approx(2 / math.sqrt(6))
+    rows = [{"stage": "exact", "chunks": n, "cpu": cpu} for n, cpu in ((10, 1.0), (20, 3.0), (30, 9.0))]
+    constants = scale_table.Constants("", 1, {}, rows)
+    # 9 + 10 * (9 - 3) / (30 - 20); between the first two: 1 + 5 * (3 - 1) / (20 - 10)
+    assert constants.at("exact", "cpu", 40) == pytest.approx(15)
+    assert constants.at("exact", "cpu", 15) == pytest.approx(2)
+
+
+def test_the_page_is_made_of_the_constants():
+    page = scale_table.PAGE.read_text(encoding="utf-8")
+    assert scale_table.written(page) == page, "run python -m benchmarks.scale_table"
+
+
+def test_constants_are_kept_beside_those_of_other_corpora(tmp_path):
+    path = tmp_path / "scale.json"
+    row = {"stage": "chunk", "asked": 10, "chunks": 11, "cpu": 1.0}
+    scale.kept(path, 5, [row, {**row, "asked": 100, "chunks": 110}], {"parse": 0.1, "embed": 0.2})
+    scale.kept(path, 5, [{**row, "cpu": 2.0}, {**row, "stage": "run", "chunks": 0}], None)
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    assert kept["real"] == {"parse": 0.1, "embed": 0.2}
+    # the run does not say how many chunks there were, the other stages of the corpus do
+    assert [(one["stage"], one["chunks"], one["cpu"]) for one in kept["rows"]] == [
+        ("chunk", 11, 2.0),
+        ("chunk", 110, 1.0),
+        ("run", 11, 1.0),
+    ]
+
+
+def test_samples_are_kept_beside_those_of_other_collections(tmp_path):
+    path = tmp_path / "samples.json"
+    rows = [{"size": None, "sample": 0}, {"size": 1.0, "sample": 0}]
+    scale_sample.keep(path, "one", {"documents": 2}, rows)
+    scale_sample.keep(path, "other", {"documents": 3}, rows[:1])
+    kept = {"one": {"documents": 2, "rows": rows}, "other": {"documents": 3, "rows": rows[:1]}}
+    assert json.loads(path.read_text(encoding="utf-8")) == kept
+
+
+def test_the_words_say_what_samples_got_wrong():
+    measure = {"a": 0.5, "b": 0.4}, {"a": 0.2, "b": 0.3}
+    rows = [
+        {"size": None, "sample": 0, "means": {"m": measure[1]}, "differ": []},
+        # tells a from b, the other way round than the pool, and loses 0.3 - 0.2 by its choice
+        {"size": 0, "sample": 0, "means": {"m": measure[0]}, "differ": [["a", "b"]]},
+    ]
+    words = scale_table.answer({"one": {"rows": rows}})
+    assert "of 1 such pairs in\n  1 samples, 1 were" in words
+    assert "lost at most 0.100" in words
+    # 0.5 - 0.2 and 0.4 - 0.3
+    assert "NDCG@10 is 0.10 to 0.30 lower" in words
