@@ -8,6 +8,7 @@ loads no measure, and a run without a judge loads no judge.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -24,9 +25,12 @@ def door(room: str, file: str) -> Callable[[str], Any]:
         module, original = place
         holder = import_module(module)
         # what is offered may be a module itself
-        return (
+        found = (
             getattr(holder, original) if hasattr(holder, original) else import_module(f"{module}.{original}")
         )
+        # asked for once, as hot loops name what a room offers
+        setattr(sys.modules[room], name, found)
+        return found
 
     return offered
 

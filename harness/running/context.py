@@ -111,8 +111,9 @@ class Models:
 
     def encoder(self, config: EncoderConfig) -> Encoder:
         """The encoder of a configuration."""
+        config = self._fast(config)
         if config not in self._encoders:
-            self._encoders[config] = self._fast(config).make()
+            self._encoders[config] = config.make()
         return self._encoders[config]
 
     def tokenizer(self, name: str) -> ModelTokenizer:
@@ -145,6 +146,9 @@ class Models:
         return {config.model: config for config in configs if config.way == EXACT}
 
     def _fast(self, config: Local) -> Local:
+        if isinstance(config, steps.RerankerConfig) and config.encoders:
+            (encoder,) = config.encoders
+            return config.model_copy(update=self._fast(encoder).way._asdict())
         if self.probes is None or not isinstance(config, LocalConfig) or config.way != EXACT:
             return config
         key = type(config), config.model, config.device

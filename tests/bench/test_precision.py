@@ -77,6 +77,14 @@ def test_a_changed_order_is_counted(write_config, corpus, monkeypatch):
     assert facts[MAXSIM]["changed"] > 0.8
 
 
+def test_names_are_matched_in_the_fastest_way_too(write_config, corpus):
+    match = f"{{kind: entities, model: '{MINILM}'}}"
+    path = write_config(cache="own", more="precision: fast", rerank=match, retrieve="{kind: bm25}")
+    assert exit_code("bench", path, "--quiet") == 0
+    models = record_of(corpus / "results" / "tiny")["models"]
+    assert {name: facts["dtype"] for name, facts in models.items()} == {MINILM: "bfloat16"}
+
+
 def test_a_model_that_states_how_to_compute_does_so(write_config, corpus):
     path = write_config(
         cache="own", more="precision: fast", rerank="{kind: late_interaction, dtype: float16}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Ty
 
 from pydantic import Field, SerializeAsAny, model_validator
 
-from harness.models import EncoderConfig
+from harness.models import EmbedConfig, EncoderConfig
 from harness.values import Query, Ranking, Section, StageConfig, Step
 
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ class RerankerConfig(StageConfig, ABC):
         """The name of the model that scores."""
 
     @property
-    def encoders(self) -> tuple[EncoderConfig, ...]:
+    def encoders(self) -> tuple[EmbedConfig, ...]:
         """The encoders that it matches with, none for most."""
         return ()
 
