@@ -117,12 +117,12 @@ def test_the_front_and_the_cheapest_of_the_tied_are_reported(tmp_path, capsys):
     assert "against tokens@10: small (0.4" in output
     assert "for 500), " in output
     assert (
-        "Caveat: If the price counts use larger: 2,000 instead of 4,000 tokens@10. It loses at most 0.0"
+        "Caveat: If the price counts use larger: 2,000 instead of 4,000 tokens@10. It is at most 0.0"
         in output
     )
     near = one_line(run(capsys, "compare", folder, "--tolerance", "0.0001")[1])
     assert "If the price counts" not in near
-    assert "Use large. Not proven best, but loses at most 0.01 to any other (95%)." in near
+    assert "Use large. Not proven best, but at most 0.01 worse than any other (95%)." in near
     limited = one_line(run(capsys, "compare", folder, "--price-limit", "1000")[1])
     assert "Use small, the only setting within the price limit." in limited
     assert "--tolerance must be a number above 0" in refused(capsys, "compare", folder, "--tolerance", "-1")

@@ -107,7 +107,7 @@ def test_a_finding_that_holds_under_all_labels_stays_one(folder, capsys):
 
 def test_unjudged_ranks_are_reported_everywhere(folder, capsys):
     for measure in ("ndcg_text@5000", "ndcg_exp@10"):
-        everywhere(folder, capsys, measure, "Of the first 10 ranks, 30% to 40% are judged (judged@10)")
+        everywhere(folder, capsys, measure, "Of the first 10 passages, 30% to 40% are judged (judged@10)")
     found = lines(capsys, "compare", folder, "--measure", "ndcg_exp@10")
     mean = next(one["mean"] for one in found["settings"] if one["setting"] == found["leader"])
     bound = (f"lift {IN_WORDS[SMALL]} above the {mean:.3f} of {IN_WORDS[LARGE]}", "up to 0.950")

@@ -18,7 +18,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison.paired import Comparison, Options, beaten
+from harness.measures import family_of
 from harness.values import HarnessError
+
+# Below this mean all settings lose more than two thirds of what a perfect ranking has: none is to be used as
+# it is, however sure its lead.
+POOR = 0.3
+
+
+def ends_at_one(measure: str) -> bool:
+    """Whether a perfect ranking has 1, so that a mean says how good it is; of unknown ones nobody knows."""
+    family = family_of(measure)
+    return family is not None and not family.below_one
+
+
+def is_poor(best: float, measure: str) -> bool:
+    """Whether even the ``best`` mean by a measure is not good enough to be used."""
+    return round(best, 2) < POOR and ends_at_one(measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +97,7 @@ class Cheaper:
 class Advice:
     """The ``setting`` to use, which loses at most ``regret`` to any other.
 
-    Where documents are too few, that is for more questions on the same ones. ``among`` are
+    Where documents are too few, that is for more queries on the same ones. ``among`` are
     the settings it was chosen from, all or those within the price limit, and the regret is to these.
     ``cheaper`` is the cheapest of them that loses no more than the tolerance; None if that is the setting
     itself, or if prices are unknown.

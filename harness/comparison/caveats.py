@@ -15,7 +15,7 @@ _NAMED = 3
 def filter_table(rows: Iterable[FilterRow]) -> Table:
     """One row per filter, for the terminal."""
     return Table(
-        title="Filters: what the questions name, and labelled documents that are left out",
+        title="Filters: what the queries name, and labelled documents that are left out",
         columns=("setting", "queries", "name something", "column set aside", "documents left", "wrong"),
         rows=tuple(
             (

@@ -2,7 +2,7 @@
 
 A factor is a step that settings do differently (search, reranker), or one key of it where a sweep crosses
 several (chunk size × overlap); a level is one way of doing it. A setting is named by its levels:
-``500 characters, words + vectors``.
+``500 characters, keyword + vector search``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STEPS = {
     "chunk": ("chunking", "no chunks", "CHUNKERS"),
     "context": ("context", "no context", "CONTEXTS"),
     "filter": ("filter", "no filter", "FILTERS"),
-    "rewrite": ("question", "as asked", "REWRITERS"),
+    "rewrite": ("query", "as asked", "REWRITERS"),
     "retrieve": ("search", "no search", "RETRIEVERS"),
     "rerank": ("reranker", "no reranker", "RERANKERS"),
     "read": ("text read", "chunks as found", "READERS"),
@@ -101,7 +101,9 @@ def design_of(settings: Mapping[str, Section]) -> SweepDesign:
         parts = [levels[name] for levels in shown]
         names[name] = ", ".join([one for one in parts if one not in absent] or parts[:1])
     alike = Counter(names.values())
-    return SweepDesign(factors, {name: name if alike[text] > 1 else text for name, text in names.items()})
+    # results side by side may have the same setting
+    told = {name: f"{text} ({name})" if alike[text] > 1 else text for name, text in names.items()}
+    return SweepDesign(factors, told)
 
 
 def _is_known(setting: Section) -> bool:
@@ -173,7 +175,7 @@ def _rank(keys: Sequence[str]) -> int:
 
 
 def _leads(keys: Sequence[str], groups: Sequence[Sequence[str]]) -> bool:
-    """Whether a group is the one whose levels are told by the step, such as ``vectors``."""
+    """Whether a group is the one whose levels are told by the step, such as ``vector search``."""
     return keys == groups[0] and _rank(keys) < len(_LEADING)
 
 
@@ -272,11 +274,13 @@ def _in_words(step: str, section: Any, several: bool, keys: Sequence[str]) -> st
 
 
 def _search_in_words(section: Section) -> str:
-    """What a search goes by: words, vectors, or both."""
+    """What a search goes by: keywords, vectors, or both; what all routes end with is said once."""
     if routes := section.get("routes"):
         words = dict.fromkeys(map(_search_in_words, routes))
-        # words first, so that the order of routes gives no second name
-        return " + ".join(sorted(words, key=lambda one: (not one.startswith("words"), one)))
+        # keywords first, so that the order of routes gives no second name
+        found = sorted(words, key=lambda one: (not one.startswith("keyword"), one))
+        last = " search" if all(one.endswith(" search") for one in found) else ""
+        return " + ".join(one.removesuffix(last) for one in found) + last
     return _kind_in_words("retrieve", section)
 
 
@@ -341,7 +345,7 @@ def _weight(section: Any) -> int:
 
 
 def routes_in_words(settings: Iterable[Section]) -> dict[str, str]:
-    """What the routes of fusions search by, by their steps: ``retrieve.chroma`` is ``vectors``."""
+    """What the routes of fusions search by, by their steps: ``retrieve.chroma`` is ``vector search``."""
     words: dict[str, str] = {}
 
     def visit(step: str, section: Section) -> None:

@@ -12,16 +12,17 @@ from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
 from typing import Any
 
+from harness.comparison.advice import ends_at_one
 from harness.comparison.next_steps import NextStep, largest_losses, steps_of
-from harness.comparison.sentences import in_words, queries, sentence
-from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Tone, Verdict, ends_at_one
+from harness.comparison.sentences import in_words, queries, sentence, these
+from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Tone, Verdict
 from harness.comparison.words import values_of
 from harness.report import part_in_words
 from harness.values import FEWEST_FOR_INTERVAL, counted, width
 
 LINES, COLUMNS = 24, 80
 # a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave
-_AROUND, _WIDEST_CHART, _NARROWEST_CHART = 10, 21, 10
+_AROUND, _WIDEST_CHART, _NARROWEST_CHART = 10, 21, 9
 # as many rows at most, where there is room
 _MOST_FACTORS, _FEWEST_SETTINGS = 5, 3
 # beyond these, and the one to use, settings are only counted
@@ -51,9 +52,8 @@ class Glance:
     @property
     def about_settings(self) -> str:
         """The title of the chart of settings."""
-        if any(one.low is not None for one in self.settings):
-            return f"Settings (score, {self.level:.0%} intervals)"
-        return "Settings (score; too few queries for intervals)"
+        drawn = any(one.low is not None for one in self.settings)
+        return f"Settings (score{f', {self.level:.0%}' if drawn else '; too few queries for'} intervals)"
 
     @property
     def head(self) -> list[str]:
@@ -107,13 +107,11 @@ def glance_json(glance: Glance) -> dict[str, Any]:
 
 def _largest(verdict: Verdict) -> str:
     """A sentence on the largest losses of the setting to use, or the leader, which it names."""
-    told = [(part_in_words(part), value) for part, value in largest_losses(verdict)[:3]]
-    if not told:
-        return ""
-    (label, value), *rest = told
-    more = ", ".join(f"{other} {lost:.2f}" for other, lost in rest)
-    also = f" {more[0].upper()}{more[1:]}." if more else ""
-    return f"Largest loss of {verdict.words(verdict.shown)}: {label}, {value:.2f}.{also}"
+    first, *others = [f"{part_in_words(part)} {lost:.2f}" for part, lost in largest_losses(verdict)[:3]] or [
+        ""
+    ]
+    then = f", then {', '.join(others)}" if others else ""
+    return f"Largest loss of {verdict.words(verdict.shown)}: {first}{then}." if first else ""
 
 
 def _holds(verdict: Verdict) -> str:
@@ -122,24 +120,20 @@ def _holds(verdict: Verdict) -> str:
     asked, unit = queries(people.queries), people.unit
     if verdict.leader is None or verdict.decision == "single":
         return f"{asked}."
-    good = _good(verdict)
+    # that a setting is little worse than others says nothing of how good it is
+    best = verdict.mean(verdict.used or verdict.standings[0].setting)
+    good = f"{'Its' if verdict.used else 'The best'} {in_words(verdict.measure)} is {best:.2f}"
+    good += " of 1" if ends_at_one(verdict.measure) else ""
     if verdict.decision == "few":
         return f"{good}."
-    on = f"{good}, for {asked} on {counted(people.clusters, unit)}"
-    if people.kind == "clusters":
-        return f"{on}. Holds for new {unit}s like these."
-    if people.kind == "few clusters":
-        these = f"these {unit}s" if people.clusters > 1 else f"this {unit}"
-        return f"{on}. Holds for more queries on {these}, not for new ones."
-    return f"{good}, for {asked}. Holds for more queries like these."
-
-
-def _good(verdict: Verdict) -> str:
-    """The mean of the setting to use, or the best one: that it loses little to others says nothing of it."""
-    of = " of 1" if ends_at_one(verdict.measure) else ""
-    if not verdict.used:
-        return f"The best {in_words(verdict.measure)} is {verdict.standings[0].mean:.2f}{of}"
-    return f"Its {in_words(verdict.measure)} is {verdict.mean(verdict.used):.2f}{of}"
+    on = f" on {counted(people.clusters, unit)}" if "clusters" in people.kind else ""
+    told = f"{good}, for {asked}{on}."
+    if verdict.unlabelled:
+        return f"{told} What is unjudged counts as irrelevant."
+    like = {"clusters": f"new {unit}s like these", "few clusters": f"more queries on {these(people)} alone"}
+    # that it holds would read as praise beside a poor score
+    holds = "Expect no better on" if verdict.poor else "Holds for"
+    return f"{told} {holds} {like.get(people.kind, 'more queries like these')}."
 
 
 def glance_lines(glance: Glance, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
@@ -203,11 +197,12 @@ def interactions_of(glance: Glance) -> str:
 
 
 def pair_of(effect: Effect) -> str:
-    """Two levels, the unit of numbers once: ``500 instead of 1,000 characters``."""
+    """Two levels, what both end with once: ``500 instead of 1,000 characters``."""
     level, against = effect.found.setting, effect.found.against
-    one, other = level.split(), against.split()
-    if len(one) == 2 and len(other) == 2 and one[1] == other[1] and level[0].isdigit():
-        return f"{one[0]} instead of {against}"
+    one, _, last = level.rpartition(" ")
+    sizes = level[0].isdigit() and level.count(" ") == against.count(" ") == 1
+    if one and against.endswith(f" {last}") and (sizes or last == "search"):
+        return f"{one} instead of {against}"
     # nor what both begin with
     for shared in (f"{level.rpartition(', ')[0]}, ", "reranked by "):
         if level.startswith(shared) and against.startswith(shared):
@@ -241,11 +236,15 @@ def _settings(glance: Glance, room: int) -> list[str]:
     """The title, and a line a setting, the one to use always among them."""
     fits = (folded(glance.settings, most) for most in range(len(glance.settings), -1, -1))
     shown, more = next(one for one in fits if len(one[0]) + bool(one[1]) < max(room, 3))
-    room, columns = _room([(one.words, one.short) for one in shown])
+    rows = [(one.words, one.short) for one in shown]
+    if any(width(one.words) > _room(rows)[1] for one in shown):
+        # names come before why one is ruled out
+        rows = [(one.words, "" if one.group == "may" else GROUPS[one.group]) for one in shown]
+    room, columns = _room(rows)
     lines = [glance.about_settings]
-    for one in shown:
+    for one, (name, short) in zip(shown, rows, strict=True):
         chart = _chart(one.bounds, ends_of(shown), room - columns, _MARKS[one.group])
-        lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, one.short))
+        lines.append(_row(padded(name, columns), f"{one.mean:.2f}", chart, short))
     return [*lines, f"  {more}"] if more else lines
 
 

@@ -195,9 +195,11 @@ def _bar(one: Standing, y: float, lost: Mapping[str, tuple[str, str]]) -> Iterab
     shown = [loss for loss in one.losses if loss.value > 0 and loss.part in lost]
     if not shown:
         return
-    scale, at = _BAR_END - _WORDS, _WORDS + one.mean * (_BAR_END - _WORDS)
-    yield _box(_WORDS, y, one.mean * scale, f"left {one.mean:.2f}", _LEFT)
-    share = (1 - one.mean) / sum(loss.value for loss in shown)
+    # losses may be in units of another measure than the mean
+    left, scale = 1 - sum(loss.value for loss in one.losses), _BAR_END - _WORDS
+    at = _WORDS + left * scale
+    yield _box(_WORDS, y, left * scale, f"left {left:.2f}", _LEFT)
+    share = (1 - left) / sum(loss.value for loss in shown)
     for loss in shown:
         wide = loss.value * share * scale
         yield _box(at, y, wide, f"{loss.label} {loss.value:.2f}", f"url(#lost-{lost[loss.part][0]})")

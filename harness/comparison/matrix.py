@@ -320,19 +320,19 @@ def _short(rule: Any) -> Any:
 
 
 def on_common_questions(matrices: Sequence[ScoreMatrix]) -> tuple[list[ScoreMatrix], int]:
-    """The matrices on the questions for which all settings of all have a value, and how many that leaves out.
+    """The matrices on the queries for which all settings of all have a value, and how many that leaves out.
 
-    A question that no setting has a value for is not counted. Raises HarnessError if the results were
-    asked different questions, or where no question is left.
+    A query that no setting has a value for is not counted. Raises HarnessError if the results were
+    asked different queries, or where no query is left.
     """
     first = matrices[0]
     for other in matrices[1:]:
         if alone := sorted(set(first.query_ids) ^ set(other.query_ids)):
-            raise HarnessError(f"The questions differ: only one of the results has {', '.join(alone[:5])}.")
+            raise HarnessError(f"The queries differ: only one of the results has {', '.join(alone[:5])}.")
     ordered = [one.in_order_of(first.query_ids) for one in matrices]
     known = ~np.isnan(np.vstack([one.values for one in ordered]))
     whole: Bools = np.asarray(known.all(axis=0), dtype=np.bool_)
     if not whole.any():
-        raise HarnessError(f"No question has a value of {first.measure} under every setting.")
+        raise HarnessError(f"No query has a value of {first.measure} under every setting.")
     left_out = int((known.any(axis=0) & ~whole).sum())
     return [one.only(whole) for one in ordered], left_out

@@ -51,6 +51,9 @@ class NextStep:
 
 def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
     """All next steps, the most useful first."""
+    if verdict.unlabelled:
+        # without labels nobody can see what another step does
+        return (_labelling(verdict, "Label what is unjudged"), *steps_of(replace(verdict, holes=None)))
     name = verdict.shown
     folder = quote(verdict.folders.get(name, "RESULTS"))
     worst = f"harness show {folder} --worst 10"
@@ -58,27 +61,17 @@ def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
         return (NextStep("See what was ranked, and where the labels are:", worst),)
     part, lost = next(iter(largest_losses(verdict)), ("", 0.0))
     text, config = _remedy(part, name, verdict) if part else ("", "")
-    loss = [NextStep(text, config=config)] if config else []
     shown = NextStep("See what is lost, query by query:", worst)
-    loss += (
-        [replace(shown, text=f"{text} {shown.text}")] if text and not config else [shown] if config else []
-    )
+    loss = [replace(shown, text=f"{text} {shown.text}")] if text else []
+    if config:
+        loss = [NextStep(text, config=config), shown]
     if verdict.decision == "few":
-        missing = FEWEST_TO_CHOOSE - verdict.population.queries
-        return (
-            NextStep(
-                f"Add at least {counted(missing, 'more query', 'more queries')}. How to make them:",
-                "harness testset --help",
-            ),
-            *_deeper(verdict),
-            *loss,
-        )
+        missing = counted(FEWEST_TO_CHOOSE - verdict.population.queries, "more query", "more queries")
+        first = NextStep(f"Add at least {missing}. How to make them:", "harness testset --help")
+        return (first, *_deeper(verdict), *loss)
     if verdict.decision == "single":
-        return (
-            *_deeper(verdict),
-            *loss,
-            NextStep("Sweep a field, or compare with a second folder of results."),
-        )
+        last = NextStep("Sweep a field, or compare with a second folder of results.")
+        return (*_deeper(verdict), *loss, last)
     surer = list(_surer(verdict))
     if not verdict.across:
         instead = f"harness compare {folder} --measure {verdict.instead}" if verdict.instead else ""
@@ -88,11 +81,18 @@ def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
     return tuple(ordered or [NextStep("Try a larger change. What is lost, query by query:", worst)])
 
 
+def _labelling(verdict: Verdict, do: str) -> NextStep:
+    """To grade what is unjudged: by people, on a sheet that a command writes, or by the judge of the run."""
+    if verdict.judge != "labels":
+        return NextStep(f"{do}: raise the depth of the pool in `relevance` and run again.")
+    folder = quote(verdict.folders.get(verdict.standings[0].setting, "RESULTS"))
+    sheet = f"harness labels unjudged {folder} --output unjudged.csv"
+    return NextStep(f"{do}, beginning with what most settings found. For a sheet to fill in:", sheet)
+
+
 def fitting(verdict: Verdict) -> str:
     """What to do where the measure does not compare the settings."""
-    if verdict.instead:
-        return f"Use {verdict.instead} instead."
-    return "Add ndcg_evidence@5000 to the measures."
+    return f"Use {verdict.instead} instead." if verdict.instead else "Add ndcg_evidence@5000 to the measures."
 
 
 def largest_losses(verdict: Verdict) -> list[tuple[str, float]]:
@@ -116,9 +116,8 @@ def _deeper(verdict: Verdict) -> Iterator[NextStep]:
 def _surer(verdict: Verdict) -> Iterator[NextStep]:
     """What makes the choice surer."""
     people = verdict.population
-    _, passing = could_pass(verdict)
-    if verdict.holes is not None and passing:
-        yield NextStep(f"Judge the rest of {verdict.holes.extent}.")
+    if verdict.holes is not None and could_pass(verdict)[1]:
+        yield _labelling(verdict, f"Label the rest of {verdict.holes.extent}")
     if verdict.here:
         matter = "matters" if people.clusters == 1 else "matter"
         yield NextStep(
@@ -170,12 +169,9 @@ def _remedy(part: str, name: str, verdict: Verdict) -> tuple[str, str]:
         return _untried("another parser", "it loses less"), f"parse: {{kind: {other}}}"
     if part == FILTER:
         return "Let the filter leave out less: filters.csv has what it left out.", ""
-    if part == CHUNKING:
-        return _recut(setting, verdict)
-    if part == CANDIDATES:
-        return _find_more(setting, verdict)
-    if part == ORDER:
-        return _rerank(setting, verdict)
+    remedies = {CHUNKING: _recut, CANDIDATES: _find_more, ORDER: _rerank}
+    if part in remedies:
+        return remedies[part](setting, verdict)
     return f"Leave out {part}: it ranks evidence lower.", ""
 
 
@@ -214,15 +210,16 @@ def _recut(setting: Section, verdict: Verdict) -> tuple[str, str]:
         further = {sizes[0]: best // 2, sizes[-1]: 2 * best}.get(best)
         if further:
             tried = listed([f"{one:,}" for one in sizes], len(sizes))
-            return f"Of {tried}, {best:,} cuts least apart: go on. In chunk:", f"{key}: {further}"
+            do = f"try a {'smaller' if further < best else 'larger'} one"
+            return f"Of sizes {tried}, {best:,} loses least: {do}. In chunk:", f"{key}: {further}"
     overlap = next((one for one in OVERLAPS if one in chunk), "")
     if overlap and not chunk[overlap]:
-        return _untried("overlap", "it cuts less apart", "chunk"), f"{overlap}: {value // 5}"
-    return _untried("larger chunks", "they cut less apart", "chunk"), f"{key}: {2 * value}"
+        return _untried("overlap", "it loses less", "chunk"), f"{overlap}: {value // 5}"
+    return _untried("larger chunks", "they lose less", "chunk"), f"{key}: {2 * value}"
 
 
 def _find_more(setting: Section, verdict: Verdict) -> tuple[str, str]:
-    """The other way to search, by words or by vectors, if none has tried it; else more candidates.
+    """The other way to search, by keywords or by vectors, if none has tried it; else more candidates.
 
     More of them help where rankings end early or a reranker brings them up; else another encoder may.
     """
@@ -237,9 +234,9 @@ def _find_more(setting: Section, verdict: Verdict) -> tuple[str, str]:
     if words != vectors:
         deep = f", {key}: {search[key]}" if search.get(key) else ""
         routes = f'{{kind: bm25{deep}}}, {{kind: chroma, model: "{[*models, *_ENCODERS][0]}"{deep}}}'
-        other = "vectors" if words else "words"
+        other, own = ("vector", "keyword") if words else ("keyword", "vector")
         line = f"retrieve: {{kind: minmax{deep}, routes: [{routes}]}}"
-        return _untried(f"{other} as well", f"they find what {'words' if words else 'vectors'} do not"), line
+        return _untried(f"{other} search as well", f"it finds what {own} search does not"), line
     if models and not setting.get("rerank") and not verdict.read.get(verdict.measure):
         other = next(one for one in (*_ENCODERS[1:], *_ENCODERS) if one not in models)
         return _untried("another encoder", "it finds more", f"place of model {models[0]}"), f"model: {other}"
@@ -258,13 +255,14 @@ def _rerank(setting: Section, verdict: Verdict) -> tuple[str, str]:
     tried = _kinds(*(one.get("rerank") for one in verdict.configured.values()))
     if not tried:
         line = 'rerank: {kind: late_interaction, model: "embedded:maxsim"}'
-        return _untried("a reranker", "it brings evidence up"), line
+        return _untried("the bundled reranker", "it ranks evidence higher"), line
     used = [one.get("model") for one in tried.values()]
     left = [f"rerank: {{kind: cross_encoder, model: {one}}}" for one in _RERANKERS if one not in used]
-    known = "" if _helps("rerank", verdict) else "No reranker tried is shown to help. "
+    which = "The reranker tried is not" if len(used) == 1 else "None of the rerankers tried is"
+    known = "" if _helps("rerank", verdict) else f"{which} shown to help. "
     if not left:
         return f"{known}Try another reranker.", ""
-    return f"{known}{_untried('another', 'it brings evidence up')}", left[0]
+    return f"{known}{_untried('another', 'it ranks evidence higher')}", left[0]
 
 
 def _helps(step: str, verdict: Verdict) -> bool:

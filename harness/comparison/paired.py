@@ -15,7 +15,7 @@ from harness.comparison.matrix import ScoreMatrix
 from harness.measures import Bools, Floats, Ints
 from harness.values import HarnessError
 
-# A kind of question that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
+# A kind of query that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.
 FEWEST_TO_CHOOSE = 30
 # The smallest difference worth changing a setting for, unless the configuration says otherwise.

@@ -118,13 +118,13 @@ def turning_of(scores: Scores) -> dict[str, Turning]:
 def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
     """The unjudged share of what is read first, and the upper bound of ``measure`` if it was scored.
 
-    For a measure that reads text it is the share of that text (``judged_text``), else that of the ranks; of
+    For a measure that reads text it is the share of that text (``judged_text``), else of the passages; of
     several depths the one of ``measure``, else the first. None if neither share nor bound was scored.
     """
     if measure.startswith("judged"):
         return None
     family, depth = family_of(measure), measure.partition("@")[2]
-    wanted = {"judged": "ranks"}
+    wanted = {"judged": "passages"}
     if family is not None and family.cut_in_text:
         of_text = "judged_text" if family.reads == "characters" else "judged_text_tokens"
         wanted = {of_text: f"{family.reads} read"} | wanted

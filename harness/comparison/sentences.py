@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from harness.comparison.advice import is_poor
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.stats import ROUNDING
-from harness.comparison.verdict import Population, Verdict, is_poor
+from harness.comparison.verdict import Population, Verdict
 from harness.measures import family_of, parse_measure, reading_depth
 from harness.values import counted
 
@@ -25,7 +26,13 @@ MOST_WORDS = 25
 def sentence(verdict: Verdict) -> str:
     """What to do about the settings, how sure that is, and what it may lose."""
     if verdict.leader is None:
-        return f"Nothing was found: {in_words(verdict.measure)} is 0 for every query under every setting."
+        nothing = f"Nothing was found: {in_words(verdict.measure)} is 0 for every query under every setting."
+        return f"{nothing} Labels may be missing." if verdict.unlabelled else nothing
+    if verdict.unlabelled:
+        so_far = f"Best so far: {{}} ({verdict.mean(verdict.shown):.2f})."
+        if verdict.decision == "few":
+            so_far = f"{queries(verdict.population.queries)}: too few to choose by."
+        return _fitted(f"{verdict.unlabelled} {so_far}", verdict, verdict.shown)
     if verdict.decision == "single":
         mean, people = verdict.mean(verdict.leader), queries(verdict.population.queries)
         alone = "Look at the losses first." if verdict.poor else "Nothing to compare it with."
@@ -59,34 +66,35 @@ def _use(verdict: Verdict) -> str:
     within = " within the price limit" if limited else ""
     if verdict.decision == "best" and advice.setting == leader and not verdict.here:
         far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
-        return _fitted(
-            f"Use {{}}. It is shown to be best{far} ({verdict.level:.0%}), {_ahead(verdict)} above the next.",
-            verdict,
-            leader,
-        )
+        best = f"It is shown to be best{far} ({verdict.level:.0%}), {_ahead(verdict)} above the next."
+        return _fitted(f"Use {{}}. {best}", verdict, leader)
     if limited and len(advice.among) == 1:
         return _fitted("Use {}, the only setting within the price limit.", verdict, advice.setting)
     if verdict.decision == "best" and not verdict.here:
-        loses = f"it loses {at_most(advice.regret)} to any other ({verdict.level:.0%})"
+        loses = f"it is {worse_than(advice.regret)} any other ({verdict.level:.0%})"
         return _fitted(
             f"Use {{}}: within the price limit {loses}. {{}} is best whatever it costs.",
             verdict,
             advice.setting,
             leader,
         )
-    loses = f"loses {at_most(advice.regret)} to any other{within} ({verdict.level:.0%})"
+    loses = f"{worse_than(advice.regret)} any other{within} ({verdict.level:.0%})"
     if any(one.finding == "turns" for one in verdict.comparisons):
         loses += ", with labels as given"
     if verdict.here:
         if advice.regret <= ROUNDING and not limited and verdict.margin is not None:
-            loses = f"beats all others, the next by {_ahead(verdict)} ({verdict.level:.0%})"
-        here = f"On {these(verdict.population)} use {{}}: it {loses}."
+            loses = f"better than all others, the next by {_ahead(verdict)} ({verdict.level:.0%})"
+        here = f"On {these(verdict.population)} use {{}}, {loses}."
         return _fitted(f"{here} New {verdict.population.unit}s may differ.", verdict, advice.setting)
     if verdict.decision == "equivalent":
-        most = at_most(advice.regret).removeprefix("at most ")
-        by = "" if most == "nothing" else f" by more than {most}"
+        by = f" by more than {rounded_up(advice.regret)}" if advice.regret > ROUNDING else ""
         return _fitted(f"Use {{}}. No other is better{by} ({verdict.level:.0%}).", verdict, advice.setting)
     return _fitted(f"Use {{}}. Not proven best, but {loses}.", verdict, advice.setting)
+
+
+def worse_than(regret: float, digits: int = 2) -> str:
+    """How much worse a setting may be: ``at most 0.05 worse than``."""
+    return "no worse than" if regret <= ROUNDING else f"at most {rounded_up(regret, digits)} worse than"
 
 
 def deeper(verdict: Verdict, setting: str) -> str:
@@ -173,7 +181,7 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     if all(one.equivalent for one in checks):
         every = "the setting is" if len(checks) == 1 else f"all {len(checks)} settings are"
         return f"Passed: {every} equal to the baseline within {first.tolerance:g} {level}.{here}"
-    open_ = at_most(max(one or 0.0 for one in most)).removeprefix("at most ")
+    open_ = rounded_up(max(one or 0.0 for one in most))
     return (
         f"Passed: no drop beyond the {first.max_drop:g} tolerated is shown, though one of up to {open_} is "
         f"not excluded {level}.{here}"
@@ -209,9 +217,7 @@ def in_words(measure: str) -> str:
     if family is None or parsed is None or parsed.params:
         return measure
     over = f"{family.reads} read" if family.cut_in_text else "passages"
-    return (
-        family.words if parsed.cutoff is None else f"{family.words} over the first {parsed.cutoff:,} {over}"
-    )
+    return family.words + ("" if parsed.cutoff is None else f" over the first {parsed.cutoff:,} {over}")
 
 
 def these(people: Population) -> str:
@@ -229,9 +235,7 @@ def amount(price: float) -> str:
     return f"{price:,.0f}" if price >= 1000 else f"{price:.4g}"
 
 
-def at_most(regret: float, digits: int = 2) -> str:
-    """A regret bound, rounded up: ``at most 0.05``."""
-    if regret <= ROUNDING:
-        return "nothing"
+def rounded_up(regret: float, digits: int = 2) -> str:
+    """A regret bound, rounded up so that it still holds."""
     unit = 10**digits
-    return f"at most {math.ceil(round(unit * regret, 6)) / unit:.{digits}f}"
+    return f"{math.ceil(round(unit * regret, 6)) / unit:.{digits}f}"

@@ -3,7 +3,7 @@
 Which method is right is a matter of calibration: see docs/statistics.md. The rule here is the wider of the
 two on either side. With few queries, bootstrap intervals cover less than they claim.
 
-Questions on one document are alike, so tests and intervals go by whole clusters (Cameron and Miller, Journal
+Queries on one document are alike, so tests and intervals go by whole clusters (Cameron and Miller, Journal
 of Human Resources 2015). Where they are worth fewer than six of equal size such a test finds next to nothing,
 and one by queries is far too sure of new clusters: what it finds is of these clusters alone.
 

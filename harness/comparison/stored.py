@@ -71,7 +71,7 @@ class Stored:
     def scored_on(self, measure: str) -> ScoredOn:
         """The data and rules that the result was scored with by a measure.
 
-        Answers rest on the questions with their golden answers, and on the scorer; on labels and texts, as
+        Answers rest on the queries with their golden answers, and on the scorer; on labels and texts, as
         rankings do, only by a measure of labelled evidence.
         """
         whole = ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
@@ -225,7 +225,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
     """Results side by side, to be compared by a ``measure``, or by their headline ('').
 
     Other measures that they share may contradict the verdict; of answers, those that look at the answer and
-    can be compared. Raises HarnessError if the results do not compare, with the reasons, or where no question
+    can be compared. Raises HarnessError if the results do not compare, with the reasons, or where no query
     is left.
     """
     stored = {name: one for name, (_, one) in results.items()}
@@ -267,6 +267,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
         folders={called: str(results[result][0]) for (result, _), called in names.items()},
         documents=first.result.documents,
         options=options_of(first.result.record),
+        judge=first.result.record.get("judge", {}).get("kind", "labels"),
         notes=notes,
         warnings=tuple(filter(first.concerned, warnings)),
         trust=dict.fromkeys(matrices, _TRUST) if answers else {},
@@ -315,6 +316,8 @@ def detailed(
     """Scores of rankings with the ``details`` of their results; ``names`` as for ``tokens_of``."""
     called = [(details[result], setting, name) for (result, setting), name in names.items()]
     filtered = {result: one.filtered for result, one in details.items()}
+    words = {key: f'"{scores.design.words(name)}"' for key, name in names.items()}
+    configured = {f'"{scores.design.words(name)}"': one for name, one in scores.configured.items()}
     left_out = left_out_notes(one.left_out for one in details.values())
     read: dict[str, dict[str, float]] = {}
     for one, own, name in called:
@@ -328,7 +331,7 @@ def detailed(
         lost={name: one.lost[own] for one, own, name in called if own in one.lost},
         tokens=tokens_of({result: one.prices for result, one in details.items()}, names, stage),
         sensitivity=sensitivity_of({result: one.drawn for result, one in details.items()}, names, stage),
-        notes=left_out + filter_notes(filtered, names) + same_ranking_notes(scores.configured),
+        notes=left_out + filter_notes(filtered, words) + same_ranking_notes(configured),
     )
 
 

@@ -9,23 +9,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from harness.comparison.advice import Advice
+from harness.comparison.advice import Advice, is_poor
 from harness.comparison.design import SweepDesign
 from harness.comparison.paired import Comparison, Options, beaten
 from harness.comparison.stats import Kind
-from harness.measures import family_of
 from harness.values import ResultWarning
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
 # A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
+# Below it, most of what counts as irrelevant was never looked at, and the verdict begins with a warning.
+MOSTLY_JUDGED = 0.5
 # Of what a measure reads, a setting whose rankings hold a smaller share may gain by deeper ones. The last
 # twentieth counts least: by then the discount has left less of a gain than any tolerance asks for.
 ENOUGH_READ = 0.95
-# Below this mean all settings lose more than two thirds of what a perfect ranking has: none is to be used as
-# it is, however sure its lead.
-POOR = 0.3
 Bounds = tuple[float | None, float, float | None]
 """A lower bound, a value, an upper bound."""
 Decision = Literal["best", "equivalent", "open", "few", "nothing found", "single", "better", "not better"]
@@ -46,17 +44,6 @@ LABELS: Mapping[Role, str] = {
 }
 
 
-def ends_at_one(measure: str) -> bool:
-    """Whether a perfect ranking has 1, so that a mean says how good it is; of unknown ones nobody knows."""
-    family = family_of(measure)
-    return family is not None and not family.below_one
-
-
-def is_poor(best: float, measure: str) -> bool:
-    """Whether even the ``best`` mean by a measure is not good enough to be used."""
-    return round(best, 2) < POOR and ends_at_one(measure)
-
-
 def ways_with_other_sign(one: Comparison, turning: Turning) -> tuple[str, ...]:
     """The ways of drawing the labels under which a comparison has another sign; empty if it holds."""
     return turning.get((one.setting, one.against)) or turning.get((one.against, one.setting), ())
@@ -64,7 +51,7 @@ def ways_with_other_sign(one: Comparison, turning: Turning) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Holes:
-    """How much of the first ``depth`` ranks, or of another ``unit``, is judged.
+    """How much of the first ``depth`` passages, or of another ``unit``, is judged.
 
     ``shares`` has the mean share of every setting by ``measure``, such as judged@10; '' and empty if that was
     not scored. ``upper`` has the mean of the highest value that judging the rest could give, by ``bound``,
@@ -76,17 +63,24 @@ class Holes:
     shares: Mapping[str, float]
     bound: str = ""
     upper: Mapping[str, float] = field(default_factory=dict)
-    unit: str = "ranks"
+    unit: str = "passages"
 
     @property
     def extent(self) -> str:
-        """What is judged a share of, such as `the first 10 ranks`."""
+        """What is judged a share of, such as `the first 10 passages`."""
         return f"the first {self.depth:,} {self.unit}" if self.depth else "what is read"
 
     @property
     def few(self) -> bool:
         """Whether under some setting less is judged than should be."""
         return min(self.shares.values(), default=1.0) < ENOUGH_JUDGED
+
+    @property
+    def warning(self) -> str:
+        """That labels may be missing, as most of what a setting ranks first is unjudged; else ''."""
+        least = min(self.shares.values(), default=1.0)
+        told = f"As few as {least:.0%} of {self.extent} are judged: labels may be missing."
+        return told if least < MOSTLY_JUDGED else ""
 
     def could_pass(self, settings: Sequence[str], mean: float) -> tuple[str, ...]:
         """Those of ``settings`` that judging the rest could bring above a ``mean``."""
@@ -150,6 +144,8 @@ class Grounds:
     read: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     # what is unjudged, None if that is not known
     holes: Holes | None = None
+    # who grades passages: people, by files of labels, or the kind of another judge
+    judge: str = "labels"
     # further caveats
     notes: tuple[str, ...] = ()
     # those of the run; a verdict keeps the ones that bear on its measure
@@ -357,11 +353,16 @@ class Verdict(Grounds):
         return is_poor(self.standings[0].mean, self.measure)
 
     @property
+    def unlabelled(self) -> str:
+        """That labels may be missing; '' where most of what is ranked first is judged."""
+        return self.holes.warning if self.holes is not None else ""
+
+    @property
     def tone(self) -> Tone:
-        """Whether a setting can be used as it is, none can be named, or none is good enough."""
+        """Whether a setting can be used as it is, none can be named or trusted, or none is good enough."""
         if self.poor or self.leader is None:
             return "poor"
-        return "good" if self.used or self.decision == "single" else "caution"
+        return "good" if (self.used or self.decision == "single") and not self.unlabelled else "caution"
 
     @property
     def unread(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
 from harness.comparison.paired import Comparison
-from harness.comparison.sentences import amount, at_most, finding_words, queries, sentence, these
+from harness.comparison.sentences import amount, finding_words, queries, sentence, these, worse_than
 from harness.comparison.stats import FEWEST_CLUSTERS
 from harness.comparison.verdict import LABELS, Conflict, Line, Role, Trust, Verdict, ways_with_other_sign
 from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, listed, signed
@@ -129,8 +129,8 @@ def _cheaper(verdict: Verdict) -> list[str]:
     cheaper = advice.cheaper
     return [
         f"If the price counts use {verdict.quoted(cheaper.setting)}: {amount(costs[cheaper.setting])} "
-        f"instead of {amount(costs[advice.setting])} {verdict.costs.unit}. It loses "
-        f"{at_most(cheaper.regret, 3)} to any other, within the tolerance of {verdict.options.tolerance:g}."
+        f"instead of {amount(costs[advice.setting])} {verdict.costs.unit}. It is "
+        f"{worse_than(cheaper.regret, 3)} any other, within the tolerance of {verdict.options.tolerance:g}."
     ]
 
 

@@ -142,8 +142,8 @@ def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
     means = mean_losses(rows)
     counts = Counter(setting for setting, _ in {(row.setting, row.query_id) for row in rows}).values()
     fewest, most = min(counts), max(counts)
-    questions = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
-    title = f"Lost on the way to the answer, from 1 down to {rows[0].measure}: means over {questions}"
+    asked = counted(most, "query", "queries") if fewest == most else f"{fewest} to {most} queries"
+    title = f"Lost on the way to the answer, from 1 down to {rows[0].measure}: means over {asked}"
     note = "A loss below 0 means that answers are right without the evidence."
     return _table(title, means, (note if _gained(means) else "",))
 
@@ -223,7 +223,7 @@ def worst_table(
     worst = "worst query" if len(own) == 1 else f"{len(own)} worst queries"
     return Table(
         title=f"The {worst} of {called or setting} by {measure}",
-        columns=("query", "split", measure, "largest losses", "question", "expected", "ranked first"),
+        columns=("query", "split", measure, "largest losses", "text", "expected", "ranked first"),
         rows=tuple(
             (
                 one.query_id,
@@ -268,7 +268,7 @@ def answer_tables(summary: Sequence[AnswerSummaryRow], replies: Sequence[ReplyRo
     means = {(row.setting, row.measure): row for row in rows}
     measures = list(dict.fromkeys(row.measure for row in rows))
     yield Table(
-        title=f"Answers: means over {counted(max(asked.values()), 'question')}",
+        title=f"Answers: means over {counted(max(asked.values()), 'query', 'queries')}",
         columns=("setting", "answered", *measures),
         rows=tuple(
             (
@@ -305,6 +305,6 @@ def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
     uneven = [measure for measure, own in by_measure.items() if len({row.n_not_scored for row in own}) > 1]
     if uneven:
         yield (
-            f"Means of {', '.join(uneven)} are over different questions: harness compare takes those for "
+            f"Means of {', '.join(uneven)} are over different queries: harness compare takes those for "
             "which all settings have a value."
         )

@@ -134,7 +134,7 @@ def _scores(results: Results) -> Iterator[ScoreRow]:
 
 
 def _query_table(results: Results) -> str:
-    """The questions with all that their file says of them, each own column under its name."""
+    """The queries with all that their file says of them, each own column under its name."""
     own = dict.fromkeys(name for more in results.extras.values() for name in more)
     columns = (*spec_of(QueryRow).names, *(name for name in own if name not in spec_of(QueryRow).by_name))
     return to_csv(

@@ -49,8 +49,8 @@ def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], c
         context.warn(
             "precision",
             f"precision: fast: {name} computed in {context.models.probed[name].way}. Of the first ten places "
-            f"of {counted(int(sample['queries']), 'sampled question')}, {sample['changed']:.1%} hold another "
-            "chunk than in float32.",
+            f"of {counted(int(sample['queries']), 'sampled query', 'sampled queries')}, "
+            f"{sample['changed']:.1%} hold another chunk than in float32.",
             settings=dict.fromkeys(users[name]),
         )
 

@@ -26,7 +26,7 @@ _NOUNS: dict[models.Purpose, str] = {
     "context": "chunks",
     "reranking": "lists",
     "naming": "texts",
-    "answer": "questions",
+    "answer": "queries",
     "measuring": "prompts",
 }
 

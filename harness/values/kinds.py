@@ -215,7 +215,7 @@ class Step(ABC, Generic[Config]):
 class Kind(Generic[Config, Made]):
     """One variant of a stage: the model of its configuration and the function or class that does the work.
 
-    ``words`` say what it does where settings are named, such as ``vectors``; without any its name does.
+    ``words`` say what it does where settings are named, such as ``vector search``; without any its name does.
     """
 
     config: type[Config]

@@ -80,10 +80,10 @@ class Query:
     """
 
     query_id: Annotated[str, Column("its id, without spaces", read=id_of_query)]
-    text: Annotated[str, Column("the question", filled=True)]
+    text: Annotated[str, Column("the query", filled=True)]
     split: Annotated[Split, Column("`train` or `validation`; not needed if the configuration divides them")]
     answerable: Annotated[bool, Column("whether the documents hold an answer")] = True
-    cluster: Annotated[str, Column("the group of questions that it is tested with, as they are alike")] = ""
+    cluster: Annotated[str, Column("the group of queries that it is tested with, as they are alike")] = ""
 
 
 @dataclass(frozen=True, slots=True)

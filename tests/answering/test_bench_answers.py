@@ -160,7 +160,7 @@ def test_a_failed_call_is_no_answer_and_no_zero(answering):
     with FakeServer(script) as server:
         _, folder, _ = told(answering(llm(server.url, ", max_failed: 0.2"), cache="own"))
         with pytest.raises(
-            LlmError, match=r"1 of 5 questions have no answer by cited v1 by fake-1 \(refusal x1\)"
+            LlmError, match=r"1 of 5 queries have no answer by cited v1 by fake-1 \(refusal x1\)"
         ):
             told(answering(llm(server.url, ", max_failed: 0.19"), cache="own"))
     reply = read_table(folder, "replies").set_index("query_id").loc["q2"]
@@ -195,7 +195,7 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsy
     out = capsys.readouterr().out
     assert "cited v1 by fake-1, to answer:" in out
     assert "to answer" in out
-    assert "questions:" in out
+    assert "queries:" in out
 
 
 @pytest.mark.parametrize(
@@ -354,12 +354,12 @@ def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(
     results, folder, _ = told(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
     reply = (
         "Settings that differ only in `answer` have the same rankings, so they tie here: "
-        "top_n=1 and top_n=3. Choose between them by their answers."
+        '"answerer extractive, top n 1" and "answerer extractive, top n 3". Choose between them by '
     )
     assert sum(reply in sentence for sentence in results.verdict["sentences"]) == 1
     shown = printed(capsys, "show", folder)
     # what bench has printed of the answers can be read again
-    for text in (reply, "Answers: means over 5 questions", "from 1 down to token_f1"):
+    for text in (reply, "Answers: means over 5 queries", "from 1 down to token_f1"):
         assert text in shown
     assert reply in printed(capsys, "compare", folder, "--measure", "ndcg_exp@3")
     # without a measure they are compared by what differs

@@ -26,7 +26,7 @@ def test_exported_answers_can_be_imported_again(results, tmp_path, capsys):
     assert (
         run("export-answers", str(results), "--setting", setting, "--output", str(tmp_path / "a.jsonl")) == 0
     )
-    assert "a.jsonl: 5 questions" in " ".join(capsys.readouterr().out.split())
+    assert "a.jsonl: 5 queries" in " ".join(capsys.readouterr().out.split())
     found = {one.query_id: one for one in read_answers(tmp_path / "a.jsonl")}
     replies = read_table(results, "replies").set_index(["setting", "query_id"])
     texts = read_table(results, "passages").set_index("chunk_id").text

@@ -47,7 +47,7 @@ def values(path):
 def test_without_a_model(answers, capsys):
     assert run("score-answers", str(answers), "--output", "scores.csv", "--quiet") == 0
     out = capsys.readouterr().out
-    assert "3 questions, 2 answered" in out
+    assert "3 queries, 2 answered" in out
     found = values(answers.parent / "scores.csv")
     assert found["q1", "exact_match"]["value"] == "1.0"
     # 15 crowns | 1450 crowns share one of two words each

@@ -52,7 +52,7 @@ def test_a_document_that_holds_the_questions_is_warned_of(tmp_path, monkeypatch)
     assert not [w for w in told(config)[2].warnings if "word for word" in w]
     (tmp_path / "docs" / "faq.txt").write_text("\n".join(questions[:4]).replace(" ", "  ").upper())
     messages = [w for w in told(config)[2].warnings if "word for word" in w]
-    assert messages == [w for w in messages if w.startswith("faq holds 4 of the 6 questions")]
+    assert messages == [w for w in messages if w.startswith("faq holds 4 of the 6 queries")]
     assert messages
 
 

@@ -24,7 +24,7 @@ from harness.comparison.factors import LabelSensitivity, effects_of
 from harness.comparison.glance import pair_of
 from harness.comparison.scores import advised_by
 from harness.comparison.sentences import MOST_WORDS, sentence
-from harness.comparison.verdict import Costs, Effects, Loss, Trust
+from harness.comparison.verdict import Costs, Effects, Holes, Loss, Trust
 from harness.values import KindAt, Kinds
 
 from .build import matrix
@@ -72,7 +72,10 @@ def test_a_main_effect_is_the_mean_difference_of_pairs_that_differ_in_nothing_el
     _, configured = sweep()
     found = {one.factor: one for one in effects_of(scores, design_of(configured), Grounds()).main}
     assert found["search"].found.difference == pytest.approx(0.2)
-    assert (found["search"].found.setting, found["search"].found.against) == ("words", "vectors")
+    assert (found["search"].found.setting, found["search"].found.against) == (
+        "keyword search",
+        "vector search",
+    )
     assert found["chunk size"].found.difference == pytest.approx(0.1)
     assert found["chunk size"].pairs == (("500 bm25", "1000 bm25"), ("500 chroma", "1000 chroma"))
     # two queries decide nothing
@@ -85,7 +88,7 @@ def test_effects_beyond_chance_choose_the_levels_to_use():
         "chunk size": "real",
         "search": "real",
     }
-    assert found.effects.levels == {"chunk size": "500 characters", "search": "words"}
+    assert found.effects.levels == {"chunk size": "500 characters", "search": "keyword search"}
     assert found.effects.interactions == ()
     assert found.advice.setting == "500 bm25"
     groups = {one.setting: (one.group, one.why) for one in glance_of(found).settings}
@@ -98,9 +101,9 @@ def test_an_interaction_beyond_chance_is_said_and_settings_decide():
     (text,) = found.effects.interactions
     # vectors instead of words at 1,000 characters: -0.1; at 500: -0.3
     assert text.startswith("1,000 characters instead of 500 characters does 0.2")
-    assert text.endswith("better with vectors than with words.")
+    assert text.endswith("better with vector search than with keyword search.")
     (other,) = verdict(*sweep(chunks=0.0, search=0.1, cross=-0.2)).effects.interactions
-    assert other.endswith("worse with vectors than with words.")
+    assert other.endswith("worse with vector search than with keyword search.")
     glance = glance_of(found)
     assert f"But {text[:40]}" in " ".join(glance_lines(glance))
     assert f"But {text[:40]}" in svg_of(glance)
@@ -111,10 +114,10 @@ def test_the_lighter_level_is_taken_where_both_are_shown_to_be_equivalent():
     scores, configured = sweep(n=400, search=0.0, spread=0.05, seed=1)
     found = verdict(scores, configured)
     (search,) = [one.found for one in found.effects.main if one.factor == "search"]
-    assert (search.setting, search.finding) == ("vectors", "equivalent")
-    assert found.effects.levels["search"] == "words"
+    assert (search.setting, search.finding) == ("vector search", "equivalent")
+    assert found.effects.levels["search"] == "keyword search"
     sure = verdict(scores, configured, options=replace(QUICK, tolerance=0.0001))
-    assert sure.effects.levels["search"] == "vectors"
+    assert sure.effects.levels["search"] == "vector search"
 
 
 def test_settings_that_are_no_product_have_no_effects():
@@ -188,12 +191,12 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
     found = verdict(replace(scores, clusters=tuple(f"d{i % 4}" for i in range(60))), configured)
     assert {(one.found.finding, one.found.here) for one in found.effects.main} == {("real", True)}
     assert sentence(found).startswith(
-        "On these 4 clusters use chunks of 500 characters, words: it beats all others, the next by 0.1"
+        "On these 4 clusters use chunks of 500 characters, keyword search, better than all others, "
     )
     glance = glance_of(found)
     assert glance.holds == (
         f"Its NDCG over the first 5,000 characters read is {found.standings[0].mean:.2f} of 1, for 60 "
-        "queries on 4 clusters. Holds for more queries on these clusters, not for new ones."
+        "queries on 4 clusters. Holds for more queries on these 4 clusters alone."
     )
     assert [one.words for one in glance.factors] == ["better here"] * 2
 
@@ -207,10 +210,10 @@ def test_settings_are_named_by_what_varies():
         "d": setting(500, "bm25", [{"kind": "cross_encoder", "model": "m"}]),
     }
     assert design_of(configured).names == {
-        "a": "500 characters, words",
-        "b": "1,000 characters, vectors",
-        "c": "500 characters, words + vectors",
-        "d": "500 characters, words, reranked",
+        "a": "500 characters, keyword search",
+        "b": "1,000 characters, vector search",
+        "c": "500 characters, keyword + vector search",
+        "d": "500 characters, keyword search, reranked",
     }
     overlap = {"x": setting(500, "bm25"), "y": setting(500, "bm25")}
     overlap["y"]["chunk"] = overlap["y"]["chunk"] | {"chunk_overlap": 50}
@@ -219,12 +222,15 @@ def test_settings_are_named_by_what_varies():
         "500 characters, overlap 50",
     ]
     # nothing varies, or nothing tells two apart
-    assert design_of({"base": setting(500, "bm25")}).names == {"base": "500 characters, words"}
-    assert design_of({"a": setting(500, "bm25"), "b": setting(500, "bm25")}).names == {"a": "a", "b": "b"}
+    assert design_of({"base": setting(500, "bm25")}).names == {"base": "500 characters, keyword search"}
+    assert design_of(dict.fromkeys(("a", "b: x"), setting(500, "bm25"))).names == {
+        "a": "500 characters, keyword search (a)",
+        "b: x": "500 characters, keyword search (b: x)",
+    }
     assert design_of({"hits": {"kind": "hits"}}).words("hits") == "hits"
     # a search of another package is no search by vectors because nobody knows it
     other = {"a": setting(500, "bm25"), "b": setting(500, "colour_match")}
-    assert design_of(other).names == {"a": "words", "b": "colour match"}
+    assert design_of(other).names == {"a": "keyword search", "b": "colour match"}
 
 
 def crossed(step, **values):
@@ -265,12 +271,12 @@ DEEP = {"top k 10", "top k 20"}
         (
             "retrieve",
             {"kind": ("chroma",), "model": ("a/one", "b/two"), "top_k": (10, 20)},
-            {"search": {"vectors, one", "vectors, two"}, "search top k": DEEP},
+            {"search": {"vector search, one", "vector search, two"}, "search top k": DEEP},
         ),
         (
             "retrieve",
             {"kind": ("bm25", "chroma"), "top_k": (10, 20)},
-            {"search": {"words", "vectors"}, "search top k": DEEP},
+            {"search": {"keyword search", "vector search"}, "search top k": DEEP},
         ),
         (
             "rerank",
@@ -302,7 +308,7 @@ def test_keys_that_are_not_crossed_are_one_factor_and_what_a_key_decides_belongs
     for one in together.values():
         one["retrieve"]["model"] = f"m/{one['retrieve']['kind']}"
     assert [one.distinct for one in design_of(together).factors] == [
-        ("vectors, chroma", "vectors, exact"),
+        ("vector search, chroma", "vector search, exact"),
         ("top k 10", "top k 20"),
     ]
 
@@ -374,11 +380,11 @@ def test_levels_do_not_advise_a_setting_that_another_is_shown_to_beat():
     found = replace(verdict(scores, configured), decision="open")
     costs = Costs({name: float(name == "500 bm25") for name in configured}, "tokens@5000")
     found = replace(found, costs=costs, advice=replace(found.advice, setting="500 chroma"))
-    beaten = Effects(levels={"chunk size": "1,000 characters", "search": "words"})
+    beaten = Effects(levels={"chunk size": "1,000 characters", "search": "keyword search"})
     assert advised_by(beaten, found, scores) == found.advice
     # a cheaper one is named only where it costs less than the one advised
     cheaper = replace(found.advice, cheaper=Cheaper("500 bm25", 0.0))
-    left = Effects(levels={"chunk size": "500 characters", "search": "words"})
+    left = Effects(levels={"chunk size": "500 characters", "search": "keyword search"})
     advice = advised_by(left, replace(found, advice=cheaper), scores)
     assert (advice.setting, advice.cheaper) == ("500 bm25", None)
 
@@ -388,9 +394,13 @@ def test_two_levels_say_once_what_they_share():
     for level, against, text in (
         ("500 characters", "1,000 characters", "500 instead of 1,000 characters"),
         ("reranked by llm", "reranked by cross encoder", "reranked by llm instead of cross encoder"),
-        ("vectors, small", "vectors, large", "vectors, small instead of large"),
-        ("words + vectors, hyde", "words + vectors", "words + vectors, hyde instead of words + vectors"),
-        ("words", "vectors", "words instead of vectors"),
+        ("vector search, small", "vector search, large", "vector search, small instead of large"),
+        (
+            "keyword + vector search, hyde",
+            "keyword + vector search",
+            "keyword + vector search, hyde instead of keyword + vector search",
+        ),
+        ("keyword search", "vector search", "keyword instead of vector search"),
     ):
         assert pair_of(replace(line, found=replace(line.found, setting=level, against=against))) == text
 
@@ -401,7 +411,7 @@ def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
     texts = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
     assert " ".join(texts[:2]).startswith(found.sentence[:60])
     assert "500 instead of 1,000 characters" in texts
-    assert any(text.startswith("1,000 characters, words (worse by chunk size)") for text in texts)
+    assert any(text.startswith("1,000 characters, keyword search (worse by chunk size)") for text in texts)
     # the line of no difference reaches from above the first effect to below the last
     (zero,) = (one for one in root.iter("{http://www.w3.org/2000/svg}line") if one.get("class") == "line")
     at = [
@@ -464,13 +474,16 @@ def test_the_sentence_has_at_most_25_words_and_the_end_of_a_run_24_lines(case, c
             Scores(matrices={scores.measure: renamed}, **grounds.shared()),
             baseline=None if baseline is None else names.get(baseline, baseline),
         )
-        assert len(sentence(found).split()) <= MOST_WORDS, sentence(found)
-        lines = glance_lines(glance_of(found), ["Page: results/x/report.html"])
-        assert len(lines) <= 24
-        assert max(map(len, lines)) <= 80
-        # the one to use is always among those shown
-        if any(one.group == "use" for one in glance_of(found).settings):
-            assert any("use this" in line for line in lines)
+        shares = dict(zip(named, (0.04, 0.7, 0.7, 0.7), strict=True))
+        unlabelled = Holes("judged_text@10000", 10_000, shares, unit="characters read")
+        for told in (found, replace(found, holes=unlabelled)):
+            assert len(sentence(told).split()) <= MOST_WORDS, sentence(told)
+            lines = glance_lines(glance_of(told), ["Page: results/x/report.html"])
+            assert len(lines) <= 24
+            assert max(map(len, lines)) <= 80
+            # the one to use is always among those shown
+            if any(one.group == "use" for one in glance_of(told).settings):
+                assert any("use this" in line for line in lines)
 
 
 @settings(max_examples=25, deadline=None)
@@ -489,7 +502,7 @@ def test_effects_add_up_to_differences_of_settings(values):
         return one.difference if one.setting == level else -one.difference
 
     # the diagonal of a 2 × 2 table is the sum of both main effects
-    both = signed(found["chunk size"], "500 characters") + signed(found["search"], "words")
+    both = signed(found["chunk size"], "500 characters") + signed(found["search"], "keyword search")
     assert both == pytest.approx(means["500 bm25"] - means["1000 chroma"], abs=1e-9)
     for one in found.values():
         assert one.low - 1e-9 <= one.difference <= one.high + 1e-9

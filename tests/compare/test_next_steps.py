@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from harness.comparison import Options, verdict_json
+from harness.comparison import Holes, Options, verdict_json
 from harness.comparison.glance import folded, glance_json, glance_lines, glance_of
 from harness.comparison.glance_svg import svg_of
 from harness.comparison.next_steps import steps_of
@@ -72,11 +72,11 @@ def test_what_no_setting_has_tried_comes_first():
         routes = f'{{kind: bm25, {deep}}}, {{kind: chroma, model: "{model}", {deep}}}'
         assert line == f"retrieve: {{kind: minmax, {deep}, routes: [{routes}]}}"
     assert step("order", setting(), setting()) == (
-        "Try a reranker: only a run shows whether it brings evidence up. In the configuration:",
+        "Try the bundled reranker: only a run shows whether it ranks evidence higher. In the configuration:",
         'rerank: {kind: late_interaction, model: "embedded:maxsim"}',
     )
     late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
-    again = "Try another: only a run shows whether it brings evidence up. In the configuration:"
+    again = "Try another: only a run shows whether it ranks evidence higher. In the configuration:"
     first, other = "cross-encoder/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3"
     for tried, model in (
         (late, first),
@@ -92,13 +92,16 @@ def test_what_no_setting_has_tried_comes_first():
 def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
     large = {**CHUNK, "chunk_size": 1000}
     found = concluded("order", setting(), setting(chunk=large))
-    for losses, best, further in (((0.3, 0.5), "500", 250), ((0.5, 0.3), "1,000", 2000)):
+    for losses, best, way, further in (
+        ((0.3, 0.5), "500", "smaller", 250),
+        ((0.5, 0.3), "1,000", "larger", 2000),
+    ):
         lost = {name: {"chunking": value} for name, value in zip("ab", losses, strict=True)}
         first = steps_of(replace(found, lost=lost))[0]
-        assert first.text == f"Of 500 and 1,000, {best} cuts least apart: go on. In chunk:"
+        assert first.text == f"Of sizes 500 and 1,000, {best} loses least: try a {way} one. In chunk:"
         assert first.config == f"chunk_size: {further}"
     assert step("chunking", setting(), setting()) == (
-        "Try overlap: only a run shows whether it cuts less apart. In chunk:",
+        "Try overlap: only a run shows whether it loses less. In chunk:",
         "chunk_overlap: 100",
     )
     lapped = {**CHUNK, "chunk_overlap": 100}
@@ -130,7 +133,7 @@ def test_the_larger_of_regret_and_loss_decides_what_comes_first():
     found = concluded("order", setting(), setting())
     few = replace(found, population=replace(found.population, kind="few clusters", clusters=4))
     regret = replace(few.advice, regret=0.1)
-    for value, first in ((0.09, "Add queries on other documents."), (0.11, "Try a reranker")):
+    for value, first in ((0.09, "Add queries on other documents."), (0.11, "Try the bundled reranker")):
         told = replace(few, advice=regret, lost={"a": {"order": value}})
         texts = [one.text for one in steps_of(told)]
         assert texts[0].startswith(first)
@@ -143,7 +146,7 @@ def test_too_few_questions_come_before_all_else():
     found = conclude(noisy(11, (0.1, 0.9)), lost={"b": {"order": 0.5}}, configured={"b": setting()})
     assert [one.text[:26] for one in steps_of(found)] == [
         "Add at least 19 more queri",
-        "Try a reranker: only a run",
+        "Try the bundled reranker: ",
         "See what is lost, query by",
     ]
 
@@ -207,6 +210,41 @@ def test_a_poor_best_is_not_to_be_used_and_the_headline_says_so(baseline):
     )
 
 
+@pytest.mark.parametrize("share", [0.0, 0.012, 0.49])
+@pytest.mark.parametrize(
+    ("means", "n"), [((0.5, 0.3), 60), ((0.09, 0.05), 60), ((0.5, 0.3), 11), ((0.5,), 60), ((0.0,), 60)]
+)
+def test_where_most_is_unjudged_the_headline_warns_and_labels_are_the_next_step(means, n, share):
+    given = noisy(n, means, spread=0.02 if means[0] else 0.0)
+    told = {"configured": {"a": setting()}, "lost": {"a": {"order": 0.5}}, "folders": {"a": "results/my run"}}
+    shares = dict(zip("ab", (share, 0.9), strict=True))
+    plain, bare = (
+        conclude(given, holes=Holes("judged@10", 10, by), **told) for by in (dict.fromkeys("ab", 0.5), shares)
+    )
+    assert "missing" not in sentence(plain)
+    assert "labels" not in steps_of(plain)[0].command
+    found = glance_of(bare)
+    assert "labels may be missing" in found.sentence.lower()
+    assert found.tone in ("caution", "poor")
+    assert found.next.command == "harness labels unjudged 'results/my run' --output unjudged.csv"
+    # what it would be otherwise comes after it, and what is to be used stays the same
+    assert steps_of(bare)[1:] == steps_of(plain)
+    assert bare.used == plain.used
+    assert "Holds for" not in found.holds
+    # the sheet is for people: a judge goes deeper by its own key
+    judged = steps_of(replace(bare, judge="llm"))[0]
+    assert "`relevance`" in judged.text
+    assert not judged.copied
+
+
+@pytest.mark.parametrize("clusters", [0, 4, 12])
+def test_beside_a_poor_score_nothing_reads_as_praise(clusters):
+    for means in ((0.5, 0.3), (0.09, 0.05)):
+        scores = noisy(60, means, spread=0.02)
+        found = conclude(replace(scores, clusters=tuple(f"d{i % (clusters or 60)}" for i in range(60))))
+        assert ("Holds for" in glance_of(found).holds) == (not found.poor) == (means[0] == 0.5)
+
+
 def test_a_tone_says_whether_a_setting_can_be_used():
     rows = noisy(60, (0.5, 0.3))
     assert glance_of(conclude(rows)).tone == "good"
@@ -249,7 +287,7 @@ def test_where_a_reranker_changed_nothing_that_is_said_and_another_is_named():
     helps, nothing = (steps_of(reranked_or_not(gain))[0] for gain in (0.3, 0))
     assert helps.text.startswith("Try another: ")
     assert not reranked_or_not(0).comparisons[0].real
-    assert nothing.text == f"No reranker tried is shown to help. {helps.text}"
+    assert nothing.text == f"The reranker tried is not shown to help. {helps.text}"
     assert "late_interaction" not in nothing.config
 
 

@@ -22,7 +22,7 @@ from harness.comparison.advice import advise
 from harness.comparison.caveats import same_ranking_notes
 from harness.comparison.factors import LabelSensitivity
 from harness.comparison.scores import holes_of
-from harness.comparison.sentences import at_most
+from harness.comparison.sentences import worse_than
 from harness.comparison.words import lines_of
 from harness.values.errors import HarnessError
 
@@ -53,7 +53,7 @@ def test_nothing_is_best_while_another_may_be():
     assert found.decision == "open"
     assert groups(found) == {"c": "use", "a": "may", "b": "out"}
     assert lines_in(found, "decision") == [
-        f"Use c. Not proven best, but loses {at_most(found.advice.regret)} to any other (95%)."
+        f"Use c. Not proven best, but {worse_than(found.advice.regret)} any other (95%)."
     ]
     assert not found.margin.real
     assert "no difference found" in lines_in(found, "margin")[0]
@@ -162,7 +162,9 @@ def test_bounds_above_the_leader_are_reported_with_the_remedy():
     assert found.decision == "best"
     (caveat,) = lines_in(found, "caveat")
     assert f"lift c above the {mean:.3f} of b, up to {mean + 0.05:.3f} (ndcg_exp_upper@10)" in caveat
-    assert lines_in(found, "next")[0] == "Judge the rest of the first 10 ranks."
+    (labels,) = [line for line in lines_of(found) if line.role == "next"]
+    assert "the rest of the first 10 passages" in labels.text
+    assert labels.command.startswith("harness labels unjudged ")
     apart = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean - 0.01)), options=QUICK)
     assert lines_in(apart, "caveat") == []
     assert "judged" not in " ".join(lines_in(apart, "next"))
@@ -206,7 +208,7 @@ def test_the_setting_that_may_lose_the_least_is_recommended_with_its_bound():
     # rounded up, so that the bound holds
     said_ = math.ceil(100 * bounds["c"]) / 100
     assert lines_in(found, "decision") == [
-        f"Use c. Not proven best, but loses at most {said_:.2f} to any other (95%)."
+        f"Use c. Not proven best, but at most {said_:.2f} worse than any other (95%)."
     ]
     plain = verdict_json(found)
     assert plain["advice"] == {
@@ -301,8 +303,8 @@ def test_within_a_price_limit_the_choice_is_among_what_it_allows():
     ]
     assert found.advice.regret == max(0.0, *own)
     (decision,) = lines_in(found, "decision")
-    assert decision.startswith("Use a: within the price limit it loses ")
-    assert decision.endswith(" to any other (95%). b is best whatever it costs.")
+    assert decision.startswith("Use a: within the price limit it is ")
+    assert decision.endswith(" any other (95%). b is best whatever it costs.")
     one = conclude(scores, costs=costs, options=replace(QUICK, price_limit=1.0))
     assert one.advice.among == ("c", "d")
     none = conclude(scores, costs=costs, options=replace(QUICK, price_limit=0.5))
@@ -353,7 +355,7 @@ def test_on_documents_too_few_to_stand_for_new_ones_findings_are_of_these_alone(
             assert {(one.finding, one.here) for one in found.comparisons} == {("real", True)}
             said_ = " ".join(sentences_of(found))
             # what the bounds of single queries say holds for these documents, and says so
-            own = f"On these {count} documents use b: it beats all others, the next by 0.21 (95%)."
+            own = f"On these {count} documents use b, better than all others, the next by 0.21 (95%)."
             assert (own in said_) == (baseline is None) == (found.advice is not None)
             assert f"More queries on these {count} documents, but not on new documents" in said_
             assert all(word not in said_ for word in ("Use ", "ruled out", "Ruled out", "best", "Really"))
@@ -546,7 +548,7 @@ def test_holes_are_those_of_what_the_measure_reads():
     assert text.extent == "the first 500 characters read"
     assert list(text.upper.values()) == pytest.approx([0.5, 0.5])
     assert of("ndcg_evidence@500", "judged@10", "judged_text@900").measure == "judged_text@900"
-    assert of("ndcg_evidence@500", "judged@5", "judged@10").extent == "the first 5 ranks"
+    assert of("ndcg_evidence@500", "judged@5", "judged@10").extent == "the first 5 passages"
     ranks = of("ndcg_exp@10", "judged_text@500", "judged@5", "judged@10", "ndcg_exp_upper@5")
     assert (ranks.measure, ranks.bound) == ("judged@10", "")
     # a bound alone is worth saying too; that of rbp is its residual on top of it

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, plain } from './load.mjs';
 
-const { ranked, changes, factorsMatch, groupMeans, setData, state } = load(['ranked', 'changes', 'factorsMatch', 'groupMeans']);
+const { ranked, changes, factorsMatch, groupMeans, valueInWords, setData, state } = load(['ranked', 'changes', 'factorsMatch', 'groupMeans', 'valueInWords']);
 
 // the second setting is the first one with a reranker
 function data() {
@@ -38,6 +38,15 @@ test('a setting without a factor is found as none, and an unknown factor filters
   assert.deepEqual([0, 1, 2].map((i) => factorsMatch(i, 'size=200')), [true, true, false]);
   assert.deepEqual([0, 1, 2].map((i) => factorsMatch(i, 'size=')), [false, false, true]);
   assert.ok(factorsMatch(0, 'colour=red'));
+});
+
+test('a value of a factor is said in the words that only its settings have', () => {
+  const names = ['500 characters, keyword search', '500 characters, keyword search, reranked', '500 characters, vector search'];
+  const [search, rerank] = [['bm25', 'bm25', 'chroma'], [null, 'llm', null]];
+  assert.deepEqual(['bm25', 'chroma'].map((value) => valueInWords(search, value, names)), ['keyword search', 'vector search']);
+  assert.deepEqual(['llm', ''].map((value) => valueInWords(rerank, value, names)), ['reranked', 'none']);
+  // nothing is said of it alone
+  assert.equal(valueInWords([200, 200, 300], 200, ['a', 'b', 'c']), 200);
 });
 
 test('the mean of a kind leaves out questions without a value or without a kind', () => {

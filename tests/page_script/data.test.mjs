@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, plain } from './load.mjs';
 
-const { stageOf, summary, score, ranked, pair, queryMatches, inQuestions, setData, state } = load(
-  ['stageOf', 'summary', 'score', 'ranked', 'pair', 'queryMatches', 'inQuestions']);
+const { stageOf, summary, score, ranked, pair, queryMatches, setData, state } = load(
+  ['stageOf', 'summary', 'score', 'ranked', 'pair', 'queryMatches']);
 
 // two settings, the second with a reranker; three queries; one score is missing
 function data() {
@@ -68,11 +68,4 @@ test('queries are found by id, text and type, within a split', () => {
   assert.deepEqual(found({ text: 'pump', split: 'validation' }), [2]);
   assert.deepEqual(found({ type: 't' }), [0, 2]);
   assert.equal(state.split, 'all');
-});
-
-test('sentences say question, and names, commands and files stay as they are', () => {
-  const given = { n: 2, none: null, sentence: 'Queries of queries.csv and the query file.', interactions: ['query by query'], settings: [{ setting: 'query x', words: 'a query' }] };
-  assert.deepEqual(plain(inQuestions(given)), {
-    n: 2, none: null, sentence: 'Questions of queries.csv and the query file.', interactions: ['question by question'], settings: [{ setting: 'query x', words: 'a question' }],
-  });
 });

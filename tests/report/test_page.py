@@ -230,7 +230,7 @@ def test_of_many_questions_the_page_has_the_rankings_of_some_and_says_so(tmp_pat
     assert detail["drilled"] == places
     assert payload["scores"] == whole["scores"]
     assert page.note == payload["notes"][0]
-    assert "of all 12 questions" in page.note
+    assert "of all 12 queries" in page.note
     assert "for 4 of them" in page.note
     for by_stage in detail["rankings"]:
         for by_query in by_stage:
@@ -242,7 +242,7 @@ def test_of_many_questions_the_page_has_the_rankings_of_some_and_says_so(tmp_pat
 def test_losses_follow_the_steps_and_routes_are_next_to_them(tmp_path):
     folder = fuse(write_folder(tmp_path / "r"))
     losses = payload_of(page_of(folder).html)["losses"]
-    names = ["not read by the parser", "cut apart", "not found", "ranked too low"]
+    names = ["not read by the parser", "badly chunked", "not found", "ranked too low"]
     names += ["by the rerank step", "by the rerank_again step"]
     assert [part["name"] for part in losses["parts"]] == names
     assert [part["part"] for part in losses["parts"]][-3:] == ["order", "change", "change"]
@@ -415,6 +415,6 @@ def test_a_cheaper_setting_within_the_tolerance_is_by_the_tokens_of_the_last_sta
     (take,) = dearer(found)
     # tokens rise with the place of a setting, so the first within the tolerance is the cheapest one
     tokens = 500 + 100 * found["settings"].index(used)
-    assert f": 500 instead of {tokens} tokens@5000 characters. It loses at most" in take
+    assert f": 500 instead of {tokens} tokens@5000 characters. It is at most" in take
     (folder / "prices.csv").unlink()
     assert not dearer(payload())

@@ -53,7 +53,7 @@ def test_a_measure_a_stage_and_a_split_change_the_whole_page(chromium, page):
     assert chromium.run("return document.getElementById('differences').hidden")
     chromium.choose("#stage", "final")
     chromium.choose("#split", "validation")
-    assert chromium.find("#queries [role=status]").text.startswith("8 questions shown")
+    assert chromium.find("#queries [role=status]").text.startswith("8 queries shown")
 
 
 def test_tables_sort_by_their_headers_and_walk_by_arrow_keys(chromium, page):
@@ -91,7 +91,7 @@ def test_questions_are_found_by_text_type_and_order(chromium, page):
     chromium.run("document.querySelector('#queries [data-keep=find]').focus()")
     chromium.keys("of q11?")
     chromium.until(
-        "return document.querySelector('#queries [role=status]').textContent.startsWith('1 question ')"
+        "return document.querySelector('#queries [role=status]').textContent.startsWith('1 query ')"
     )
     assert chromium.run("return document.activeElement.dataset.keep") == "find"
     chromium.keys("zzz")
@@ -102,7 +102,7 @@ def test_questions_are_found_by_text_type_and_order(chromium, page):
     )
     chromium.until("return document.querySelector('#queries canvas') !== null")
     chromium.choose("#queries [data-keep=type]", "kind1")
-    assert chromium.find("#queries [role=status]").text.startswith("8 questions")
+    assert chromium.find("#queries [role=status]").text.startswith("8 queries")
     for order in ("worst", "difference", "file"):
         chromium.choose("#queries [data-keep=order]", order)
 
@@ -292,7 +292,7 @@ def test_histograms_share_a_scale_and_are_left_out_of_a_handful(chromium, page, 
     assert bins == pytest.approx([24 * 58 / largest] * 6)
     folder = write_folder(tmp_path / "r", settings=2, queries=9)
     chromium.open(write_page(folder)[0].as_uri())
-    assert "fewer than 10 questions" in chromium.find("#histograms").text
+    assert "fewer than 10 queries" in chromium.find("#histograms").text
     assert chromium.run("return document.querySelectorAll('#histograms rect.of-all').length") == 0
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from harness.running.bench.page import write_page
 from tests.report.page_browser import MARKS
-from tests.report.page_results import unpack, write_folder
+from tests.report.page_results import rewrite, unpack, write_folder
 
 pytestmark = MARKS
 MEASURES = ("ndcg_text@10000", "ndcg_exp@10", "judged@10")
@@ -159,6 +159,39 @@ def test_what_is_left_and_lost_fills_a_bar(chromium, swept):
     assert bars == pytest.approx([100] * len(bars), abs=0.1)
 
 
+def test_what_a_newcomer_may_not_know_is_explained_where_it_stands(chromium, tmp_path):
+    chromium.open(crossed(tmp_path / "r", 24), every=False)
+    said = set()
+    for where in (".sentence", ".factor-name", ".sure"):
+        terms = chromium.all(f"#glance {where} .term")
+        assert terms, where
+        for term in filter(lambda one: one.is_displayed(), terms):
+            chromium.run("arguments[0].focus()", term)
+            assert len(chromium.find("#tip").text) > 20
+        said |= {one.get_property("textContent") for one in terms}
+    assert {"chunk size", "search", "reranker"} <= said
+    assert any(one.endswith("search") for one in said - {"search"})
+
+
+def test_one_word_is_used_for_what_was_asked(chromium, swept):
+    chromium.open(swept, every=True)
+    shown = chromium.run(
+        "return ['.bar', 'main'].map((one) => document.querySelector(one).textContent).join(' ')"
+    )
+    assert "queries" in shown
+    assert not re.search("question", shown, re.IGNORECASE)
+
+
+def test_where_few_passages_are_judged_the_page_warns_and_has_the_command_to_label(chromium, tmp_path):
+    folder = write_folder(tmp_path / "r", settings=3, queries=40, measures=MEASURES)
+    few = {"judged@10": "0.01"}
+    rewrite(folder / "per_query.csv", lambda row: row | {"value": few.get(row["measure"], row["value"])})
+    chromium.open(write_page(folder)[0].as_uri(), every=False)
+    assert "labels may be missing" in chromium.find("#glance .sentence.warns").text
+    assert chromium.find("#glance .command code").text.startswith("harness labels unjudged ")
+    assert "Holds for" not in chromium.find("#glance .holds").text
+
+
 def test_how_far_ahead_how_much_is_judged_and_what_other_measures_say(chromium, swept):
     page = Path(url2pathname(urlparse(swept).path)).read_text(encoding="utf-8")
     payload = unpack(re.search(r'id="data">([^<]*)<', page)[1])
@@ -175,10 +208,10 @@ def test_how_far_ahead_how_much_is_judged_and_what_other_measures_say(chromium, 
     far = f"{difference:.2f} {'ahead of' if own is settings[0] else 'behind'}"
     assert lead.startswith(far if difference >= 0.005 else "level with")
     assert following["words"] in lead
-    assert f"{max(shares):.0%}".replace("%", " %") in judged
+    assert f"{max(shares):.0%}" in judged
     conflicts = found["verdict"]["conflicts"]
     able = [one for one in conflicts if one["finding"] != "incomparable"]
-    assert others.startswith(f"{len(conflicts)} of 1" if able else "None that can" if conflicts else "One")
+    assert others.startswith(f"{len(conflicts)} of 1" if able else "The same leader" if conflicts else "One")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

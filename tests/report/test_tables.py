@@ -77,7 +77,7 @@ def test_losses_are_means_and_the_worst_come_first():
     assert second.split()[0] == "b"
     assert [one.strip() for one in head.split("  ") if one][1:] == [
         "not read by the parser",
-        "cut apart",
+        "badly chunked",
         "not found",
         "ranked too low",
         "by the rerank step",
@@ -111,7 +111,7 @@ def test_how_far_the_best_order_known_may_be_from_the_best_is_said_where_it_is_k
         for row in rows
     ]
     (note,) = loss_table(bounded).notes
-    assert "at most 0.030 more after 'cut apart' and 0.100 more after 'not found'" in note
+    assert "at most 0.030 more after 'badly chunked' and 0.100 more after 'not found'" in note
     assert "ndcg_exp@10 counts the chunks" in loss_table(rows, "ndcg_exp@10").notes[0]
     assert loss_table(rows, "ndcg_text@10000").notes == ()
 
@@ -189,7 +189,7 @@ def test_means_over_different_questions_are_marked_as_not_comparable():
     assert table.notes == (
         "Not scored, and not in the mean of cites: 1 to 8 (nothing read x8).",
         "Not scored, and not in the mean of f1: 1 (no golden x1).",
-        "Means of cites are over different questions: harness compare takes those for which all settings "
+        "Means of cites are over different queries: harness compare takes those for which all settings "
         "have a value.",
     )
 

@@ -291,7 +291,7 @@ def test_what_filters_left_is_reported_query_by_query_and_wrong_ones_are_counted
     assert (rows["q1"]["named"], rows["q1"]["documents"], rows["q1"]["of"]) == ("topic=company", "1", "3")
     assert (rows["q1"]["labelled"], rows["q1"]["excluded"]) == ("1", "people")
     assert (rows["q3"]["named"], rows["q3"]["documents"], rows["q3"]["excluded"]) == ("", "3", "")
-    output = "Caveat: Filters leave out labelled documents: rules (1 of 4 queries); what they leave out"
+    output = 'Caveat: Filters leave out labelled documents: "filter rules" (1 of 4 queries); what they leave'
     assert any(sentence.startswith(output) for sentence in results.verdict["sentences"])
 
 

@@ -16,9 +16,9 @@ from harness.comparison.verdict import Effect
 # the headline first: the settings differ in their chunks
 MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
 HEADLINE = MEASURES[0]
-# What each part of a loss means, in the order in which a question goes through the steps.
+# What each part of a loss means, in the order in which a query goes through the steps.
 _PARTS = {
-    "cut apart": "the chunks cut the evidence apart, or surround it with other text",
+    "badly chunked": "chunks split the evidence up, or surround it with other text",
     "not found": "the search did not find the chunk that has it",
     "ranked too low": "the chunk was found, but ranked below others",
     "by the rerank step": "the reranker moved it down; a loss below 0 is a gain",
@@ -42,12 +42,12 @@ words, by what varies; in files and commands by its keys:
 | in words | in files | means |
 |---|---|---|
 | 500 or 1,000 characters | `chunk=500/0`, `chunk=1000/0` | at most so many in a chunk, without overlap |
-| vectors | `chroma` | searched by vectors of the bundled model all-MiniLM-L6-v2 |
-| words | `bm25` | searched by words |
-| words + vectors | `minmax` | searched by both; the scores of each are scaled to 0 to 1 and added |
+| vector search | `chroma` | ranked by the vectors of the bundled model all-MiniLM-L6-v2, so by meaning |
+| keyword search | `bm25` | ranked by BM25, so by the words that query and passage share |
+| keyword + vector search | `minmax` | both; the scores of each are scaled to 0 to 1 and added |
 | reranked | `late_interaction` | what both found, ranked again by comparing tokens |
 
-The [collection](../corpora/meridian/README.md) has {documents} documents and {questions} questions. The
+The [collection](../corpora/meridian/README.md) has {documents} documents and {queries} queries. The
 documents answer {answerable} of them. For the other {unanswerable} there is nothing to find, so they
 count in no mean here; `answerability.csv` says how well a low score reveals them.
 
@@ -63,8 +63,8 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 - **Its NDCG over the first 5,000 characters read**, {HEADLINE} in files and tables: how good it is,
   which the bound does not say. Where even the best mean is below 0.3, the
   verdict is that none is good enough.
-- **Holds for …**: questions on one document resemble each other, so many questions on few documents say
-  little about the next document. New documents are spoken of only with questions on enough of them
+- **Holds for …**: queries on one document resemble each other, so many queries on few documents say
+  little about the next document. New documents are spoken of only with queries on enough of them
   ([statistics](statistics.md#clusters)).
 
 ## What does each choice do?
@@ -91,17 +91,17 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 
 - **{HEADLINE}** reads the ranking as one text, up to 5,000 characters, and credits each piece of evidence
   by how soon it has been read. 1 means that all evidence came first. *{used}* reaches {mean} of 1.
-- **95 % interval**: the mean over many more such questions lies between {low} and {high}, with 95 %
+- **95 % interval**: the mean over many more such queries lies between {low} and {high}, with 95 %
   confidence. This is the interval of one mean. It cannot tell whether two settings differ, because both
-  were asked the same questions.
+  were asked the same queries.
 - **ndcg_exp@10, ndcg_lin@10, recall@10** count chunks, so they compare only settings with the same
-  chunks. With words and vectors, `ndcg_exp@10` is {small_chunks} for 500 characters and {large_chunks}
+  chunks. With both searches, `ndcg_exp@10` is {small_chunks} for 500 characters and {large_chunks}
   for 1,000, but `{HEADLINE}` is {small} and {large}. A chunk earns its full grade however much other text
   comes with it, which favours large chunks ([why this measure](study-measure.md)).
 - **judged@10** is the share of the first ten passages that have a grade. Passages without one count as
   irrelevant. Of the first 5,000 characters, a share of {judged_low} to {judged_high} is
   graded, depending on the setting. Grades for the rest could lift *{used}* to {upper} at most.
-- **train, validation**: two parts of the questions. Choose a setting on train, and believe its value on
+- **train, validation**: two parts of the queries. Choose a setting on train, and believe its value on
   validation: the one that looks best where you choose has also been lucky there.
 - **group**: *use this*; *may be best*, where nothing shows that it is worse; *ruled out*, where a choice
   in it or another setting is shown to be better.
@@ -118,13 +118,13 @@ The losses of a setting and what is left sum to 1:
 
 {meanings}
 
-`harness show results/quickstart --worst 10` lists the questions that lose most, and a question opened on
+`harness show results/quickstart --worst 10` lists the queries that lose most, and a query opened on
 the page shows what was ranked, and where its evidence is.
 
 ## What does it cost?
 
 `prices.csv` counts what does not depend on the machine: to read 5,000 characters, a language model reads
-about {tokens} tokens a question. Time does depend on it: `latency.csv` has the milliseconds of one query,
+about {tokens} tokens a query. Time does depend on it: `latency.csv` has the milliseconds of one query,
 step by step, on the machine of the run.
 
 ## What next?
@@ -244,12 +244,12 @@ def _means(results: Results, split: str = "all") -> dict[str, dict[str, Any]]:
 
 
 def _counts(results: Results) -> dict[str, int]:
-    """How many documents and questions there are, and how many of these are answered."""
+    """How many documents and queries there are, and how many of these are answered."""
     head = next(iter(_means(results)[HEADLINE].values()))
     answerable, unanswerable = int(head["n_queries"]), int(head["n_unanswerable"])
     return {
         "documents": len(results.table("documents")),
-        "questions": answerable + unanswerable,
+        "queries": answerable + unanswerable,
         "answerable": answerable,
         "unanswerable": unanswerable,
     }

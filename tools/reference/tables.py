@@ -49,7 +49,7 @@ def input_columns(name: str) -> str:
 def import_formats() -> str:
     """What `harness import` reads."""
     rows = [f"| `{name}` | {one.about} |" for name, one in IMPORTS.items()]
-    rows += ["| `ragas` with `--documents` | a test set: questions with reference answers and contexts |"]
+    rows += ["| `ragas` with `--documents` | a test set: queries with reference answers and contexts |"]
     return "\n".join(["| format | what |", "|---|---|", *rows])
 
 

@@ -17,7 +17,7 @@ _DONE = {
     "reranking": "reranked",
     "filter": "found what queries name",
     "context": "wrote context for chunks",
-    "answer": "answered questions",
+    "answer": "answered queries",
     "measuring": "measured answers",
 }
 

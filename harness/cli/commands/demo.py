@@ -17,7 +17,7 @@ _QUICKSTART = "configs/quickstart.yaml"
 
 
 @command(
-    "Run the quickstart on the shipped collection, documents of a made-up company and labelled questions: "
+    "Run the quickstart on the shipped collection, documents of a made-up company and labelled queries: "
     "two chunk sizes, each searched in four ways. Prints what is best and opens the page that shows it. "
     "Takes a few minutes the first time; needs no network.",
     path("--out", "the folder of the results; default results/demo", "DIR", default=Path("results/demo")),

@@ -76,7 +76,7 @@ def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
         opened = labels.open_service(source, reporter, args.guidelines, args.rater, order)
         service = held.enter_context(opened)
         passages = counted(len(service.items), "passage")
-        print_line(f"{passages} of {counted(len(service.questions), 'question')} to grade.")
+        print_line(f"{passages} of {counted(len(service.questions), 'query', 'queries')} to grade.")
         print_line(f"Labels are kept in {source.state_path}.")
 
         def tell(link: str) -> None:

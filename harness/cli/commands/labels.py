@@ -128,7 +128,7 @@ With --format csv they are rows for labels.csv: keep those you want and fill in 
 
 @command(
     _FIND,
-    option("text", metavar="TEXT", help="words of the passage, or of the question"),
+    option("text", metavar="TEXT", help="words of the passage, or of the query"),
     path("--in", "YAML file that names documents", "CONFIG", dest="config", required=True),
     number("--top", 10, "how many passages"),
     option("--document", default="", metavar="NAME", help="search only this document"),

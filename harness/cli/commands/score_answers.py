@@ -14,7 +14,7 @@ from harness.values import counted
 
 _DESCRIPTION = """\
 Measure existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
-user_input, retrieved_contexts, response, reference; only the question is required.
+user_input, retrieved_contexts, response, reference; only user_input is required.
 
   harness score-answers answers.jsonl
   harness score-answers answers.jsonl --measures exact_match,token_f1,answer_similarity
@@ -63,7 +63,7 @@ def score_answers(args: argparse.Namespace) -> int:
             return 0
         found = running.score_external(exchanges, config, context)
     answered = sum(one.answer is not None for one in exchanges)
-    title = f"{args.file.name}: {counted(len(exchanges), 'question')}, {answered} answered"
+    title = f"{args.file.name}: {counted(len(exchanges), 'query', 'queries')}, {answered} answered"
     show(running.external_table(title, found))
     if args.human:
         _show_people(args.human, found)
@@ -82,7 +82,7 @@ def score_answers(args: argparse.Namespace) -> int:
 def export_answers(args: argparse.Namespace) -> int:
     """Write the file and say how many answers it has."""
     count = data.write_answers(running.exported_answers(args.results, args.setting), args.output)
-    print_line(f"{args.output}: {counted(count, 'question')}")
+    print_line(f"{args.output}: {counted(count, 'query', 'queries')}")
     return 0
 
 
@@ -95,7 +95,7 @@ def _show_people(path: Path, found: list[running.MeasureScores]) -> None:
 
 
 def _csv(found: list[running.MeasureScores]) -> str:
-    """A row per question and measure."""
+    """A row per query and measure."""
     columns = ("query_id", "measure", "value", "failed", "reason", "details")
     return report.to_csv(
         columns,

@@ -1,4 +1,4 @@
-"""The questions of a benchmark and how they are divided into train and validation."""
+"""The queries of a benchmark and how they are divided into train and validation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.values import SPLITS, CorpusError, Document, Query, Split, StageCon
 _FEWEST_QUESTIONS = 4
 _FIRST = 20
 
-input_table("queries", "the questions", CorpusError, key=("query_id",))(Query)
+input_table("queries", "the queries", CorpusError, key=("query_id",))(Query)
 
 
 class SplitConfig(StageConfig):
@@ -59,8 +59,8 @@ class QuerySet:
             held = sum(question in text for question in questions)
             if held * 2 > len(questions):
                 warn(
-                    f"{document.doc_id} holds {held} of the {len(questions)} questions word for word: is it "
-                    "a list of questions? It will be retrieved for all of them. Remove it from documents if "
+                    f"{document.doc_id} holds {held} of the {len(questions)} queries word for word: is it "
+                    "a list of queries? It will be retrieved for all of them. Remove it from documents if "
                     "real users would not have it."
                 )
 

@@ -278,7 +278,7 @@ _SHORTEST = 400
 def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     """The means of all measures of answers, and where answers are lost; None if nothing was answered.
 
-    ``means[measure][setting]`` is mean, low, high, questions, not scored and why, over all questions;
+    ``means[measure][setting]`` is mean, low, high, queries, not scored and why, over all queries;
     ``answered[setting]`` how many of how many.
     """
     if not tables["replies"]:

@@ -106,7 +106,7 @@ _FACTORS: tuple[tuple[str, str, Callable[[Setting], str | int | None]], ...] = (
     ("overlap", "The overlap of neighbouring chunks, in the unit of the chunker", _overlap),
     ("context", "The text put before a passage when it is indexed", _step("context")),
     ("filter", "The filter that restricts which documents are searched", _step("filter")),
-    ("rewriter", "How a question is rewritten before the search", _step("rewrite")),
+    ("rewriter", "How a query is rewritten before the search", _step("rewrite")),
     ("retriever", "What finds the passages", _retriever),
     ("embedding", "The model whose vectors are searched", _model),
     ("reranker", "What reranks the passages", _step("rerank")),

@@ -19,7 +19,7 @@ from harness.values import BY
 _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge", "cost", "git")
 # Longer tables of the run record would bury the page; anchoring.csv has them all.
 _MOST_LABELS = 200
-# A text is cut no shorter, however small the page has to be: a question is seldom longer.
+# A text is cut no shorter, however small the page has to be: a query is seldom longer.
 _SHORTEST = 250
 # The columns of prices.csv that are about one measure.
 _OF_MEASURE = ("measure", "mean", "depth", "tokens_read", "tokens_per_point")
@@ -89,7 +89,7 @@ def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict
 
 
 def _queries(tables: Tables, axes: Axes) -> dict[str, list[Any]]:
-    """The questions, one value of each column a question; ``groups`` are the columns that group them."""
+    """The queries, one value of each column a query; ``groups`` are the columns that group them."""
     listed = {row["query_id"]: row for row in tables["queries"]}
     split = {row["query_id"]: row["split"] for row in tables["per_query"]}
 
@@ -231,7 +231,7 @@ def _parser(text: str) -> str:
 def _asked(rows: Sequence[Row], axes: Axes, characters: int | None) -> dict[str, Any]:
     """``texts``, and ``steps``: setting, name of the step, and for every query the places of its texts.
 
-    Texts are cut to ``characters`` and no shorter than a question is long; None: whole.
+    Texts are cut to ``characters`` and no shorter than a query is long; None: whole.
     """
     places: dict[str, int] = {}
     steps: dict[tuple[str, str], list[list[int]]] = {}
@@ -251,11 +251,11 @@ def _asked(rows: Sequence[Row], axes: Axes, characters: int | None) -> dict[str,
 
 
 def groups(queries: Sequence[str], listed: Mapping[str, Row]) -> list[dict[str, Any]]:
-    """The columns that part the questions into a few groups: ``name``, ``names`` and ``of`` each question.
+    """The columns that part the queries into a few groups: ``name``, ``names`` and ``of`` each query.
 
-    ``of`` has the place of each question's value in ``names``, or None if the column is empty. A column
-    that is empty for most questions, or that has hardly fewer values than questions, tells nothing about a
-    kind of question and is left out, as is one that parts the questions as an earlier one does.
+    ``of`` has the place of each query's value in ``names``, or None if the column is empty. A column
+    that is empty for most queries, or that has hardly fewer values than queries, tells nothing about a
+    kind of query and is left out, as is one that parts the queries as an earlier one does.
     """
     columns = dict.fromkeys(key for row in listed.values() for key in row if key not in _NEVER)
     out: list[dict[str, Any]] = []
@@ -273,6 +273,6 @@ def groups(queries: Sequence[str], listed: Mapping[str, Row]) -> list[dict[str, 
 
 
 def _parting(places: Sequence[int | None]) -> list[int]:
-    """Groups numbered in the order of their first question, whatever they are called."""
+    """Groups numbered in the order of their first query, whatever they are called."""
     first: dict[int | None, int] = {}
     return [first.setdefault(place, len(first)) for place in places]

@@ -16,7 +16,7 @@ from harness.report.stored import Row, read_record, read_rows
 NEEDED = ("summary", "per_query")
 # Ranks further down are not shown, and rankings are by far the longest table.
 DEEPEST = 10
-# Of more questions than this, the page has the rankings and passages of as many: all are too much for a
+# Of more queries than this, the page has the rankings and passages of as many: all are too much for a
 # browser, and for memory.
 MOST_DRILLED = 1000
 # Scores are carried as whole millionths: six decimals, and shorter JSON than fractions.
@@ -44,7 +44,7 @@ class Tables:
 
     @property
     def drilled(self) -> frozenset[str] | None:
-        """The questions whose rankings are on the page, evenly spaced in their order; None: all."""
+        """The queries whose rankings are on the page, evenly spaced in their order; None: all."""
         ids = list(dict.fromkeys(row["query_id"] for row in self["per_query"]))
         if len(ids) <= MOST_DRILLED:
             return None
@@ -52,12 +52,12 @@ class Tables:
 
     @property
     def note(self) -> str:
-        """A sentence where the page has rankings of some questions only; else ''."""
+        """A sentence where the page has rankings of some queries only; else ''."""
         if self.drilled is None:
             return ""
         count = len({row["query_id"] for row in self["per_query"]})
         return (
-            f"Scores are those of all {count:,} questions; rankings and passages are here for "
+            f"Scores are those of all {count:,} queries; rankings and passages are here for "
             f"{MOST_DRILLED:,} of them, evenly spaced in their order; {self.file('rankings')} has the others."
         )
 

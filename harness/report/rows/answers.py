@@ -14,7 +14,7 @@ _MEASURED = "where answers are measured (`answer_measures`)"
 
 @table("replies", "what was answered", key=("setting", "query_id"), when=_WHEN)
 class ReplyRow:
-    """The answer of one setting to one question.
+    """The answer of one setting to one query.
 
     Tokens, price and seconds are those of the call that brought the answer, whether this run made it or an
     earlier one; they are empty if no language model was asked.
@@ -44,7 +44,7 @@ class ReplyRow:
     when=_WHEN,
 )
 class ReplyPassageRow:
-    """A passage that was read to answer a question. Its text is in ``passages.csv``."""
+    """A passage that was read to answer a query. Its text is in ``passages.csv``."""
 
     setting: Setting
     query_id: QueryId
@@ -76,7 +76,7 @@ class AnswerScoreRow:
 
 @table("answer_summary", "how good the answers are", key=("setting", "split", "measure"), when=_MEASURED)
 class AnswerSummaryRow:
-    """The mean of one measure of answers over the questions of a split that have a value.
+    """The mean of one measure of answers over the queries of a split that have a value.
 
     Intervals are those of ``summary.csv``. A mean leaves out what is not scored, and ``n_not_scored`` says
     how much that is.
@@ -88,8 +88,8 @@ class AnswerSummaryRow:
     mean: Annotated[float | None, Column("the mean; empty where no answer has a value")]
     ci_low: CiLow
     ci_high: CiHigh
-    n_queries: Annotated[int, Column("questions in the mean")]
-    n_not_scored: Annotated[int, Column("questions without a value")]
+    n_queries: Annotated[int, Column("queries in the mean")]
+    n_not_scored: Annotated[int, Column("queries without a value")]
     reasons: Annotated[str, Column("why they have none, each reason with its count, the most frequent first")]
 
 
@@ -125,7 +125,7 @@ class AnswerLossRow:
 
     The unit is ``measure``, the one of ``answer_measures`` that compares with the golden answer:
     ``answer_correctness`` where it is measured, else ``token_f1``, else ``exact_match``. From a perfect 1
-    each part takes its loss; the losses of a question sum to 1 minus its value, and so in the mean.
+    each part takes its loss; the losses of a query sum to 1 minus its value, and so in the mean.
 
     Up to what is read, every labelled fact counts the same: one of four facts that was not read costs 1/4,
     charged to the part that lost it. What the answer then falls short of the share of facts read is charged
@@ -134,7 +134,7 @@ class AnswerLossRow:
     without one, an answer that holds every word of the golden answer adds to it, one that gives one other
     figure for the only figure of the golden answer contradicts it, and the rest is ``something else``.
     An answer that is better than that share earns the rest back under ``without evidence``: it was right
-    without having read all that is labelled. Questions without a golden answer, without labelled evidence or
+    without having read all that is labelled. Queries without a golden answer, without labelled evidence or
     without an answer have no rows. docs/answers.md has an example.
     """
 

@@ -119,7 +119,7 @@ class AskedRow:
     """A query of a setting as a rewriter put it to a step.
 
     A step of a setting is here whole or, where every query was asked as it is, not at all. A query that
-    was asked in several ways has a row for each; one that asked nothing, such as a question without a name
+    was asked in several ways has a row for each; one that asked nothing, such as a query without a name
     in a route for names, has none.
     """
 

@@ -87,12 +87,12 @@ class ScoreRow:
     value: Annotated[float | None, Column("the value; empty where the measure is undefined for the query")]
 
 
-@table("queries", "the questions", key=("query_id",), own=True)
+@table("queries", "the queries", key=("query_id",), own=True)
 class QueryRow:
-    """One question, and all that the query file says of it: its other columns follow under their names."""
+    """One query, and all that the query file says of it: its other columns follow under their names."""
 
     query_id: QueryId
-    text: Annotated[str, Column("the question")]
+    text: Annotated[str, Column("the query")]
     split: QuerySplit
     answerable: Annotated[bool, Column("`no` if the documents are known to contain no answer")]
     cluster: Annotated[str, Column("as in `per_query.csv`")] = ""

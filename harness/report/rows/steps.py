@@ -26,7 +26,7 @@ class FilterRow:
     query_id: QueryId
     mode: Annotated[str, Column("how the remaining documents are used", among=("restrict", "boost"))]
     named: Annotated[
-        str, Column("what the question names, as `column=value|value`, separated by `; `; empty: nothing")
+        str, Column("what the query names, as `column=value|value`, separated by `; `; empty: nothing")
     ]
     dropped: Annotated[
         str,
@@ -38,7 +38,7 @@ class FilterRow:
     of: Annotated[int, Column("documents that are searched without the filter")]
     labelled: Annotated[int, Column("documents with text that is relevant to the query")]
     excluded: Annotated[str, Column("those of them that the filter excludes, separated by blanks")]
-    failed: Annotated[str, Column("why it is unknown what the question names; empty: it is known")]
+    failed: Annotated[str, Column("why it is unknown what the query names; empty: it is known")]
 
     @property
     def wrong(self) -> bool:
@@ -89,9 +89,9 @@ CANDIDATES, ORDER, CHANGE = "candidates", "order", "change"
 
 PARTS = {
     PARSER: "not in the extracted text",
-    CHUNKING: "in pieces, or among other text",
+    CHUNKING: "split up, or amid other text",
     FILTER: "in documents that a filter leaves out",
-    CANDIDATES: "not in what the search returns",
+    CANDIDATES: "not returned by the search",
     ORDER: "found, but too far down",
     CHANGE: "made worse by a later step; below 0 where it made it better",
 }
@@ -99,7 +99,7 @@ PARTS = {
 
 _IN_WORDS = {
     PARSER: "not read by the parser",
-    CHUNKING: "cut apart",
+    CHUNKING: "badly chunked",
     FILTER: "filtered out",
     CANDIDATES: "not found",
     ORDER: "ranked too low",
@@ -142,7 +142,7 @@ class LossRow:
     says how the best order is found, and what ``bound`` is.
 
     ``harness show results/<name> --worst 10`` lists the queries that score lowest by ``measure``, the part
-    that cost most, the question and the passage that came first; ``--setting`` takes another setting than
+    that cost most, the query and the passage that came first; ``--setting`` takes another setting than
     the best.
     """
 

@@ -108,8 +108,8 @@ def _refuse_unknown_texts(exchanges: Sequence[AnsweredQuery], measures: Sequence
     if reading and unknown:
         raise CorpusError(
             f"{unknown[0].where}: the text of a passage that was read is not known "
-            f"({counted(len(unknown), 'question')} in all), and {', '.join(reading)} would score what is "
-            "left. Fill retrieved_contexts, or leave these measures out."
+            f"({counted(len(unknown), 'query', 'queries')} in all), and {', '.join(reading)} would score "
+            "what is left. Fill retrieved_contexts, or leave these measures out."
         )
     labelled = [measure.label for measure in measures if "labels" in measure.needs]
     if labelled:
@@ -185,7 +185,7 @@ class HumanAgreement:
 class PeopleRow:
     """The value that people give an answer by a measure."""
 
-    query_id: Annotated[str, Column("the question")]
+    query_id: Annotated[str, Column("the query")]
     measure: Annotated[str, Column("the measure")]
     value: Annotated[float, Column("a number on the scale of the measure")]
 
@@ -200,7 +200,7 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
     def fault(row: PeopleRow) -> str:
         if row.query_id not in queries:
             near = suggestion(row.query_id, queries)
-            return f"there is no question {row.query_id!r}{near}. Correct the id."
+            return f"there is no query {row.query_id!r}{near}. Correct the id."
         if row.measure in measures:
             return ""
         near = suggestion(row.measure, measures)
@@ -243,7 +243,7 @@ def people_table(found: Sequence[HumanAgreement]) -> Table:
     )
     columns = ("measure", "n by people", "measure − people", "tau", "corrected mean", "95% interval")
     note = (
-        "corrected mean: what people would give over all questions, from their values on a random sample and "
-        f"the measure's on all ({guide('judge.md')}); from {FEWEST} questions on."
+        "corrected mean: what people would give over all queries, from their values on a random sample and "
+        f"the measure's on all ({guide('judge.md')}); from {FEWEST} queries on."
     )
     return Table("Agreement with people", columns, rows, notes=(note,))

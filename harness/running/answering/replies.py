@@ -50,7 +50,7 @@ def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -
         failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
         if len(failed) > most * len(replies):
             raise LlmError(
-                f"{name}: {len(failed)} of {len(replies)} questions have no answer by "
+                f"{name}: {len(failed)} of {len(replies)} queries have no answer by "
                 f"{found[name].answered_by} ({counted_reasons(failed, ', ')}); answer.max_failed allows "
                 f"{most:.0%}. Every other answer is in the ledger. Set `answer.ask_again: true` to ask the "
                 "failed ones again, name another model, or raise the limit."

@@ -105,6 +105,7 @@ def run_verdict(
         configured=settings,
         folders=dict.fromkeys(settings, str(config.results / config.name)),
         documents=frozenset(corpus.doc_ids),
+        judge=record.judge.get("kind", "labels"),
         options=comparison.options_of(
             {"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}
         ),

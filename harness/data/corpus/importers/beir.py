@@ -103,7 +103,7 @@ class BeirQuery:
     """A query; ids that differ in white space alone are one."""
 
     query_id: Annotated[str, Column("its id", header="_id", read=_query_id)]
-    text: Annotated[str, Column("the question")]
+    text: Annotated[str, Column("the query")]
 
 
 @input_table("corpus.jsonl", "the documents of BEIR", CorpusError, key=("stem",))

@@ -1,5 +1,5 @@
 // The reader's choices are in the address: a link brings them back, and so does Back. Choices unchanged since
-// the start are left out; settings and questions go by their names, so that a link says what it shows.
+// the start are left out; settings and queries go by their names, so that a link says what it shows.
 
 const SHARED = ['view', 'measure', 'stage', 'split', 'find', 'type', 'order', 'named', 'factors', 'group', 'price', 'folded'];
 const SETTINGS = ['a', 'b', 'chosen'];

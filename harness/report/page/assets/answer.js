@@ -10,18 +10,18 @@ function facts() {
   const judge = DATA.record.judge?.name;
   return [
     count(DATA.settings.length, 'setting'),
-    first && first.n < asked ? term(`${whole(first.n)} of ${count(asked, 'question')} count`, DATA.left_out) : count(asked, 'question'),
+    first && first.n < asked ? term(`${whole(first.n)} of ${count(asked, 'query', 'queries')} count`, DATA.left_out) : count(asked, 'query', 'queries'),
     DATA.documents.length ? count(DATA.documents.filter((d) => d.status !== 'skipped').length, 'document') : null,
     // who graded the labels of a file is not known
     judge ? (judge === 'human' ? term('grades from a label file', DATA.record.judge.file) : `graded by ${judge}`) : null,
   ].filter(Boolean);
 }
 
-// How many questions count in the measure, and why others do not.
+// How many queries count in the measure, and why others do not.
 function counted() {
   const first = firstSummary();
   if (!first || first.n >= DATA.queries.id.length) return null;
-  return `${whole(first.n)} of ${count(DATA.queries.id.length, 'question')} count in ${state.measure}. ${DATA.left_out}`;
+  return `${whole(first.n)} of ${count(DATA.queries.id.length, 'query', 'queries')} count in ${state.measure}. ${DATA.left_out}`;
 }
 
 // The lines of the verdict beside its decision; without them, those on how it was reached.
@@ -29,7 +29,9 @@ const BESIDE = ['margin', 'next'];
 
 function verdictLines(wanted) {
   const lines = (statistics().verdict?.lines || []).slice(1).filter((line) => (wanted ? wanted.includes(line.role) : !BESIDE.includes(line.role)));
-  return lines.length > 0 && h('dl.lines', null, lines.map((line) => [h('dt', null, line.label), h('dd.foreign', null, prose(line.text))]));
+  const { command, config } = statistics().glance?.next || {};
+  const copied = (line) => line.role === 'next' && (config || command) && [' ', h('code', null, config || command)];
+  return lines.length > 0 && h('dl.lines', null, lines.map((line) => [h('dt', null, line.label), h('dd.foreign', null, prose(line.text), copied(line))]));
 }
 
 // The verdict is of the last stage; while another one is shown it says so and steps back.
@@ -61,7 +63,7 @@ section({
   render: () => [
     verdictLines(null),
     h('dl.lines', null,
-      [[counted(), 'Questions'], ...DATA.warnings.map((text) => [text, 'Warning']), ...DATA.notes.map((text) => [text, 'This page'])]
+      [[counted(), 'Queries'], ...DATA.warnings.map((text) => [text, 'Warning']), ...DATA.notes.map((text) => [text, 'This page'])]
         .filter(([text]) => text).map(([text, label]) => [h('dt', null, label), h('dd', null, foreign(text, 'span'))])),
     DATA.missing.length ? h('p.soft.small', null, `Not in this folder, and so not shown: ${DATA.missing.map((name) => DATA.files[name]).join(', ')}.`) : null,
   ],

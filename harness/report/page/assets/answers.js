@@ -10,7 +10,7 @@ function answerTable({ measures, means, answered }) {
       key: name, title: name, num: true, value: (i) => cell(i, m)?.[0],
       cell: (i) => {
         const [mean, low, high, n, missing, why] = cell(i, m) || [];
-        return h('span', { title: `${count(n ?? 0, 'question')}${missing ? `; ${whole(missing)} not scored: ${why}` : ''}` },
+        return h('span', { title: `${count(n ?? 0, 'query', 'queries')}${missing ? `; ${whole(missing)} not scored: ${why}` : ''}` },
           h('b', null, fixed(mean)), n >= FEWEST && known(low) ? h('span.soft', null, ` ${range(low, high)}`) : null,
           missing ? h('span.soft', null, ` (${whole(missing)} not scored)`) : null);
       },
@@ -27,7 +27,7 @@ section({
     if (!DATA.answers) return null;
     const { losses, verdict } = DATA.answers;
     return [
-      h('p.lede', null, 'What settings answered from the passages that they read, over all questions. Open a question below to read answers next to their passages.'),
+      h('p.lede', null, 'What settings answered from the passages that they read, over all queries. Open a query below to read answers next to their passages.'),
       verdict ? h('dl.lines', null, verdict.map((line) => [h('dt', null, line.label), h('dd', null, foreign(line.text, 'span'))])) : null,
       answerTable(DATA.answers),
       losses ? answerLossPart(losses) : null,

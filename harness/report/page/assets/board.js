@@ -16,7 +16,7 @@ function boardColumns(leader, ticks, place) {
   const difference = (i) => (i === leader ? null : pair(i, leader));
   const columns = [
     settingColumn(),
-    { key: 'n', title: 'n', num: true, about: 'Questions in the mean', value: (i) => summary(i, { split: state.split })?.n, cell: (i) => whole(summary(i, { split: state.split })?.n) },
+    { key: 'n', title: 'n', num: true, about: 'Queries in the mean', value: (i) => summary(i, { split: state.split })?.n, cell: (i) => whole(summary(i, { split: state.split })?.n) },
     { key: 'mean', title: breakable(state.measure), num: true, value: (i) => mean(i, state.split), cell: (i) => h('b', null, fixed(mean(i, state.split))) },
     {
       key: 'interval', title: h('div.plot-head', null, `${percent(DATA.level)} interval`, axis(ticks, place)), wide: true,
@@ -29,7 +29,7 @@ function boardColumns(leader, ticks, place) {
   ];
   if (DATA.settings.length > 1 && atFinal() && statistics().pairs?.rows) {
     columns.push(
-      { key: 'difference', title: 'to the leader', num: true, about: 'Difference of means, paired by question, over all questions', value: (i) => difference(i)?.difference ?? 0, cell: (i) => (i === leader ? '' : [signed(difference(i)?.difference), known(difference(i)?.low) && h('small.soft', null, ` ${range(difference(i).low, difference(i).high)}`)]) },
+      { key: 'difference', title: 'to the leader', num: true, about: 'Difference of means, paired by query, over all queries', value: (i) => difference(i)?.difference ?? 0, cell: (i) => (i === leader ? '' : [signed(difference(i)?.difference), known(difference(i)?.low) && h('small.soft', null, ` ${range(difference(i).low, difference(i).high)}`)]) },
       { key: 'p', title: 'p', num: true, about: 'Sign-flip test of all pairs of settings at once', value: (i) => difference(i)?.p, cell: (i) => (i === leader ? '' : chance(difference(i)?.p)) },
       { key: 'group', title: 'group', about: TERMS.group, value: (i) => ranked().indexOf(i), cell: (i) => standing(i) },
     );
@@ -40,7 +40,7 @@ function boardColumns(leader, ticks, place) {
     columns.push({ key: 'judged', title: judged, num: true, about: 'Share of the ranks that were judged', value: (i) => summary(i, { measure: judged })?.mean, cell: (i) => percent(summary(i, { measure: judged })?.mean) });
   }
   const failed = (i) => summary(i)?.failed || 0;
-  if (DATA.settings.some((_, i) => failed(i))) columns.push({ key: 'failed', title: 'failed', num: true, about: 'Questions where something went wrong', value: failed, cell: failed });
+  if (DATA.settings.some((_, i) => failed(i))) columns.push({ key: 'failed', title: 'failed', num: true, about: 'Queries where something went wrong', value: failed, cell: failed });
   return narrow.matches ? answerFirst(columns) : columns;
 }
 
@@ -69,7 +69,7 @@ function factorTools() {
   const some = DATA.factors.filter((one) => one.name !== 'median tokens' || !DATA.factors.some((other) => other.name === 'size'));
   return some.map(({ name, values }) => {
     const options = [...new Set(values.map((value) => value ?? ''))].sort(order);
-    return select(name, [['*', 'all'], ...options.map((value) => [value, value === '' ? 'none' : value])], chosen.has(name) ? chosen.get(name) : '*', (value) => {
+    return select(name, [['*', 'all'], ...options.map((value) => [value, valueInWords(values, value)])], chosen.has(name) ? chosen.get(name) : '*', (value) => {
       if (value === '*') chosen.delete(name);
       else chosen.set(name, value);
       choose({ factors: chosen.toString() });
@@ -102,9 +102,9 @@ section({
     const folded = DATA.settings.length - order.length;
     return [
       h('p.lede', null, prose(atFinal()
-        ? `Intervals are of the mean over questions. To see whether two settings differ, look at their paired difference, which is far more precise than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and groups are over all questions.'}`
+        ? `Intervals are of the mean over queries. To see whether two settings differ, look at their paired difference, which is far more precise than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and groups are over all queries.'}`
         : `Plain means of one stage. The verdict and its tests are on the last stage of every setting.${folded ? ' Settings that retrieve alike, or that have no such stage, are not listed again.' : ''}`),
-      order.length > 1 && ' Choose a row to read what it gained and lost against the leader, question by question.'),
+      order.length > 1 && ' Choose a row to read what it gained and lost against the leader, query by query.'),
       boardTools(),
       shown.length ? table(boardColumns(leader, ticks, place), shown, {
         caption: 'Leader board', sort: 'mean', keep: 'board', most: 30,

@@ -5,27 +5,11 @@ const SCALE = 1000000;
 const FEWEST = 5;
 let DATA = null;
 
-// Files and the terminal say query where the page says question: the sentences that come from there are turned.
-const TOLD = ['sentence', 'holds', 'largest', 'text', 'why', 'words'];
-const SAID = { query: 'question', queries: 'questions', Query: 'Question', Queries: 'Questions' };
-
-function inQuestions(value, key = 'text') {
-  if (typeof value === 'string') return TOLD.includes(key) ? value.replace(/\b[Qq]uer(y|ies)\b(?! file|\.csv)/g, (word) => SAID[word]) : value;
-  if (Array.isArray(value)) return value.map((one) => inQuestions(one));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inQuestions(one, name)]));
-}
-
 async function unpack() {
   const packed = atob(byId('data').textContent.trim());
   const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   DATA = JSON.parse(await new Response(stream).text());
-  for (const key of ['statistics', 'warnings', 'notes', 'conventions', 'left_out']) DATA[key] = inQuestions(DATA[key]);
-  for (const [name, about] of Object.entries(TERMS)) {
-    delete TERMS[name];
-    TERMS[inQuestions(name)] = inQuestions(about);
-  }
 }
 
 // The place of the stage that a setting is looked at: 'final' is its last one. -1 where it has none such.
@@ -50,7 +34,7 @@ function summary(setting, { split = 'all', measure = state.measure, stage = stat
   const row = s < 0 || !rows ? null : rows[measureOf(measure)]?.[s]?.[setting];
   if (!row) return null;
   const [mean, low, high, n, unanswerable, failed] = row;
-  // a handful of questions bounds nothing: no interval is drawn
+  // a handful of queries bounds nothing: no interval is drawn
   const bounded = n >= FEWEST;
   return { mean, low: bounded ? low : null, high: bounded ? high : null, n, unanswerable, failed };
 }
@@ -122,7 +106,15 @@ function leaderOf() {
   return (atFinal() ? statistics().verdict?.leader : null) ?? order[0];
 }
 
-// The questions on which two settings differ, the largest gain of a first: {query, difference}.
+// A value of a factor in the words of the settings that have it, and no others; itself where no words are of it alone.
+function valueInWords(values, value, names = values.map((_, i) => nameOf(i))) {
+  const words = (own) => names.filter((_, i) => (values[i] ?? '') === value === own).map((name) => name.split(', '));
+  const [having, others] = [words(true), words(false)];
+  const alone = having[0].filter((word) => having.every((one) => one.includes(word)) && !others.some((one) => one.includes(word)));
+  return alone.length === 1 ? alone[0] : value === '' ? 'none' : value;
+}
+
+// The queries on which two settings differ, the largest gain of a first: {query, difference}.
 function changes(a, b, split = state.split) {
   return DATA.queries.id
     .map((_, query) => ({ query, x: score(a, query), y: score(b, query) }))
@@ -131,7 +123,7 @@ function changes(a, b, split = state.split) {
     .sort((x, y) => y.difference - x.difference || x.query - y.query);
 }
 
-// The mean of a setting over the questions of every group, and how many count: [{mean, n}].
+// The mean of a setting over the queries of every group, and how many count: [{mean, n}].
 function groupMeans(setting, group, split = state.split) {
   const sums = group.names.map(() => ({ sum: 0, n: 0 }));
   group.of.forEach((place, query) => {

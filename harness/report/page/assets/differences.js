@@ -8,7 +8,7 @@ function pairInWords(a, b) {
     named(a, 'b'), ' against ', named(b, 'b'), ': ',
     h('b.num', null, signed(found.difference)), known(found.low) ? ` (${range(found.low, found.high)})` : '',
     `, ${found.words} (p ${chance(found.p)}). `,
-    `Better on ${whole(found.wins)}, equal on ${whole(found.ties)}, worse on ${count(found.losses, 'question')}.`,
+    `Better on ${whole(found.wins)}, equal on ${whole(found.ties)}, worse on ${count(found.losses, 'query', 'queries')}.`,
   ];
 }
 

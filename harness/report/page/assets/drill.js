@@ -1,4 +1,4 @@
-// One question: what was ranked for it, what was judged, and how every setting did.
+// One query: what was ranked for it, what was judged, and how every setting did.
 
 const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolded: false, around: false, find: '' };
 
@@ -30,7 +30,7 @@ function rankingOf(setting, query) {
   return DATA.detail.rankings[stageOf(setting)]?.[setting]?.[query] || null;
 }
 
-// Whether the page has rankings and judged text of a question: of thousands it has those of some.
+// Whether the page has rankings and judged text of a query: of thousands it has those of some.
 function isDrilled(query) {
   return !DATA.detail.drilled || DATA.detail.drilled.includes(query);
 }
@@ -63,14 +63,14 @@ function rankedColumn(setting, query, other = -1) {
     replyPanel(setting, query),
     ranking?.[0].length
       ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query, places ? places[rank] : null, readBadge(setting, query, rank))))
-      : h('p.soft', null, isDrilled(query) ? 'There is no ranking of this question here.' : `The rankings of this question are not on this page: ${DATA.files.rankings} has them.`));
+      : h('p.soft', null, isDrilled(query) ? 'There is no ranking of this query here.' : `The rankings of this query are not on this page: ${DATA.files.rankings} has them.`));
 }
 
 function evidenceList(query, setting, other = -1) {
   const all = DATA.detail.evidence[query];
-  if (!all.length) return h('p.soft', null, isDrilled(query) ? 'Nothing was judged for this question.' : `What was judged for this question is not on this page: ${DATA.files.judgments} has it.`);
+  if (!all.length) return h('p.soft', null, isDrilled(query) ? 'Nothing was judged for this query.' : `What was judged for this query is not on this page: ${DATA.files.judgments} has it.`);
   const spans = all.filter((span) => isInText(span, setting));
-  if (!spans.length) return h('p.soft', null, 'The parser of this setting has lost all that was judged for this question.');
+  if (!spans.length) return h('p.soft', null, 'The parser of this setting has lost all that was judged for this query.');
   const ranking = rankingOf(setting, query);
   const compared = other >= 0 && shareText(setting, other) ? rankingOf(other, query) : null;
   const item = (span) => h('li', null, gradeChip(span[3]), ' ', foundNote(span, ranking),

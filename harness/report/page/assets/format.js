@@ -20,7 +20,7 @@ function signed(value, digits = 3) {
 }
 
 function percent(value, digits = 0) {
-  return known(value) ? `${(100 * value).toFixed(digits)} %` : NONE;
+  return known(value) ? `${(100 * value).toFixed(digits)}%` : NONE;
 }
 
 function whole(value) {

@@ -1,4 +1,4 @@
-// Gains and losses of one setting against the leader, question by question.
+// Gains and losses of one setting against the leader, query by query.
 
 const FIRST_GAINS = 10;
 
@@ -34,7 +34,7 @@ section({
     const gained = rows.filter((one) => one.difference > 0);
     const lost = rows.filter((one) => one.difference < 0).reverse();
     const list = rows.map((one) => one.query);
-    const summary = atFinal() && state.split === 'all' ? pairInWords(state.a, state.b) : [named(state.a, 'b'), ' against ', named(state.b, 'b'), `: better on ${whole(gained.length)}, worse on ${count(lost.length, 'question')}.`];
+    const summary = atFinal() && state.split === 'all' ? pairInWords(state.a, state.b) : [named(state.a, 'b'), ' against ', named(state.b, 'b'), `: better on ${whole(gained.length)}, worse on ${count(lost.length, 'query', 'queries')}.`];
     return [
       h('p.lede', null, summary),
       h('div.panels', null, gainList('Gained', gained, list), gainList('Lost', lost, list)),

@@ -18,10 +18,12 @@ function dotRow(kind, { value, low, high }, place, label) {
   return strip(g(`g.dots.${kind}`, null, known(low) && g('line', { x1: place(low), x2: place(high), y1: '50%', y2: '50%' }), mark), { height: 20, label });
 }
 
-// What two levels share is said once: 500 instead of 1,000 characters.
+// What two levels share is said once: 500 instead of 1,000 characters, keyword instead of vector search.
 function pairText(level, against) {
   const [one, other] = [level.split(' '), against.split(' ')];
-  if (one.length === 2 && other.length === 2 && one[1] === other[1] && /^\d/.test(level)) return [one[0], against];
+  const sizes = one.length === 2 && other.length === 2 && /^\d/.test(level);
+  const last = one[one.length - 1];
+  if (one.length > 1 && last === other[other.length - 1] && (sizes || last === 'search')) return [one.slice(0, -1).join(' '), against];
   const shared = [`${level.split(', ').slice(0, -1).join(', ')}, `, 'reranked by '].find((text) => level.startsWith(text) && against.startsWith(text));
   return shared ? [level, against.slice(shared.length)] : [level, against];
 }
@@ -50,21 +52,21 @@ function judgedFact({ judged } = {}) {
   if (!shares.length) return null;
   const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => percent(share));
   const [kind, depth] = judged.measure.split('@');
-  const between = least === most ? least : `${least.replace(' %', '')} to ${most}`;
-  return [term('Judged', TERMS.judged), [h('b.num', null, between), ` of the first ${whole(depth)} ${READ[kind]}`, least !== '100 %' && h('span.at-length', null, '; the rest counts as irrelevant')]];
+  const between = least === most ? least : `${least.replace('%', '')} to ${most}`;
+  return [term('Judged', TERMS.judged), [h('b.num', null, between), ` of the first ${whole(depth)} ${READ[kind]}`, least !== '100%' && h('span.at-length', null, '; the rest counts as irrelevant')]];
 }
 
 // Bounds of a measure lead nobody.
 function measuresFact({ conflicts = [] } = {}, measure = '') {
   const others = DATA.measures.filter((name) => name !== measure && DATA.statistics[name]?.glance && !/_upper|_residual/.test(name));
   if (!others.length || DATA.settings.length < 2) return null;
-  if (!conflicts.length) return ['Other measures', [h('b', null, others.length > 1 ? 'All' : 'One'), ` of ${others.length}: the same leader`]];
+  if (!conflicts.length) return ['Other measures', [h('b', null, others.length > 1 ? `All ${others.length}` : 'One'), ': the same leader']];
   const [clear, unlike] = ['real', 'incomparable'].map((finding) => conflicts.filter((one) => one.finding === finding).length);
   const told = (text) => term(text, TERMS['not comparable']);
-  if (unlike === conflicts.length) return ['Other measures', ['None that ', told('can compare these settings'), ' names another leader']];
+  if (unlike === conflicts.length) return ['Other measures', ['The same leader, by all that ', told('can compare these settings')]];
   return ['Other measures', [h('b', null, `${conflicts.length} of ${others.length}`), ' ',
     term(`name${conflicts.length === 1 ? 's' : ''} another leader`, conflicts.map((one) => one.measure).join(', ')),
-    clear ? `, ${clear} clearly` : ', none clearly', unlike > 0 && h('span.at-length', null, `; ${unlike} `, told('cannot compare these settings'))]];
+    clear ? `, ${clear} clearly` : ', none clearly', unlike > 0 && h('span.at-length', null, `, and ${unlike} `, told('cannot compare these settings'))]];
 }
 
 // How sure the choice is, in numbers.
@@ -82,7 +84,7 @@ function factorRows(factors) {
   const clear = (one) => one.clear;
   const rows = factors.map((one, k) => h('li.factor', null,
     h('span.factor-what', null,
-      h('b.factor-name', null, one.factor === factors[k - 1]?.factor ? '' : foreign(one.factor)), ' ',
+      h('b.factor-name', null, one.factor === factors[k - 1]?.factor ? '' : Object.hasOwn(TERMS, one.factor) ? term(one.factor) : foreign(one.factor)), ' ',
       h('span', null, pairText(one.level, one.against).map((text, side) => [side > 0 && ' instead of ', foreign(text)]))),
     h('span.dots-cell', null,
       h('i.zero', { css: { '--at': place(0) }, 'aria-hidden': true }),
@@ -102,7 +104,7 @@ const scoreTerm = (found) => term('score', aboutScore(found));
 function measured(said, found) {
   const text = said.replace(' of 1', '\u00a0of\u00a01');
   const at = text.indexOf(found.called);
-  return at < 0 ? foreign(text) : [foreign(text.slice(0, at)), term(found.called, aboutScore(found)), foreign(text.slice(at + found.called.length))];
+  return at < 0 ? plainly(text) : [plainly(text.slice(0, at)), term(found.called, aboutScore(found)), plainly(text.slice(at + found.called.length))];
 }
 
 function whatMatters(found, most) {
@@ -111,7 +113,7 @@ function whatMatters(found, most) {
   if (!factors.length) return null;
   const [first, rest] = [factors.slice(0, most), factors.slice(most)];
   return [
-    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', scoreTerm(found), `, with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval))),
+    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', scoreTerm(found), `, with ${percent(level)} `, term('intervals', TERMS.interval))),
     h('ul.factors', null, factorRows(first)),
     rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more`), h('ul.factors', null, factorRows(rest))),
     interactions.map((text) => h('p.small', null, prose(text))),
@@ -131,31 +133,40 @@ function lossParts(settings) {
   return parts;
 }
 
+// What losses leave of a perfect 1: the score, or that of the measure that losses are in units of.
+function reached({ losses }) {
+  return 1 - losses.reduce((sum, one) => sum + one.value, 0);
+}
+
 // What the colours of the bars mean, with the losses of one setting.
-function whereLost(own, parts) {
+function whereLost(own, parts, found) {
+  const unit = DATA.losses?.measure;
+  const same = !unit || unit === found.measure;
   const about = new Map(DATA.losses?.parts.map((one) => [one.name, one.about]));
   const most = Math.max(...own.losses.map((one) => one.value));
   const entry = (kind, label, value, text) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), h('span', null,
     label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && ' (most)', h('span.soft', null, `: ${text}${known(value) ? '' : ', in other settings'}`)));
   return [
-    h('h3', null, 'Where quality is lost', h('span.aside', null, ' under “', named(DATA.settings.indexOf(own.setting)), '”')),
-    h('ul.lost', null, entry('left', 'reached', own.mean, 'the score'),
+    h('h3', null, 'Where quality is lost', h('span.aside', null, ' of a perfect 1', !same && [' in ', term(unit)], ', under “', named(DATA.settings.indexOf(own.setting)), '”')),
+    h('ul.lost', null, entry('left', 'reached', reached(own), same ? 'the score' : `in ${unit}`),
       Object.entries(parts).map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part)?.value, about.get(label)))),
   ];
 }
 
 // From 0: what is reached, then what each step lost. Where a step won something back, the losses are shown in proportion.
-function leftBar({ mean, losses }, parts) {
+function leftBar(one, parts) {
+  const { losses } = one;
+  const mean = reached(one);
   const lost = losses.filter((one) => one.value > 0 && parts[one.part]);
-  const sum = lost.reduce((all, one) => all + one.value, 0);
+  const sum = lost.reduce((all, own) => all + own.value, 0);
   let at = mean;
-  const bars = lost.map((one) => {
-    const to = at + (one.value * (1 - mean)) / sum;
-    const bar = barPart(parts[one.part][0], at, to);
+  const bars = lost.map((own) => {
+    const to = at + (own.value * (1 - mean)) / sum;
+    const bar = barPart(parts[own.part][0], at, to);
     at = to;
     return bar;
   });
-  const told = [`reached ${fixed(mean, 2)}`, ...losses.map((one) => `${one.label} ${fixed(one.value, 2)}`)];
+  const told = [`reached ${fixed(mean, 2)}`, ...losses.map((own) => `${own.label} ${fixed(own.value, 2)}`)];
   return tip(strip([barPart('left', 0, mean), bars], { label: told.join(', ') }), told.join('\n'));
 }
 
@@ -192,7 +203,7 @@ function ranking(found, most, parts) {
     return rows.length > 0 && [all.length > 1 && head, h('ul', null, rows.map((one) => rankRow(why ? { ...one, why: '' } : one, place, parts)))];
   };
   return [
-    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, 'by ', scoreTerm(found), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)])),
+    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, 'by ', scoreTerm(found), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level)} `, term('intervals', TERMS.interval)])),
     h('div', null, Object.keys(GROUPS).map(group),
       h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, 'reached, then lost')),
       rest.length > 0 && h('details.rest', null, h('summary', null, more[most]), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
@@ -215,7 +226,7 @@ function nextStep({ text, command: run, config }) {
   const command = config || run;
   const code = command && h('code', null, command.split(' ').map((word, k) => [k > 0 && ' ', h('span.word', null, word)]));
   const button = command && h('button.quiet', { type: 'button', onclick: () => copyText(command, button, code) }, 'Copy');
-  return h('p.next', null, h('b', null, 'Next'), ' ', h('span', null, text), ' ', command && h('span.command', null, code, button));
+  return h('p.next', null, h('b', null, 'Next'), ' ', h('span', null, plainly(text)), ' ', command && h('span.command', null, code, button));
 }
 
 // On a phone what is lost and the next step come before the settings and what matters, so that they are in sight.
@@ -235,7 +246,7 @@ function firstScreen(rows, factors) {
   if (!found) return [head, sentence(foreign(statistics().why || 'There is nothing to compare.'), 'poor', 'Warning: ')];
   const matters = whatMatters(found, factors);
   const parts = lossParts(found.settings);
-  const lost = Object.keys(parts).length > 0 && whereLost(chosen(found.settings), parts);
+  const lost = Object.keys(parts).length > 0 && whereLost(chosen(found.settings), parts, found);
   return [
     !onPhone.matches && head,
     sentence(measured(found.sentence, found), found.tone, found.said),

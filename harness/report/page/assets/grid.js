@@ -1,4 +1,4 @@
-// A grid painted in pixels, so that 50 settings × 1,000 questions stay quick; read by pointer and arrow keys.
+// A grid painted in pixels, so that 50 settings × 1,000 queries stay quick; read by pointer and arrow keys.
 //
 // grid({label, rows: names, columns: count, fill(r, c): colour, text(r, c): what it says,
 //       mark(r, c): text in the cell, open(r, c), start: [r, c], height, narrowest, widest, heads: names})

@@ -1,4 +1,4 @@
-// Questions × settings: which questions are hard, and where settings part.
+// Queries × settings: which queries are hard, and where settings part.
 
 function spread(values) {
   const some = values.filter(known);
@@ -16,7 +16,7 @@ const ORDERS = {
   spread: 'where settings part most',
   worst: 'hardest first',
   difference: 'A − B, largest first',
-  file: 'as in the file of questions',
+  file: 'as in the file of queries',
 };
 
 function queryRows() {
@@ -46,7 +46,7 @@ function heatTools() {
   const types = [...new Set(DATA.queries.type)].filter(Boolean).sort();
   const settings = settingOptions();
   return h('div.tools', null,
-    search('Find a question', state.find, (find) => choose({ find }), { 'data-keep': 'find' }),
+    search('Find a query', state.find, (find) => choose({ find }), { 'data-keep': 'find' }),
     types.length > 1 && select('type', [['', 'all types'], ...types.map((type) => [type, type.replaceAll('_', ' ')])], state.type, (type) => choose({ type }), { 'data-keep': 'type' }),
     select('order', Object.entries(ORDERS), state.order, (order) => choose({ order }), { 'data-keep': 'order' }),
     settings.length > 1 && select('A', settings, state.a, (a) => choose({ a: Number(a) }), { 'data-keep': 'a' }),
@@ -55,8 +55,8 @@ function heatTools() {
 
 section({
   id: 'queries',
-  title: 'Question by question',
-  short: 'Questions',
+  title: 'Query by query',
+  short: 'Queries',
   on: ['measure', 'stage', 'split', 'find', 'type', 'order', 'a', 'b'],
   painted: true,
   render() {
@@ -68,24 +68,24 @@ section({
     const undefinedOnes = rows.length - shown.length;
     const two = settings.length > 1 && state.a !== state.b;
     return [
-      h('p.lede', null, `Each column is a question, each row a setting, coloured by its ${state.measure}. Open one to read what was ranked.`),
+      h('p.lede', null, `Each column is a query, each row a setting, coloured by its ${state.measure}. Open one to read what was ranked.`),
       heatTools(),
       two ? h('p.on-paper', null, 'A is ', named(state.a, 'b'), ', B is ', named(state.b, 'b'), '.') : null,
-      h('p.soft.small', { role: 'status' }, `${count(shown.length, 'question')} shown${undefinedOnes ? `; ${whole(undefinedOnes)} more without a value of ${state.measure}, in the table below` : ''}.`),
+      h('p.soft.small', { role: 'status' }, `${count(shown.length, 'query', 'queries')} shown${undefinedOnes ? `; ${whole(undefinedOnes)} more without a value of ${state.measure}, in the table below` : ''}.`),
       shown.length ? [h('div.heat-scale', { 'aria-hidden': true }, '0', h('i.heat-ramp'), '1'), grid({
-        label: `${state.measure} of every question under every setting. Arrow keys move, Enter opens the question.`,
+        label: `${state.measure} of every query under every setting. Arrow keys move, Enter opens the query.`,
         keep: 'heat',
         rows: settings.map(nameOf),
         columns: shown.length,
         narrowest: 5,
         widest: 36,
-        hint: 'Point at a cell, or use the arrow keys; Enter opens the question.',
+        hint: 'Point at a cell, or use the arrow keys; Enter opens the query.',
         fill: (r, c) => (known(shown[c].values[r]) ? shades(shown[c].values[r]) : null),
         text: (r, c) => [h('b.num', null, fixed(shown[c].values[r])), ' ', foreign(nameOf(settings[r])), ' — ', foreign(DATA.queries.text[shown[c].query] || DATA.queries.id[shown[c].query])],
         open: (r, c) => openQuery(shown[c].query, settings[r], shown.map((row) => row.query)),
-      })] : h('p.nothing', null, 'No question fits.'),
+      })] : h('p.nothing', null, 'No query fits.'),
       table([
-        { key: 'query', title: 'question', value: (r) => DATA.queries.id[r.query], cell: (r) => queryCell(r.query) },
+        { key: 'query', title: 'query', value: (r) => DATA.queries.id[r.query], cell: (r) => queryCell(r.query) },
         { key: 'mean', title: 'mean', num: true, about: 'Over all settings', value: (r) => r.mean, cell: (r) => fixed(r.mean, 2) },
         { key: 'spread', title: 'spread', num: true, about: 'Standard deviation over settings', value: (r) => (r.spread < 0 ? null : r.spread), cell: (r) => (r.spread < 0 ? NONE : fixed(r.spread, 2)) },
         ...(two ? [
@@ -94,7 +94,7 @@ section({
           { key: 'difference', title: 'A − B', num: true, value: (r) => r.difference, cell: (r) => signed(r.difference, 2) },
         ] : []),
       ], rows, {
-        caption: 'Questions', keep: `queries-${state.order}`, most: 12,
+        caption: 'Queries', keep: `queries-${state.order}`, most: 12,
         open: (r) => openQuery(r.query, state.a, rows.map((row) => row.query)), label: (r) => DATA.queries.text[r.query],
       }),
     ];

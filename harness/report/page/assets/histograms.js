@@ -1,7 +1,7 @@
-// How scores are distributed: over questions, and of the retriever's best passage.
+// How scores are distributed: over queries, and of the retriever's best passage.
 
 const BINS = 20;
-// Fewer questions than this have no distribution to speak of.
+// Fewer queries than this have no distribution to speak of.
 const FEWEST_SPREAD = 10;
 
 function bars(values, [low, high], bins = BINS) {
@@ -69,7 +69,7 @@ function spreadPanel({ setting, values, groups }, largest) {
   const ones = values.filter((v) => v >= 0.9995).length;
   return h('div.small-panel', null,
     h('h3', null, named(setting)),
-    histogram(groups, `${nameOf(setting)}: ${zeros} questions at 0, ${ones} at 1`, { low: 0, high: 1, largest, text: (x) => fixed(x, 0) }),
+    histogram(groups, `${nameOf(setting)}: ${zeros} queries at 0, ${ones} at 1`, { low: 0, high: 1, largest, text: (x) => fixed(x, 0) }),
     h('p.small.soft.num', null, `${whole(zeros)} at 0, ${whole(ones)} at 1`));
 }
 
@@ -88,16 +88,16 @@ section({
     const answers = DATA.detail.rankings.length ? chosen.map(answerableGroups).filter(Boolean) : [];
     return [
       drawn.length ? [
-        h('p.lede', null, `Questions by their ${state.measure}. The mean hides whether a setting is middling throughout or right and wrong by turns. All panels have one scale: a bar of full height is ${count(largest, 'question')}.`),
+        h('p.lede', null, `Queries by their ${state.measure}. The mean hides whether a setting is middling throughout or right and wrong by turns. All panels have one scale: a bar of full height is ${count(largest, 'query', 'queries')}.`),
         h('div.smalls', null, drawn.map((one) => spreadPanel(one, largest))),
       ] : null,
-      drawn.length < spreads.length && h('p.small.soft', null, `${drawn.length ? count(spreads.length - drawn.length, 'setting is', 'settings are') : 'Histograms are'} left out: fewer than ${FEWEST_SPREAD} questions have a value of ${state.measure}.`),
+      drawn.length < spreads.length && h('p.small.soft', null, `${drawn.length ? count(spreads.length - drawn.length, 'setting is', 'settings are') : 'Histograms are'} left out: fewer than ${FEWEST_SPREAD} queries have a value of ${state.measure}.`),
       order.length > chosen.length && h('p.small.soft', null, `The first ${chosen.length} of ${order.length} settings.`),
       answers.length ? [
-        h('h3', null, 'Does the score of the first passage tell unanswerable questions?'),
+        h('h3', null, 'Does the score of the first passage tell unanswerable queries?'),
         legend([['of-answerable', 'answerable'], ['of-unanswerable', 'unanswerable, shares of each']]),
         h('div.smalls', null, answers.map((one) => answerablePanel(one, tallest(answers)))),
-        h('p.small.soft', null, `A bar of full height is ${percent(tallest(answers))} in every panel; from left to right each has its own range. AUROC: the chance that an answerable question has the higher score; 0.5 is a coin toss.`),
+        h('p.small.soft', null, `A bar of full height is ${percent(tallest(answers))} in every panel; from left to right each has its own range. AUROC: the chance that an answerable query has the higher score; 0.5 is a coin toss.`),
       ] : null,
     ];
   },

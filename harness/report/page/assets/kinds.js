@@ -1,4 +1,4 @@
-// Kinds of questions × settings: where a setting is strong and where it is weak.
+// Kinds of queries × settings: where a setting is strong and where it is weak.
 
 function groupTitle(group, place, n) {
   return [foreign(group.names[place].replaceAll('_', ' '), 'span'), h('small.soft', null, ` ${whole(n)}`)];
@@ -6,7 +6,7 @@ function groupTitle(group, place, n) {
 
 section({
   id: 'kinds',
-  title: 'By kind of question',
+  title: 'By kind of query',
   short: 'Kinds',
   on: ['measure', 'stage', 'split', 'group'],
   painted: true,
@@ -29,7 +29,7 @@ section({
     };
     const few = shown.some((k) => sizes[k] < FEWEST);
     return [
-      h('p.lede', null, `Mean ${state.measure} of every setting over the questions of a kind; their number is shown next to the kind. Kinds were not tested against each other${few ? `, and those of fewer than ${FEWEST} questions, in italics, tell little` : ''}.`),
+      h('p.lede', null, `Mean ${state.measure} of every setting over the queries of a kind; their number is shown next to the kind. Kinds were not tested against each other${few ? `, and those of fewer than ${FEWEST} queries, in italics, tell little` : ''}.`),
       all.length > 1 ? h('div.tools', null, select('kinds are the values of', all.map(({ name }) => [name, name]), group.name, (name) => choose({ group: name }), { 'data-keep': 'group' })) : null,
       table([
         settingColumn(),

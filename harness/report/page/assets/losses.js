@@ -7,7 +7,7 @@ function lossClass(k) {
   return `loss-${parts[k].part}${before ? `-${before}` : ''}`;
 }
 
-// The mean loss of every part, null where a way has none such, and what is left; null without a question.
+// The mean loss of every part, null where a way has none such, and what is left; null without a query.
 function meanLosses(way) {
   const rows = [...way.query.keys()].filter((k) => state.split === 'all' || DATA.queries.split[way.query[k]] === state.split);
   if (!rows.length) return null;
@@ -68,12 +68,12 @@ function worstTable(way, { parts, classOf, keep, title } = { parts: DATA.losses.
     .sort((x, y) => x.left - y.left);
   const there = parts.map((_, k) => k).filter((k) => way.losses[k]);
   return table([
-    { key: 'query', title: 'question', value: (r) => DATA.queries.id[r.query], cell: (r) => queryCell(r.query) },
+    { key: 'query', title: 'query', value: (r) => DATA.queries.id[r.query], cell: (r) => queryCell(r.query) },
     { key: 'left', title, num: true, value: (r) => r.left, cell: (r) => fixed(r.left, 2) },
     { key: 'blame', title: 'largest losses', value: (r) => parts[r.blame]?.name ?? '', cell: (r) => (known(r.blame) ? [h(`i.key.${classOf(r.blame)}`, { 'aria-hidden': true }), parts[r.blame].name] : NONE) },
     ...there.map((k) => ({ key: `lost-${k}`, title: parts[k].name, num: true, about: parts[k].about, value: (r) => r.lost[k], cell: (r) => (Math.abs(r.lost[k]) < 5e-4 ? h('span.soft', null, '0') : fixed(r.lost[k], 2)) })),
   ], rows, {
-    caption: `Questions by ${title}, and the part that cost them most`, sort: 'left', down: false, keep, most: 10,
+    caption: `Queries by ${title}, and the part that cost them most`, sort: 'left', down: false, keep, most: 10,
     open: (r) => openQuery(r.query, way.setting), label: (r) => DATA.queries.text[r.query],
   });
 }
@@ -106,7 +106,7 @@ section({
         parts, classOf: lossClass, left: 'what is left', gained: 'of it won', bar: lossBar, caption: `Losses of ${DATA.losses.measure} by part`,
         name: (way) => (way.route ? `↳ ${way.route} alone` : nameOf(way.setting)),
       }),
-      h('div.tools', null, h('h3', null, 'Questions that lost most'), select('setting', settingOptions(settings), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
+      h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', settingOptions(settings), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
       worstTable(whole.find(([way]) => way.setting === picked)[0]),
     ];
   },

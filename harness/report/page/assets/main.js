@@ -6,7 +6,7 @@ function stageOptions() {
 
 // On paper the controls are gone: a line says what was chosen.
 function sayChoices() {
-  byId('choices').textContent = `${state.measure}, ${state.stage === 'final' ? 'last stage' : `stage ${state.stage}`}, ${state.split} questions`;
+  byId('choices').textContent = `${state.measure}, ${state.stage === 'final' ? 'last stage' : `stage ${state.stage}`}, ${state.split} queries`;
 }
 
 function drawControls() {
@@ -14,7 +14,7 @@ function drawControls() {
   swap(byId('controls'), h('div.wide.tools', null,
     select('measure', DATA.measures.map((name) => [name, name]), state.measure, (measure) => choose({ measure }), { id: 'measure' }),
     DATA.stages.length > 1 && select('stage', stageOptions(), state.stage, (stage) => choose({ stage }), { id: 'stage' }),
-    splits.length > 2 && select('questions', splits.map((name) => [name, name]), state.split, (split) => choose({ split }), { id: 'split' })));
+    splits.length > 2 && select('queries', splits.map((name) => [name, name]), state.split, (split) => choose({ split }), { id: 'split' })));
   follow();
 }
 

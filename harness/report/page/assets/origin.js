@@ -22,7 +22,7 @@ function documentsTable() {
 function labelsTable() {
   if (!DATA.labels.length) return null;
   return table([
-    { key: 'query', title: 'question', value: (r) => r.query_id, cell: (r) => foreign(r.query_id) },
+    { key: 'query', title: 'query', value: (r) => r.query_id, cell: (r) => foreign(r.query_id) },
     { key: 'document', title: 'document', value: (r) => r.doc_id, cell: (r) => [foreign(r.doc_id), r.page ? ` p. ${r.page}` : ''] },
     { key: 'quote', title: 'quote', cell: (r) => foreign(r.quote, 'span') },
     { key: 'found', title: 'found in the text', cell: (r) => (r.accepted === 'no' ? h('b', null, 'not found') : foreign(r.found, 'span')) },
@@ -62,6 +62,6 @@ section({
   short: 'Conventions',
   on: [],
   render: () => h('ul.conventions', null, DATA.conventions.map((text) => h('li', null, text)),
-    h('li', null, `intervals of means: ${percent(DATA.level)} `, term('bootstrap'), ' over questions; of differences: ', term('paired'), `, t with a guard against skewness; none is drawn below ${FEWEST} questions`),
-    h('li', null, 'a setting is called better or worse where the interval of the difference, of one ', term('sign-flip test'), ' of all pairs of settings at once, excludes 0, over at least 30 questions')),
+    h('li', null, `intervals of means: ${percent(DATA.level)} `, term('bootstrap'), ' over queries; of differences: ', term('paired'), `, t with a guard against skewness; none is drawn below ${FEWEST} queries`),
+    h('li', null, 'a setting is called better or worse where the interval of the difference, of one ', term('sign-flip test'), ' of all pairs of settings at once, excludes 0, over at least 30 queries')),
 });

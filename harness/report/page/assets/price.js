@@ -3,13 +3,13 @@
 const PRICES = {
   tokens_read: ['tokens a reader must read', amount],
   seconds: ['seconds of computing', seconds],
-  latency_p50: ['milliseconds that one question takes, the median', amount],
-  latency_p95: ['milliseconds that 19 of 20 questions take at most', amount],
-  latency_p99: ['milliseconds that 99 of 100 questions take at most', amount],
+  latency_p50: ['milliseconds that one query takes, the median', amount],
+  latency_p95: ['milliseconds that 19 of 20 queries take at most', amount],
+  latency_p99: ['milliseconds that 99 of 100 queries take at most', amount],
   index_tokens: ['tokens in the index', amount],
   rerank_tokens: ['tokens that the reranker reads', amount],
   rerank_pairs: ['pairs that the reranker scores', amount],
-  cost_per_1000: ['cost of a thousand questions', amount],
+  cost_per_1000: ['cost of a thousand queries', amount],
   endpoint_cost: ['cost of vectors and scores', amount],
   judge_cost: ['cost of the judgments', amount],
 };

@@ -1,4 +1,4 @@
-// The answer of a setting to a question, next to the passages it read: citations lead to their passages.
+// The answer of a setting to a query, next to the passages it read: citations lead to their passages.
 
 const CITATION = /\[\s*\d+(?:\s*[,，、;；]\s*\d+)*\s*\]|【\s*\d+(?:\s*[,，、;；]\s*\d+)*\s*】/g;
 

@@ -45,7 +45,7 @@ section({
     if (!rows.length) return null;
     const kinds = [['up', 'better'], ['down', 'worse'], ['open', 'no difference found']].filter(([kind]) => rows.some((row) => slopeKind(row) === kind));
     return [
-      h('p.lede', null, prose(`Every reranked setting against its own retrieval, over all questions. Intervals and p are of ${rows.length > 1 ? `one test at once of all ${whole(rows.length)} settings` : 'one test'}: better or worse where the interval excludes 0.`)),
+      h('p.lede', null, prose(`Every reranked setting against its own retrieval, over all queries. Intervals and p are of ${rows.length > 1 ? `one test at once of all ${whole(rows.length)} settings` : 'one test'}: better or worse where the interval excludes 0.`)),
       legend(kinds.map(([kind, text]) => [`slope-${kind}`, text])),
       h('figure.panel', null, slopePlot(rows)),
       table([
@@ -55,7 +55,7 @@ section({
         { key: 'after', title: 'reranked', num: true, value: (r) => r.after, cell: (r) => h('b', null, fixed(r.after)) },
         { key: 'difference', title: 'difference', num: true, value: (r) => r.difference, cell: (r) => [signed(r.difference), known(r.low) && h('small.soft', null, ` ${range(r.low, r.high)}`)] },
         { key: 'p', title: 'p', num: true, value: (r) => r.p, cell: (r) => chance(r.p) },
-        { key: 'won', title: 'won / tied / lost', num: true, about: 'Questions', value: (r) => r.wins - r.losses, cell: (r) => `${whole(r.wins)} / ${whole(r.ties)} / ${whole(r.losses)}` },
+        { key: 'won', title: 'won / tied / lost', num: true, about: 'Queries', value: (r) => r.wins - r.losses, cell: (r) => `${whole(r.wins)} / ${whole(r.ties)} / ${whole(r.losses)}` },
         { key: 'found', title: 'found', value: (r) => r.words, cell: (r) => term(r.words) },
       ], rows, { caption: 'Before and after the reranker', sort: 'after', keep: 'reranked', most: 30 }),
     ];

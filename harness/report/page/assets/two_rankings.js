@@ -1,4 +1,4 @@
-// Two rankings of one question side by side: what moved, what only one of them has, which evidence they share.
+// Two rankings of one query side by side: what moved, what only one of them has, which evidence they share.
 
 // Whether two passages show text of one place; settings that cut alike have the very same passages.
 function overlaps(one, other) {

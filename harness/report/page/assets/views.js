@@ -4,7 +4,7 @@ const VIEWS = {
   glance: ['Overview', ['glance']],
   compare: ['Compare', ['answer', 'names', 'factors', 'board', 'gains', 'differences', 'curves', 'reranked', 'splits', 'kinds', 'price', 'answers']],
   losses: ['Losses', ['losses', 'filters']],
-  queries: ['Questions', ['queries', 'histograms']],
+  queries: ['Queries', ['queries', 'histograms']],
   run: ['Run', ['method', 'judged', 'health', 'origin', 'conventions', 'terms']],
 };
 

@@ -7,13 +7,15 @@ from harness.values import KindAt, Kinds
 
 KINDS: Kinds[Retriever[Any]] = Kinds(
     "retrieve",
-    KindAt("chroma", "ChromaConfig", "ChromaRetriever", words="vectors"),
-    KindAt("exact", "ExactConfig", "ExactRetriever", words="vectors"),
-    KindAt("faiss", "FaissConfig", "FaissRetriever", words="vectors"),
-    KindAt("bm25", "Bm25Config", "Bm25Retriever", words="words"),
-    KindAt("concatenated", "ConcatenatedConfig", "ConcatenatedRetriever", words="words and vectors as one"),
-    KindAt("learned_sparse", "LearnedSparseConfig", "LearnedSparseRetriever", words="learned words"),
-    KindAt("multi_vector", "MultiVectorConfig", "MultiVectorRetriever", words="token vectors"),
+    KindAt("chroma", "ChromaConfig", "ChromaRetriever", words="vector search"),
+    KindAt("exact", "ExactConfig", "ExactRetriever", words="vector search"),
+    KindAt("faiss", "FaissConfig", "FaissRetriever", words="vector search"),
+    KindAt("bm25", "Bm25Config", "Bm25Retriever", words="keyword search"),
+    KindAt(
+        "concatenated", "ConcatenatedConfig", "ConcatenatedRetriever", words="keywords and vectors as one"
+    ),
+    KindAt("learned_sparse", "LearnedSparseConfig", "LearnedSparseRetriever", words="learned keyword search"),
+    KindAt("multi_vector", "MultiVectorConfig", "MultiVectorRetriever", words="token vector search"),
     KindAt("rrf", "RrfConfig", "Rrf", module="harness.steps.search.fuse.scores"),
     KindAt("minmax", "MinMaxConfig", "MinMax", module="harness.steps.search.fuse.scores"),
     KindAt("weighted", "WeightedConfig", "Weighted", module="harness.steps.search.fuse.scores"),
