@@ -5,12 +5,7 @@ import pytest
 from harness.models import EmbedConfig
 from harness.running.context import Context
 from harness.running.resources import Resources
-from harness.steps.search.rerank.entities import (
-    EntitiesMatch,
-    EntitiesMatchConfig,
-    LlmEntitiesMatch,
-    LlmEntitiesMatchConfig,
-)
+from harness.steps.search.rerank.entities import EntitiesMatch, EntitiesMatchConfig, LlmMatch, LlmMatchConfig
 from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
@@ -35,7 +30,7 @@ def resources(tmp_path, **options):
 
 def llm(url, **options):
     endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 100}
-    return LlmEntitiesMatchConfig(endpoint=endpoint, **MODEL, **options)
+    return LlmMatchConfig(endpoint=endpoint, **MODEL, **options)
 
 
 def naming(request, number=0):
@@ -72,7 +67,7 @@ def test_equal_matches_keep_the_order_and_no_weight_changes_nothing(tmp_path):
 
 def test_a_model_names_each_text_once_and_a_plan_counts_it(tmp_path):
     with FakeServer(naming) as server:
-        scorer = LlmEntitiesMatch(llm(server.url, weight=2, prices={"fake": {"input": 1000, "output": 1000}}))
+        scorer = LlmMatch(llm(server.url, weight=2, prices={"fake": {"input": 1000, "output": 1000}}))
         lists = [LIST, ("Who is Borealis?", *LIST[1:3])]
         with pytest.raises(PendingCallsError) as pending:
             scorer.ordered(lists, resources(tmp_path, may_ask=False))
@@ -92,7 +87,7 @@ def test_a_model_names_each_text_once_and_a_plan_counts_it(tmp_path):
 
 def test_the_limit_of_a_section_holds_for_questions_and_passages_together(tmp_path):
     with FakeServer(naming) as server, pytest.raises(LlmError, match="max_calls"):
-        LlmEntitiesMatch(llm(server.url, max_calls=3)).ordered([LIST], resources(tmp_path))
+        LlmMatch(llm(server.url, max_calls=3)).ordered([LIST], resources(tmp_path))
     assert server.count <= 3
 
 
@@ -102,9 +97,9 @@ def test_a_text_without_an_answer_ends_the_run_or_names_nothing(tmp_path):
 
     with FakeServer(script) as server:
         with pytest.raises(LlmError, match=r"1 of 3 texts have no usable list.*rerank.on_failure"):
-            LlmEntitiesMatch(llm(server.url)).ordered([LIST], resources(tmp_path))
+            LlmMatch(llm(server.url)).ordered([LIST], resources(tmp_path))
         tools = resources(tmp_path)
-        ((scores, _),) = LlmEntitiesMatch(llm(server.url, on_failure="nameless")).ordered([LIST], tools)
+        ((scores, _),) = LlmMatch(llm(server.url, on_failure="nameless")).ordered([LIST], tools)
     assert scores == pytest.approx([1 / 61, 1 / 62, 1 / 63 + 1 / 61])
     assert "count as naming nothing" in tools.context.warnings[0].text
 
@@ -114,9 +109,7 @@ def test_what_decides_a_score_is_in_the_fingerprint():
     changed = [{"weight": 2}, {"k": 1}, {"dtype": "bfloat16"}]
     found = {EntitiesMatch(EntitiesMatchConfig(**MODEL, **one)).fingerprint for one in changed}
     url = "http://127.0.0.1:1"
-    found |= {
-        LlmEntitiesMatch(llm(url, prompt=name)).fingerprint for name in ("entities", "names_and_intent_zh")
-    }
+    found |= {LlmMatch(llm(url, prompt=name)).fingerprint for name in ("entities", "names_and_intent_zh")}
     assert len(found | {plain.fingerprint}) == 6
     assert plain.config.encoders == (EmbedConfig(**MODEL),)
 

@@ -10,12 +10,7 @@ KINDS: Kinds[PairScorer] = Kinds(
     KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer"),
     KindAt("llm", "LlmRerankerConfig", "LlmScorer"),
     KindAt("entities", "EntitiesMatchConfig", "EntitiesMatch"),
-    KindAt(
-        "llm_entities",
-        "LlmEntitiesMatchConfig",
-        "LlmEntitiesMatch",
-        module="harness.steps.search.rerank.entities",
-    ),
+    KindAt("llm_entities", "LlmMatchConfig", "LlmMatch", module="harness.steps.search.rerank.entities"),
     KindAt("python", "PythonRerankerConfig", "PythonScorer"),
     home=__name__,
     retired={

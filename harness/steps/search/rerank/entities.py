@@ -6,6 +6,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -161,7 +162,8 @@ class EntitiesMatch(SecondMatch[EntitiesMatchConfig]):
 
     def __init__(self, config: EntitiesMatchConfig) -> None:
         super().__init__(config)
-        self._known: dict[str, list[str]] = {}
+        # those of passages are kept, as an index keeps them
+        self._kept = lru_cache(1 << 17)(entities.names_in)
 
     def identity(self) -> Identity:
         """The rules."""
@@ -170,16 +172,12 @@ class EntitiesMatch(SecondMatch[EntitiesMatchConfig]):
     def names(
         self, texts: Sequence[str], tools: Shared, *, passages: bool
     ) -> tuple[Named, list[float | None]]:
-        """The names that the rules find; those of passages are kept, as an index keeps them."""
-        if not passages:
-            return {text: entities.names_in(text) for text in texts}, [0.0] * len(texts)
-        for text in texts:
-            if text not in self._known:
-                self._known[text] = entities.names_in(text)
-        return {text: self._known[text] for text in texts}, [0.0] * len(texts)
+        """The names that the rules find, which cost nothing."""
+        find = self._kept if passages else entities.names_in
+        return {text: find(text) for text in texts}, [0.0] * len(texts)
 
 
-class LlmEntitiesMatchConfig(models.LlmStepConfig, MatchConfig):
+class LlmMatchConfig(models.LlmStepConfig, MatchConfig):
     """A language model says what questions and passages name and what they are for, matched as vectors."""
 
     kind: Literal["llm_entities"] = "llm_entities"
@@ -206,7 +204,7 @@ class LlmEntitiesMatchConfig(models.LlmStepConfig, MatchConfig):
         return self.endpoint.model
 
 
-class LlmEntitiesMatch(SecondMatch[LlmEntitiesMatchConfig]):
+class LlmMatch(SecondMatch[LlmMatchConfig]):
     """By a prompt about every question and every passage that may be matched; answers are in the ledger."""
 
     def identity(self) -> Identity:
@@ -222,14 +220,13 @@ class LlmEntitiesMatch(SecondMatch[LlmEntitiesMatchConfig]):
         title = f"{c.prompt.name} of {'passages' if passages else 'questions'}"
         request = models.Request(c, c.prompt.form, about, title, "naming", beforehand=passages)
         talks = tools.talks(request)
-        found: dict[str, list[str]] = {}
-        failed: dict[str, str] = {}
-        for text, talk in zip(texts, talks, strict=True):
-            answer = talk.answers[0]
-            words = models.text_of(answer)
-            lines = None if words is None else llm_entities.names_of(words)
-            if lines is None:
-                failed[repr(text[:60])] = answer.reason or "no words"
-            found[text] = lines or []
+        words = [models.text_of(talk.answers[0]) for talk in talks]
+        lines = [None if one is None else llm_entities.names_of(one) for one in words]
+        failed = {
+            repr(text[:60]): talk.answers[0].reason or "no words"
+            for text, talk, own in zip(texts, talks, lines, strict=True)
+            if own is None
+        }
         _FAILING.report(c, failed, len(texts), tools.reporter)
+        found = {text: own or [] for text, own in zip(texts, lines, strict=True)}
         return found, [talk.cost for talk in talks]
