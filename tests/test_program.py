@@ -81,20 +81,16 @@ def test_a_signal_during_the_imports_is_one_line(module, number, tmp_path):
     assert (process.returncode, out, err) == (128 + number, "", STOPPED)
 
 
-def test_a_signal_counts_whatever_exception_a_library_raises():
-    body = """
+ENDED = {
+    "a library raises another exception": """
     def run(args):
         try:
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(60)
         except KeyboardInterrupt:
             raise ImportError("cannot import name 'x'")
-    """
-    assert stub(body) == (130, "", STOPPED)
-
-
-def test_an_interrupt_that_python_would_drop_ends_the_program():
-    body = """
+    """,
+    "python would drop the interrupt": """
     class Careless:
         def __del__(self):
             os.kill(os.getpid(), signal.SIGINT)
@@ -103,8 +99,31 @@ def test_an_interrupt_that_python_would_drop_ends_the_program():
     def run(args):
         Careless()
         return 0
-    """
-    assert stub(body) == (130, "", STOPPED)
+    """,
+    "the end is being reported": """
+    import atexit
+    atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+    def run(args):
+        return 0
+    """,
+    # the worker holds our pipes: were it left, this would wait for their end until it times out
+    "there is a worker": """
+    import multiprocessing
+    def run(args):
+        worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+        worker.start()
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(60)
+    """,
+}
+
+
+@pytest.mark.parametrize("body", ENDED.values(), ids=ENDED)
+def test_a_signal_ends_the_program_in_one_line_also_where(body):
+    assert stub(body) == (143 if "SIGTERM" in body else 130, "", STOPPED)
 
 
 # Reading that takes for ever, as of a server that does not answer.
@@ -156,16 +175,6 @@ def test_a_second_signal_ends_immediately(first):
     assert (process.returncode, err) == (128 + first, STOPPED)
 
 
-def test_a_signal_while_the_end_is_reported_is_one_line_too():
-    body = """
-    import atexit
-    atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
-    def run(args):
-        return 0
-    """
-    assert stub(body) == (130, "", STOPPED)
-
-
 def test_a_signal_that_was_switched_off_stays_off():
     body = """
     def run(args):
@@ -177,22 +186,6 @@ def test_a_signal_that_was_switched_off_stays_off():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     assert stub(body, preexec_fn=as_nohup) == (0, "", "")
-
-
-def test_workers_go_with_the_program():
-    body = """
-    import multiprocessing
-    def run(args):
-        worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
-        worker.start()
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(60)
-    """
-    # the worker holds our pipes: were it left, this would wait for their end until it times out
-    assert stub(body) == (143, "", STOPPED)
 
 
 def test_main_called_from_python_leaves_the_signals_alone():

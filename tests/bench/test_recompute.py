@@ -11,6 +11,7 @@ import pytest
 
 from harness.report import ChunkRow, read_chunk_offsets
 from tests.command import bench, table
+from tests.report.page_results import rewrite
 
 SCRIPT = Path(__file__).parents[1] / "recompute.py"
 RANKS = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10")
@@ -73,10 +74,7 @@ def test_recomputing_needs_the_evidence(folder):
     path = folder / "judgments.csv"
     rows = table(path)
     assert sum(row["evidence"] == "same" for row in rows) == 2
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, rows[0])
-        out.writeheader()
-        out.writerows({**row, "evidence": ""} for row in rows)
+    rewrite(path, lambda row: row | {"evidence": ""})
     assert recomputed(folder)["ndcg_exp@10"][1] > 0.01
 
 
@@ -85,10 +83,7 @@ def test_recomputing_needs_the_answering_words(folder):
     path = folder / "judgments.csv"
     rows = table(path)
     assert sum(row["answer"] != "" for row in rows) == 2
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, rows[0])
-        out.writeheader()
-        out.writerows({**row, "answer": ""} for row in rows)
+    rewrite(path, lambda row: row | {"answer": ""})
     found = recomputed(folder)
     assert found["ndcg_evidence(enough=20,L=50)@300"][1] > 0.01
     assert max(found[name][1] for name in RANKS) < 1e-9
