@@ -15,7 +15,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
@@ -220,6 +220,22 @@ CHOICES: Mapping[str, Callable[[Constants, float], str]] = {
 }
 
 
+def checked(c: Constants) -> str:
+    """What the smaller corpora say of the largest one in the same way, beside what was measured there."""
+    largest = max(row["asked"] for row in c.rows)
+    smaller = replace(c, rows=[row for row in c.rows if row["asked"] < largest])
+    rows = []
+    for row in (row for row in c.rows if row["asked"] == largest):
+        cells = [
+            f"{said:,.0f} | {row[value]:,.0f} | {row[value] / said:.2f}"
+            for value in ("cpu", "peak")
+            for said in [smaller.at(row["stage"], value, row["chunks"])]
+        ]
+        rows.append([row["stage"], *cells])
+    head = ["CPU s, by the line", "measured", "ratio", "MB, by the line", "measured", "ratio"]
+    return table([f"{largest:,} chunks", *head], rows)
+
+
 def fits(c: Constants) -> str:
     """The largest corpora by memory."""
     rows = [
@@ -253,6 +269,7 @@ def tables(path: Path = CONSTANTS) -> dict[str, str]:
     """The parts of the page that constants decide, by name."""
     c = Constants.read(path)
     made = {"summary": summary(c), "measured": measured(c), "large": large(c), "fits": fits(c)}
+    made["checked"] = checked(c)
     return {**made, "cores": cores()}
 
 
@@ -347,12 +364,15 @@ def orders(s: Samples, measures: Sequence[str], compared: str) -> str:
         rows.append([f"`{measure}`: best stays best", *(f"{a} of {b}" for a, b in kept)])
         lost = [max(s.lost(row, measure) for row in own) for own in sizes.values()]
         rows.append([f"`{measure}`: most lost by its choice", *(f"{one:.3f}" for one in lost)])
-    told, wrong = [], []
+    told, wrong, found = [], [], []
     for own in sizes.values():
         turned, pairs = s.turned(own, compared)
         told.append(f"{pairs / len(own):.1f}")
         wrong.append(f"{turned} of {pairs}")
+        same = sum(pair in row["differ"] for row in own for pair in s.full["differ"])
+        found.append(f"{same / len(own):.1f} of {len(s.full['differ'])}")
     rows += [["pairs told apart, a sample", *told], ["of them the other way round in all", *wrong]]
+    rows.append(["of those told apart in all, a sample", *found])
     return table(["", *map(size_name, sizes)], rows)
 
 
