@@ -263,7 +263,8 @@ def study(
     """Every sample; the whole pool comes first, so that a model computes all texts in the same batches."""
     work = Study(parts, queries, folder, keys)
     rows = [work.run(None, 0)]
-    for size in sizes:
+    # a sample as large as the pool is the pool
+    for size in (size for size in sizes if size < rows[0]["ratio"]):
         for seed in range(samples if size else 1):
             rows.append(work.run(size, seed))
             print(f"{size:g} x, sample {seed}: {rows[-1]['means'][COMPARED]}", flush=True)

@@ -378,24 +378,32 @@ def orders(s: Samples, measures: Sequence[str], compared: str) -> str:
 
 def answer(kept: Mapping[str, Mapping[str, Any]]) -> str:
     """What the samples of all collections say, in words."""
-    samples, told, turned, agreed, lost, falls = 0, 0, 0, 0, 0.0, []
+    samples, told, turned = 0, 0, 0
+    falls: list[float] = []
+    lost: dict[float, list[float]] = {}
     for one in kept.values():
         s = Samples(one["rows"])
-        drawn = [row for row in s.rows if row["size"] is not None]
         first = s.by_size()[0][0]["means"]
         measures = list(first)
+        drawn = [row for row in s.rows if row["size"] is not None]
         wrong, pairs = s.turned(drawn, measures[-1])
         samples, told, turned = samples + len(drawn), told + pairs, turned + wrong
-        agreed += sum(s.lost(row, measures[-1]) == 0 for row in drawn)
-        lost = max(lost, *(s.lost(row, measure) for row in drawn for measure in measures))
+        for row in drawn:
+            lost.setdefault(row["size"], []).extend(s.lost(row, measure) for measure in measures)
         falls += [value - s.full["means"][measures[0]][name] for name, value in first[measures[0]].items()]
+    sizes = [
+        f"  - with {size_name(size)} distractors {sum(one == 0 for one in own)} times of {len(own)}; the "
+        f"choice lost up to {max(own):.3f}"
+        for size, own in sorted(lost.items())
+    ]
     return "\n".join(
         [
             f"- Two settings that a sample tells apart, it tells apart rightly: of {told} such pairs in",
             f"  {samples} samples, {turned} were the other way round in the whole pool, samples without any",
             "  distractor included.",
-            "- Between settings that it does not tell apart, it is a toss: the best by mean was the pool's",
-            f"  in {agreed} of {samples} samples. It costs little: the choice lost at most {lost:.3f}.",
+            "- Between settings that it leaves open, the higher mean is a guess. By either measure, the best",
+            "  setting of a sample is the best of the whole pool",
+            *sizes,
             f"- A sample does not give the level: NDCG@10 is {min(falls):.2f} to {max(falls):.2f} lower with",
             "  all distractors than with none, and falls by more for one setting than for another.",
         ]

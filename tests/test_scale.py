@@ -60,8 +60,9 @@ def test_a_study_by_words_runs_once_and_is_then_read(tmp_path, monkeypatch):
     text = LABELLED + OTHER
     labels = [("q1", "a", 4, 0, 40, ""), ("q2", "a", 3, len(LABELLED), len(text) - 1, "")]
     parts = scale_sample.Parts({"a": text}, {f"p{i}": f"{OTHER}{i} " * 4 for i in range(6)}, labels)
-    arguments = (parts, QUERIES, tmp_path / "work", scale_sample.settings(None), [0, 1], 2)
+    arguments = (parts, QUERIES, tmp_path / "work", scale_sample.settings(None), [0, 1, 50], 2)
     rows = scale_sample.study(*arguments)
+    # 50 times the labelled text is more than there is
     assert [(row["size"], row["sample"]) for row in rows] == [(None, 0), (0, 0), (1, 0), (1, 1)]
     assert all(len(row["means"][measure]) == 2 for row in rows for measure in scale_sample.MEASURES)
     records = sorted((tmp_path / "work" / "results").rglob("record.json"))
@@ -123,6 +124,6 @@ def test_the_words_say_what_samples_got_wrong():
     ]
     words = scale_table.answer({"one": {"rows": rows}})
     assert "of 1 such pairs in\n  1 samples, 1 were" in words
-    assert "lost at most 0.100" in words
+    assert "with 0 × distractors 0 times of 1; the choice lost up to 0.100" in words
     # 0.5 - 0.2 and 0.4 - 0.3
     assert "NDCG@10 is 0.10 to 0.30 lower" in words
