@@ -56,9 +56,9 @@ def _use(verdict: Verdict) -> str:
     advice, leader = verdict.advice, verdict.leader or ""
     limited = advice is not None and len(advice.among) < len(verdict.standings)
     if advice is None:
-        if _too_dear(verdict):
-            limit = f"{amount(verdict.options.price_limit or 0)} {verdict.costs.unit}"
-            return f"No setting is within the price limit of {limit}."
+        limit, prices = verdict.options.price_limit, verdict.costs.by_setting
+        if limit is not None and prices is not None and all(price > limit for price in prices.values()):
+            return f"No setting is within the price limit of {amount(limit)} {verdict.costs.unit}."
         if verdict.unread and verdict.across:
             return _ends_early("{} leads, but", verdict, leader)
         unlike = "which does not compare settings that cut documents differently"
@@ -72,12 +72,8 @@ def _use(verdict: Verdict) -> str:
         return _fitted("Use {}, the only setting within the price limit.", verdict, advice.setting)
     if verdict.decision == "best" and not verdict.here:
         loses = f"it is {worse_than(advice.regret)} any other ({verdict.level:.0%})"
-        return _fitted(
-            f"Use {{}}: within the price limit {loses}. {{}} is best whatever it costs.",
-            verdict,
-            advice.setting,
-            leader,
-        )
+        text = f"Use {{}}: within the price limit {loses}. {{}} is best whatever it costs."
+        return _fitted(text, verdict, advice.setting, leader)
     loses = f"{worse_than(advice.regret)} any other{within} ({verdict.level:.0%})"
     if any(one.finding == "turns" for one in verdict.comparisons):
         loses += ", with labels as given"
@@ -120,11 +116,6 @@ def _ends_early(lead: str, verdict: Verdict, setting: str) -> str:
 def _ahead(verdict: Verdict) -> str:
     """How far the leader is ahead of the next."""
     return f"{abs(verdict.margin.difference):.2f}" if verdict.margin is not None else ""
-
-
-def _too_dear(verdict: Verdict) -> bool:
-    limit, prices = verdict.options.price_limit, verdict.costs.by_setting
-    return limit is not None and prices is not None and all(price > limit for price in prices.values())
 
 
 def _against_baseline(verdict: Verdict) -> str:

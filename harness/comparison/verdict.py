@@ -19,8 +19,8 @@ from harness.values import ResultWarning
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
 # A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
-# Below it, most of what counts as irrelevant was never looked at, and the verdict begins with a warning.
-MOSTLY_JUDGED = 0.5
+# Below it, of ten passages not one is judged on average: scores tell of labels more than of rankings.
+FEWEST_JUDGED = 0.1
 # Of what a measure reads, a setting whose rankings hold a smaller share may gain by deeper ones. The last
 # twentieth counts least: by then the discount has left less of a gain than any tolerance asks for.
 ENOUGH_READ = 0.95
@@ -77,10 +77,10 @@ class Holes:
 
     @property
     def warning(self) -> str:
-        """That labels may be missing, as most of what a setting ranks first is unjudged; else ''."""
+        """That labels may be missing, as hardly anything that a setting ranks first is judged; else ''."""
         least = min(self.shares.values(), default=1.0)
         told = f"As few as {least:.0%} of {self.extent} are judged: labels may be missing."
-        return told if least < MOSTLY_JUDGED else ""
+        return told if least < FEWEST_JUDGED else ""
 
     def could_pass(self, settings: Sequence[str], mean: float) -> tuple[str, ...]:
         """Those of ``settings`` that judging the rest could bring above a ``mean``."""
@@ -354,7 +354,7 @@ class Verdict(Grounds):
 
     @property
     def unlabelled(self) -> str:
-        """That labels may be missing; '' where most of what is ranked first is judged."""
+        """That labels may be missing; '' where enough of what is ranked first is judged."""
         return self.holes.warning if self.holes is not None else ""
 
     @property

@@ -52,8 +52,6 @@ def write_folder(
         for q in ids
         for m in measures
     }
-    # most is judged, or the first screen would speak of labels
-    scores |= {key: 0.6 + 0.4 * value for key, value in scores.items() if key[3].startswith("judged")}
     write_table(
         folder / "per_query.csv",
         ("setting", "stage", "query_id", "split", "measure", "value"),
