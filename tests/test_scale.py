@@ -2,11 +2,14 @@
 
 import json
 import math
+import subprocess
+import sys
 
 import pytest
 
 from benchmarks import scale, scale_sample, scale_table
 from harness.values import Document, Judgment
+from tests.models import tiny
 
 LABELLED = "Meridian employed 39,717 people in 2025, of whom 812 worked at Paducah.\n"
 OTHER = "A plant of Meridian near the river makes 120 axles an hour.\n"
@@ -70,6 +73,28 @@ def test_a_study_by_words_runs_once_and_is_then_read(tmp_path, monkeypatch):
     assert scale_sample.study(*arguments) == rows
     # what has been run is read again: a new run would have another time in its record
     assert [path.read_bytes() for path in records] == before
+
+
+@pytest.mark.slow
+def test_every_part_of_a_cold_run_is_counted(tmp_path):
+    (tmp_path / "a.md").write_text(f"# Report\n\n{LABELLED}\n{OTHER}", encoding="utf-8")
+    scale_sample.write_table(tmp_path / "queries.csv", [("query_id", "text"), *QUERIES.items()])
+    rows = [("query_id", "document", "grade", "quote"), ("q1", "a.md", 4, LABELLED.strip())]
+    scale_sample.write_table(tmp_path / "labels.csv", rows)
+    config = {
+        "name": "cold",
+        "documents": str(tmp_path / "a.md"),
+        "queries": str(tmp_path / "queries.csv"),
+        "labels": str(tmp_path / "labels.csv"),
+        "chunk": {"kind": "recursive", "chunk_size": 200, "chunk_overlap": 0},
+        "retrieve": {"kind": "exact", "model": str(tiny.bi_encoder(tmp_path / "made")), "top_k": 2},
+    }
+    (tmp_path / "cold.yaml").write_text(json.dumps(config), encoding="utf-8")
+    command = [sys.executable, "benchmarks/cold_speed.py", "--config", str(tmp_path / "cold.yaml")]
+    command += ["--write", str(tmp_path / "cold.json")]
+    subprocess.run(command, cwd=scale.ROOT, check=True, capture_output=True)
+    taken = json.loads((tmp_path / "cold.json").read_text(encoding="utf-8"))
+    assert {*taken} == {"the rest", "loading", "parser", "forward passes", "tokenising"}
 
 
 def test_tau_and_the_line_beyond_the_largest_corpus():
