@@ -44,6 +44,8 @@ COMPARED = "ndcg_evidence@5000"
 COMPANIES = 30
 # lends its text to the distractors alone: it is longer than all others together
 REPORT = "meridian-10k-2025"
+# the fewest characters of a label that are looked for in distractors, as the harness looks for copies
+TELLING = 30
 # characters of a made document; lines beside a labelled one are left out too
 PAGE = 2_000
 MONTHS = frozenset(calendar.month_name)
@@ -65,6 +67,19 @@ class Parts:
         """The length of the labelled part."""
         return sum(map(len, self.labelled.values()))
 
+    def check(self) -> None:
+        """Raise ValueError for a distractor that holds the text of a label, white space aside."""
+        texts = {
+            self.labelled[row[1]][row[3] : row[4]]
+            for row in self.labels
+            if row[2] and row[1] in self.labelled
+        }
+        wanted = [text for text in map(squeezed, texts) if len(text) >= TELLING]
+        for name, text in self.pool.items():
+            own = squeezed(text)
+            if any(one in own for one in wanted):
+                raise ValueError(f"distractor {name} holds labelled text")
+
     def sample(self, size: float, seed: int) -> Texts:
         """Distractors of ``size`` times the labelled characters; a larger sample begins with a smaller."""
         names = sorted(self.pool)
@@ -76,6 +91,11 @@ class Parts:
             drawn[name] = self.pool[name]
             left -= len(self.pool[name])
         return drawn
+
+
+def squeezed(text: str) -> str:
+    """The text without white space."""
+    return "".join(text.split())
 
 
 def pages_apart(documents: Sequence[Document], judged: Sequence[Judgment]) -> Parts:
@@ -208,6 +228,7 @@ class Study:
     """Runs samples of one collection with one cache; ``queries`` are the texts of its questions by id."""
 
     def __init__(self, parts: Parts, queries: Texts, folder: Path, keys: Mapping[str, Any]) -> None:
+        parts.check()
         self.parts, self.folder, self.keys = parts, folder, keys
         write_texts(folder / "labelled", parts.labelled)
         write_texts(folder / "pool", parts.pool)

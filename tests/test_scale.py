@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -48,6 +49,16 @@ def test_pages_with_labelled_text_are_the_labelled_part():
     assert one[5] == other[5] != ""
 
 
+def test_a_distractor_with_labelled_text_is_refused():
+    label = ("q1", "a", 4, 0, len(LABELLED), "")
+    parts = scale_sample.Parts(
+        {"a": LABELLED}, {"p": OTHER, "copy": f"x {LABELLED.replace(' ', '  ')}"}, [label]
+    )
+    with pytest.raises(ValueError, match="distractor copy holds labelled text"):
+        parts.check()
+    replace(parts, pool={"p": OTHER}).check()
+
+
 def test_a_larger_sample_begins_with_the_smaller():
     parts = scale_sample.Parts({"a": "x" * 100}, {f"p{i:02}": "y" * 50 for i in range(20)}, [])
     small, large = parts.sample(1, 3), parts.sample(3, 3)
@@ -62,7 +73,9 @@ def test_a_study_by_words_runs_once_and_is_then_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = LABELLED + OTHER
     labels = [("q1", "a", 4, 0, 40, ""), ("q2", "a", 3, len(LABELLED), len(text) - 1, "")]
-    parts = scale_sample.Parts({"a": text}, {f"p{i}": f"{OTHER}{i} " * 4 for i in range(6)}, labels)
+    parts = scale_sample.Parts(
+        {"a": text}, {f"p{i}": f"another plant makes wheels {i} " * 4 for i in range(6)}, labels
+    )
     arguments = (parts, QUERIES, tmp_path / "work", scale_sample.settings(None), [0, 1, 50], 2)
     rows = scale_sample.study(*arguments)
     # 50 times the labelled text is more than there is
