@@ -305,7 +305,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="run nothing; print the tables")
     args = parser.parse_args()
     if args.table or args.collection is None:
-        from benchmarks.scale_table import sample_tables
+        from benchmarks.scale_sample_table import sample_tables
 
         print("\n\n".join(sample_tables().values()))
         return

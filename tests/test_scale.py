@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import scale, scale_sample, scale_table
+from benchmarks import scale, scale_sample, scale_sample_table, scale_table
 from harness.values import Document, Judgment
 from tests.models import tiny
 
@@ -113,10 +113,10 @@ def test_every_part_of_a_cold_run_is_counted(tmp_path):
 def test_tau_and_the_line_beyond_the_largest_corpus():
     one = {"a": 0.3, "b": 0.2, "c": 0.1}
     # of three pairs one is turned: (2 - 1) / 3
-    assert scale_table.tau(one, {"a": 0.2, "b": 0.3, "c": 0.1}) == pytest.approx(1 / 3)
-    assert scale_table.tau(one, one) == 1
+    assert scale_sample_table.tau(one, {"a": 0.2, "b": 0.3, "c": 0.1}) == pytest.approx(1 / 3)
+    assert scale_sample_table.tau(one, one) == 1
     # a tie in one of two: (2 - 0) / sqrt(3 * 2)
-    assert scale_table.tau(one, {"a": 0.2, "b": 0.2, "c": 0.1}) == pytest.approx(2 / math.sqrt(6))
+    assert scale_sample_table.tau(one, {"a": 0.2, "b": 0.2, "c": 0.1}) == pytest.approx(2 / math.sqrt(6))
     rows = [{"stage": "exact", "chunks": n, "cpu": cpu} for n, cpu in ((10, 1.0), (20, 3.0), (30, 9.0))]
     constants = scale_table.Constants("", 1, {}, rows)
     # 9 + 10 * (9 - 3) / (30 - 20); between the first two: 1 + 5 * (3 - 1) / (20 - 10)
@@ -160,7 +160,7 @@ def test_the_words_say_what_samples_got_wrong():
         # tells a from b, the other way round than the pool, and loses 0.3 - 0.2 by its choice
         {"size": 0, "sample": 0, "means": {"m": measure[0]}, "differ": [["a", "b"]]},
     ]
-    words = scale_table.answer({"one": {"rows": rows}})
+    words = scale_sample_table.answer({"one": {"rows": rows}})
     assert "of 1 such pairs in\n  1 samples, 1 were" in words
     assert "with 0 × distractors 0 times of 1; the choice lost up to 0.100" in words
     # 0.5 - 0.2 and 0.4 - 0.3
