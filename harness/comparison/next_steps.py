@@ -177,7 +177,7 @@ def _remedy(part: str, name: str, verdict: Verdict) -> tuple[str, str]:
 
 def _untried(what: str, does: str, where: str = "the configuration") -> str:
     """That nothing here says whether something helps, but a run would, and where its line goes."""
-    return f"Try {what}: only a run shows whether {does}. In {where}:"
+    return f"Try {what}: only a run shows whether {does}. Set in {where} and run again:"
 
 
 def _kinds(*sections: Any) -> dict[str, Any]:
@@ -211,7 +211,10 @@ def _recut(setting: Section, verdict: Verdict) -> tuple[str, str]:
         if further:
             tried = listed([f"{one:,}" for one in sizes], len(sizes))
             do = f"try a {'smaller' if further < best else 'larger'} one"
-            return f"Of sizes {tried}, {best:,} loses least: {do}. In chunk:", f"{key}: {further}"
+            return (
+                f"Of sizes {tried}, {best:,} loses least: {do}. Set in chunk and run again:",
+                f"{key}: {further}",
+            )
     overlap = next((one for one in OVERLAPS if one in chunk), "")
     if overlap and not chunk[overlap]:
         return _untried("overlap", "it loses less", "chunk"), f"{overlap}: {value // 5}"

@@ -79,7 +79,7 @@ class Holes:
     def warning(self) -> str:
         """That labels may be missing, as hardly anything that a setting ranks first is judged; else ''."""
         least = min(self.shares.values(), default=1.0)
-        told = f"As few as {least:.0%} of {self.extent} are judged: labels may be missing."
+        told = f"Hardly anything is judged ({least:.0%} of {self.extent}): labels may be missing."
         return told if least < FEWEST_JUDGED else ""
 
     def could_pass(self, settings: Sequence[str], mean: float) -> tuple[str, ...]:

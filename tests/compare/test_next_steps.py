@@ -19,6 +19,8 @@ VECTORS = {"kind": "chroma", "model": "m", "top_k": 20, "top_chars": None}
 BOTH = {"kind": "minmax", "routes": [VECTORS, WORDS], "top_k": 20, "top_chars": None}
 CHUNK = {"kind": "recursive", "chunk_size": 500, "chunk_overlap": 0}
 
+SET = "Set in the configuration and run again:"
+
 
 def setting(search=WORDS, chunk=CHUNK, rerank=()):
     return {"retrieve": search, "chunk": chunk, "rerank": list(rerank), "parse": {"kind": "pypdf"}}
@@ -52,7 +54,7 @@ def test_the_step_names_the_key_that_the_configuration_has():
     )
     # what is read is full, and nothing would bring up what comes after it
     assert step("candidates", setting(BOTH), setting(WORDS)) == (
-        "Try another encoder: only a run shows whether it finds more. In place of model m:",
+        "Try another encoder: only a run shows whether it finds more. Set in place of model m and run again:",
         "model: BAAI/bge-m3",
     )
     both = {**BOTH, "top_chars": 50_000, "top_k": None}
@@ -72,11 +74,11 @@ def test_what_no_setting_has_tried_comes_first():
         routes = f'{{kind: bm25, {deep}}}, {{kind: chroma, model: "{model}", {deep}}}'
         assert line == f"retrieve: {{kind: minmax, {deep}, routes: [{routes}]}}"
     assert step("order", setting(), setting()) == (
-        "Try the bundled reranker: only a run shows whether it ranks evidence higher. In the configuration:",
+        f"Try the bundled reranker: only a run shows whether it ranks evidence higher. {SET}",
         'rerank: {kind: late_interaction, model: "embedded:maxsim"}',
     )
     late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
-    again = "Try another: only a run shows whether it ranks evidence higher. In the configuration:"
+    again = f"Try another: only a run shows whether it ranks evidence higher. {SET}"
     first, other = "cross-encoder/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3"
     for tried, model in (
         (late, first),
@@ -98,10 +100,13 @@ def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
     ):
         lost = {name: {"chunking": value} for name, value in zip("ab", losses, strict=True)}
         first = steps_of(replace(found, lost=lost))[0]
-        assert first.text == f"Of sizes 500 and 1,000, {best} loses least: try a {way} one. In chunk:"
+        assert (
+            first.text
+            == f"Of sizes 500 and 1,000, {best} loses least: try a {way} one. Set in chunk and run again:"
+        )
         assert first.config == f"chunk_size: {further}"
     assert step("chunking", setting(), setting()) == (
-        "Try overlap: only a run shows whether it loses less. In chunk:",
+        "Try overlap: only a run shows whether it loses less. Set in chunk and run again:",
         "chunk_overlap: 100",
     )
     lapped = {**CHUNK, "chunk_overlap": 100}
@@ -111,7 +116,7 @@ def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
 @pytest.mark.parametrize(
     ("part", "text"),
     [
-        ("parser", "Try another parser: only a run shows whether it loses less. In the configuration:"),
+        ("parser", f"Try another parser: only a run shows whether it loses less. {SET}"),
         ("filter", "Let the filter leave out less: filters.csv has what it left out."),
         ("rerank", "Leave out rerank: it ranks evidence lower."),
     ],
@@ -293,7 +298,7 @@ def test_where_a_reranker_changed_nothing_that_is_said_and_another_is_named():
 
 def test_a_command_does_the_step_or_the_text_says_what_it_shows():
     first = steps_of(concluded("order", setting(), setting()))[0]
-    assert str(first).endswith(f" In the configuration: {first.config}")
+    assert str(first).endswith(f" {SET} {first.config}")
     filtered = steps_of(concluded("filter", setting(), setting()))[0]
     assert str(filtered).endswith(" See what is lost, query by query: harness show results/x --worst 10")
     assert str(replace(filtered, text="Use ndcg_text@5000 instead.", command="harness compare x")) == (

@@ -106,7 +106,8 @@ def tab(driver):
             driver.execute_script("window.stop()")
             driver.close()
     driver.switch_to.window(first)
-    assert errors == []
+    # the server of a test ends with it, perhaps while the page asks for one thing more
+    assert [error for error in errors if "ERR_CONNECTION_" not in error] == []
 
 
 @pytest.fixture

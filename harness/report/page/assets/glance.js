@@ -66,7 +66,7 @@ function measuresFact({ conflicts = [] } = {}, measure = '') {
   if (unlike === conflicts.length) return ['Other measures', ['The same leader, by all that ', told('can compare these settings')]];
   return ['Other measures', [h('b', null, `${conflicts.length} of ${others.length}`), ' ',
     term(`name${conflicts.length === 1 ? 's' : ''} another leader`, conflicts.map((one) => one.measure).join(', ')),
-    clear ? `, ${clear} clearly` : ', none clearly', unlike > 0 && h('span.at-length', null, `, and ${unlike} `, told('cannot compare these settings'))]];
+    clear ? `, ${clear} clearly` : ', none clearly', unlike > 0 && h('span.at-length', null, `; ${unlike === 1 ? '1 of these' : `${unlike} of these`} `, told('cannot compare these settings'))]];
 }
 
 // How sure the choice is, in numbers.
@@ -197,6 +197,8 @@ function ranking(found, most, parts) {
   const [low, high, ticks] = scoreRange(settings, innerWidth < 1000 ? 4 : 6);
   const place = percentOf(low, high);
   const lossy = Object.keys(parts).length > 0;
+  const unit = DATA.losses?.measure;
+  const bars = `reached, then lost${unit && unit !== found.measure ? ` (${unit})` : ''}`;
   const group = (kind) => {
     const rows = shown.filter((one) => one.group === kind);
     const [head, why] = groupHead(kind, rows);
@@ -205,7 +207,7 @@ function ranking(found, most, parts) {
   return [
     h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, 'by ', scoreTerm(found), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level)} `, term('intervals', TERMS.interval)])),
     h('div', null, Object.keys(GROUPS).map(group),
-      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, 'reached, then lost')),
+      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, bars)),
       rest.length > 0 && h('details.rest', null, h('summary', null, more[most]), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
   ];
 }
