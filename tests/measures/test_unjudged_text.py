@@ -66,7 +66,7 @@ def test_it_is_the_value_where_nothing_is_unjudged_and_never_below_it(case, budg
     assert plain - 1e-12 <= bound <= 1
     everywhere = [span("q1", doc, 200, 201, 0) for doc in "abc"]
     gaps = [span("q1", c.doc_id, start, end, 0) for c in chunks for start, end in c.spans]
-    taken = {(j.doc_id, j.start, j.end) for j in judged}
+    taken = {(j.doc_id, j.start, j.end) for j in judged if j.query_id == "q1"}
     closed = [*judged, *everywhere, *(j for j in gaps if (j.doc_id, j.start, j.end) not in taken)]
     again = score(
         [ranking("q1", *ranked)], [query("q1")], list(dict.fromkeys(closed)), chunks, measures
