@@ -16,6 +16,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,16 +113,20 @@ def places(tree):
 
 
 def mutants(path):
-    """All mutants of one module."""
+    """What makes each mutant of one module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for parent, field, index, node in places(tree):
+    for parent, field, index, node in list(places(tree)):
         for other in changed(node):
-            before, holder = ast.unparse(node), getattr(parent, field)
-            place(parent, field, index, other)
-            source = ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree)))
-            place(parent, field, index, node)
-            assert getattr(parent, field) is holder
-            yield Mutant(path, node.lineno, f"{before}  ->  {ast.unparse(other)}", source)
+            yield partial(mutant, path, tree, parent, field, index, node, other)
+
+
+def mutant(path, tree, parent, field, index, node, other):
+    """The mutant that has another node in place of one."""
+    change = f"{ast.unparse(node)}  ->  {ast.unparse(other)}"
+    place(parent, field, index, other)
+    source = ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree)))
+    place(parent, field, index, node)
+    return Mutant(path, node.lineno, change, source)
 
 
 def place(parent, field, index, node):
@@ -142,7 +147,7 @@ def drawn(room, count, seed):
     chosen = []
     while left and len(chosen) < count:
         for path in draw.sample(sorted(left), len(left)):
-            chosen.append(left[path].pop(draw.randrange(len(left[path]))))
+            chosen.append(left[path].pop(draw.randrange(len(left[path])))())
         left = {path: found for path, found in left.items() if found}
     return chosen[:count]
 
