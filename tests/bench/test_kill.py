@@ -23,9 +23,13 @@ def command(path):
 def content(corpus):
     folder = corpus / "results" / "tiny"
     files = (p for p in folder.rglob("*") if p.is_file() and p.name not in TIMED)
-    # a command that comes next names the folder, which is another one in each test
-    here = str(corpus).encode()
-    return {str(p.relative_to(folder)): p.read_bytes().replace(here, b"corpus") for p in files}
+    return {str(p.relative_to(folder)): p.read_bytes() for p in files}
+
+
+def from_here(path):
+    """The configuration with relative paths: results name their folder, which is another one in each test."""
+    path.write_text(path.read_text(encoding="utf-8").replace(f"{path.parent}/", ""), encoding="utf-8")
+    return path
 
 
 def rows_in(folder):
@@ -58,8 +62,8 @@ def kill_at(corpus, write_config):
     """Run until a moment has come, kill, run to the end; returns what is in the results."""
 
     def kill_at(reached):
-        path = write_config(cache="cache")
-        run = subprocess.Popen(command(path), stderr=subprocess.PIPE)
+        path = from_here(write_config(cache="cache"))
+        run = subprocess.Popen(command(path), stderr=subprocess.PIPE, cwd=corpus)
         deadline = time.monotonic() + 240
         while run.poll() is None and not reached(corpus / "cache", corpus / "results"):
             assert time.monotonic() < deadline
@@ -69,7 +73,7 @@ def kill_at(corpus, write_config):
         run.communicate()
         results = corpus / "results" / "tiny"
         assert not results.exists() or (results / "record.json").stat().st_size > 0
-        subprocess.run(command(path), check=True)
+        subprocess.run(command(path), check=True, cwd=corpus)
         return content(corpus)
 
     return kill_at
@@ -85,8 +89,8 @@ def undisturbed():
 def test_killed_and_started_again(moment, kill_at, undisturbed, corpus, write_config):
     got = kill_at(MOMENTS[moment])
     if not undisturbed:
-        path = write_config(cache="another")
-        subprocess.run(command(path), check=True)
+        path = from_here(write_config(cache="another"))
+        subprocess.run(command(path), check=True, cwd=corpus)
         undisturbed.update(content(corpus))
     assert got.keys() == undisturbed.keys()
     assert [name for name in got if got[name] != undisturbed[name]] == []
