@@ -8,7 +8,6 @@ loads no measure, and a run without a judge loads no judge.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -25,12 +24,9 @@ def door(room: str, file: str) -> Callable[[str], Any]:
         module, original = place
         holder = import_module(module)
         # what is offered may be a module itself
-        found = (
+        return (
             getattr(holder, original) if hasattr(holder, original) else import_module(f"{module}.{original}")
         )
-        # asked for once, as hot loops name what a room offers
-        setattr(sys.modules[room], name, found)
-        return found
 
     return offered
 
