@@ -52,8 +52,9 @@ class Glance:
     @property
     def about_settings(self) -> str:
         """The title of the chart of settings."""
-        drawn = any(one.low is not None for one in self.settings)
-        return f"Settings (score{f', {self.level:.0%}' if drawn else '; too few queries for'} intervals)"
+        if any(one.low is not None for one in self.settings):
+            return f"Settings (score, {self.level:.0%} intervals)"
+        return "Settings (score; too few queries for intervals)"
 
     @property
     def head(self) -> list[str]:
@@ -107,11 +108,12 @@ def glance_json(glance: Glance) -> dict[str, Any]:
 
 def _largest(verdict: Verdict) -> str:
     """A sentence on the largest losses of the setting to use, or the leader, which it names."""
-    first, *others = [f"{part_in_words(part)} {lost:.2f}" for part, lost in largest_losses(verdict)[:3]] or [
-        ""
-    ]
+    told = [f"{part_in_words(part)} {lost:.2f}" for part, lost in largest_losses(verdict)[:3]]
+    if not told:
+        return ""
+    first, *others = told
     then = f", then {', '.join(others)}" if others else ""
-    return f"Largest loss of {verdict.words(verdict.shown)}: {first}{then}." if first else ""
+    return f"Largest loss of {verdict.words(verdict.shown)}: {first}{then}."
 
 
 def _holds(verdict: Verdict) -> str:

@@ -110,6 +110,7 @@ def test_a_second_match_by_names_is_planned_paid_once_priced_and_timed(write_con
         assert server.count == count, "all of it is in the ledger"
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     assert {facts["purpose"] for facts in record["counts"]["rewriting"].values()} == {"naming"}
+    assert record["models"].keys() == {"fake", "embedded:all-MiniLM-L6-v2"}
     for one in (results, again):
         rows = {row.setting: row for row in one.of(PriceRow) if row.stage == "rerank"}
         by_model = next(row for name, row in rows.items() if "llm" in name)

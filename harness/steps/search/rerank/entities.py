@@ -212,6 +212,10 @@ class LlmMatch(SecondMatch[LlmMatchConfig]):
         c = self.config
         return [c.prompt.form.sha256, [c.endpoint.model, c.endpoint.parameters()], c.on_failure]
 
+    def describe(self) -> dict[str, str]:
+        """The language model by its name; the bi-encoder is among the encoders of the run."""
+        return {"name": self.config.model_name, "origin": "endpoint", "fingerprint": self.fingerprint}
+
     def names(
         self, texts: Sequence[str], tools: Shared, *, passages: bool
     ) -> tuple[Named, list[float | None]]:
