@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,71 +16,6 @@ from harness.steps import PendingCallsError
 from harness.values import Document, HarnessError, Judgment, LabelError, Reporter
 
 _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels", "cache", "name", "anchor")
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedResults:
-    """A folder of results with its documents, read again and found to be those it was made of."""
-
-    folder: Path
-    record: dict[str, Any]
-    documents: dict[str, Document]
-    # the text of every query by its id
-    questions: dict[str, str]
-    answerable: set[str]
-
-    @property
-    def judge(self) -> str:
-        """The kind of the judge."""
-        relevance = self.record["config"].get("relevance", {})
-        return str(relevance.get("judge", {}).get("kind", "labels"))
-
-    def unjudged(self, top: int) -> Iterator[Retrieved]:
-        """The unjudged chunks among the first ``top`` of every setting's last step."""
-        read = read_chunk_offsets(self.folder)
-        chunks = {setting: {one.chunk_id: one for one in own} for setting, own in read.items()}
-        rows = read_any(self.folder, RankedRow)
-        # rows are in the order of the steps
-        last = {row.setting: row.stage for row in rows}
-        return (
-            Retrieved(row.setting, row.query_id, row.rank, chunks[row.setting][row.chunk_id])
-            for row in rows
-            if row.stage == last[row.setting]
-            and row.rank <= top
-            and row.grade is None
-            and row.query_id in self.answerable
-            and row.chunk_id in chunks[row.setting]
-        )
-
-    def grades(self) -> Grades:
-        """The grades that the settings were scored on."""
-        return Grades(
-            Judgment(
-                *(row["query_id"], row["document"], int(row["start"]), int(row["end"]), int(row["grade"]))
-            )
-            for row in cells_of(self.folder, "judgments")
-            if row["grade"] and row["scored_on"] == "yes"
-        )
-
-
-def open_results(folder: Path, reporter: Reporter) -> OpenedResults:
-    """Read a folder of results and its documents, from the cache where they are known.
-
-    Raises HarnessError if their text is not what the results were made of.
-    """
-    result = read_result(folder)
-    documents = documents_of(config_of(result.record), reporter)
-    now = {name: document.sha256 for name, document in documents.items()}
-    other = [name for name, sha in result.texts.items() if now.get(name) != sha]
-    if other:
-        raise HarnessError(
-            f"{folder} was made of other texts: {', '.join(other[:5])} changed since, or are not found from "
-            "this folder. Run the benchmark again."
-        )
-    queries = cells_of(folder, "queries")
-    answerable = {row["query_id"] for row in queries if row["answerable"] == "yes"}
-    questions = {row["query_id"]: row["text"] for row in queries}
-    return OpenedResults(folder, result.record, documents, questions, answerable)
 
 
 def documents_of(config: running.BenchConfig, reporter: Reporter) -> dict[str, Document]:
@@ -115,11 +50,49 @@ class Sheet:
 
 
 def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
-    """The unjudged among the first ``top`` of all settings of a folder of results."""
-    opened = open_results(folder, reporter)
-    wanted = unjudged_passages(opened.unjudged(top), opened.documents, opened.grades())
-    unanswerable = len(opened.questions) - len(opened.answerable)
-    return Sheet(sheet_rows(wanted, opened.questions), unanswerable, opened.judge)
+    """The unjudged among the first ``top`` of all settings of a folder of results.
+
+    Its documents are read again, from the cache where they are known. Raises HarnessError if their text is
+    not what the results were made of.
+    """
+    result = read_result(folder)
+    documents = documents_of(config_of(result.record), reporter)
+    now = {name: document.sha256 for name, document in documents.items()}
+    other = [name for name, sha in result.texts.items() if now.get(name) != sha]
+    if other:
+        raise HarnessError(
+            f"{folder} was made of other texts: {', '.join(other[:5])} changed since, or are not found from "
+            "this folder. Run the benchmark again."
+        )
+    queries = cells_of(folder, "queries")
+    answerable = {row["query_id"] for row in queries if row["answerable"] == "yes"}
+    graded = Grades(
+        Judgment(*(row["query_id"], row["document"], int(row["start"]), int(row["end"]), int(row["grade"])))
+        for row in cells_of(folder, "judgments")
+        if row["grade"] and row["scored_on"] == "yes"
+    )
+    wanted = unjudged_passages(_unjudged(folder, top, answerable), documents, graded)
+    questions = {row["query_id"]: row["text"] for row in queries}
+    judge = result.record["config"].get("relevance", {}).get("judge", {}).get("kind", "labels")
+    return Sheet(sheet_rows(wanted, questions), len(questions) - len(answerable), str(judge))
+
+
+def _unjudged(folder: Path, top: int, answerable: Collection[str]) -> Iterator[Retrieved]:
+    """The unjudged chunks among the first ``top`` of every setting's last step."""
+    read = read_chunk_offsets(folder)
+    chunks = {setting: {one.chunk_id: one for one in own} for setting, own in read.items()}
+    rows = read_any(folder, RankedRow)
+    # rows are in the order of the steps
+    last = {row.setting: row.stage for row in rows}
+    return (
+        Retrieved(row.setting, row.query_id, row.rank, chunks[row.setting][row.chunk_id])
+        for row in rows
+        if row.stage == last[row.setting]
+        and row.rank <= top
+        and row.grade is None
+        and row.query_id in answerable
+        and row.chunk_id in chunks[row.setting]
+    )
 
 
 def pool_unjudged(
