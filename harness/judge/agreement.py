@@ -5,8 +5,6 @@ Grades are whole numbers from 0 up.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from harness.comparison import Interval, bootstrap, jackknife
-from harness.values import Judgment, LabelError, counted
+from harness.values import Judgment, LabelError, counted, delimited_text
 
 Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["none", "linear", "quadratic"]
@@ -251,11 +249,7 @@ def measure_agreement(
 
 def agreement_csv(results: Sequence[Agreement]) -> str:
     """One row per judge, as CSV; all judges on the same scale."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(results[0].row())
-    writer.writerows(map(_cell, found.row().values()) for found in results)
-    return text.getvalue()
+    return delimited_text([results[0].row(), *(map(_cell, found.row().values()) for found in results)])
 
 
 def _cell(value: float | int | str | None) -> str:

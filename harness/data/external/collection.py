@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from harness.data.corpus.importers.beir import ImportSummary, new_corpus_folder, write_csv, write_text
+from harness.data.corpus.importers.beir import ImportSummary, new_corpus_folder, write_text
 from harness.data.external.answer_files import AnsweredQuery, read_answers, write_answers
-from harness.values import encodable, golden_cell, guide
+from harness.values import delimited_text, encodable, golden_cell, guide
 
 _ODD = re.compile(r"[^\w.-]+")
 _LONGEST = 80
@@ -47,20 +47,18 @@ def import_ragas(source: Path, target: Path) -> ImportSummary:
         (folder / "documents").mkdir()
         for name, parts in _documents(exchanges, names).items():
             write_text(folder / "documents" / name, encodable("\n\n".join(parts)) + "\n")
-        write_csv(
-            folder / "queries.csv",
-            ("query_id", "text", "answerable", "cluster", "answer"),
-            [
-                (
-                    one.query_id,
-                    encodable(one.question),
-                    "yes" if one.answerable else "no",
-                    firsts[one.question],
-                    encodable(golden_cell(one.references)),
-                )
-                for one in exchanges
-            ],
-        )
+        queries = [
+            (
+                one.query_id,
+                encodable(one.question),
+                "yes" if one.answerable else "no",
+                firsts[one.question],
+                encodable(golden_cell(one.references)),
+            )
+            for one in exchanges
+        ]
+        columns = ("query_id", "text", "answerable", "cluster", "answer")
+        write_text(folder / "queries.csv", delimited_text([columns, *queries]))
         hits = [json.dumps(row, ensure_ascii=False) for row in _hits(exchanges, names)]
         write_text(folder / "hits.jsonl", "".join(f"{row}\n" for row in hits))
         write_answers(exchanges, folder / "answers.jsonl")

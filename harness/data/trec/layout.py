@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.data.trec.evaluate import DocScores
+from harness.values import delimited_text
 
 ALL = "all"
 Runs = Mapping[str, DocScores]
@@ -30,17 +29,13 @@ def _values(scores: DocScores) -> Iterator[tuple[str, str, float | None]]:
 
 def as_csv(runs: Runs, per_query: bool) -> str:
     """Columns query_id, measure, value in full precision; no value is an empty cell."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     head = ("run",) if len(runs) > 1 else ()
-    writer.writerow((*head, "query_id", "measure", "value"))
-    for run, scores in runs.items():
-        first = (run,) if head else ()
-        writer.writerows(
-            (*first, query, measure, "" if value is None else repr(value))
-            for query, measure, value in as_rows(scores, per_query)
-        )
-    return out.getvalue()
+    rows = (
+        (*((run,) if head else ()), query, measure, "" if value is None else repr(value))
+        for run, scores in runs.items()
+        for query, measure, value in as_rows(scores, per_query)
+    )
+    return delimited_text([(*head, "query_id", "measure", "value"), *rows])
 
 
 def as_text(runs: Runs, per_query: bool) -> str:

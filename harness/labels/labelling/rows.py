@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +11,7 @@ from typing import Any
 
 from harness.data import mark_of, read_csv, read_utf8
 from harness.store import write_text
-from harness.values import LabelError, on_one_line
+from harness.values import LabelError, delimited_text, on_one_line
 
 COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade")
 _FURTHER = ("evidence", "answer", "note", "judge", "settled", "decided", "decided_by")
@@ -66,11 +64,8 @@ def label_lines(
     rows: Iterable[Mapping[str, object]], columns: Iterable[str] = COLUMNS, mark: str = ","
 ) -> str:
     """Rows as CSV without a header; a column that a row lacks is empty."""
-    out = io.StringIO()
     names = list(columns)
-    writer = csv.writer(out, delimiter=mark, lineterminator="\n")
-    writer.writerows([row.get(name, "") for name in names] for row in rows)
-    return out.getvalue()
+    return delimited_text(([row.get(name, "") for name in names] for row in rows), mark)
 
 
 def add_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from harness.data.corpus.inputs import input_table, read_rows
-from harness.values import MAX_GRADE, Column, CorpusError, whole
+from harness.values import MAX_GRADE, Column, CorpusError, delimited_text, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +45,6 @@ def new_corpus_folder(target: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-
-
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-    """Write a CSV file in UTF-8 with LF; returns the number of rows below the header."""
-    count = 0
-    with path.open("x", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        for row in rows:
-            writer.writerow(row)
-            count += 1
-    return count
 
 
 def write_text(path: Path, text: str) -> None:
@@ -177,12 +164,10 @@ def import_beir(
                 f"and a document of {corpus.name} that have text. Point to the judgments of this collection."
             )
         asked = {query_id for query_id, *_ in kept}
-        queries = write_csv(
-            folder / "queries.csv",
-            ("query_id", "text"),
-            [(name, text) for name, text in questions.items() if name in asked],
-        )
-        labels = write_csv(folder / "labels.csv", ("query_id", "document", "start", "end", "grade"), kept)
+        queries = [(name, text) for name, text in questions.items() if name in asked]
+        write_text(folder / "queries.csv", delimited_text([("query_id", "text"), *queries]))
+        columns = ("query_id", "document", "start", "end", "grade")
+        write_text(folder / "labels.csv", delimited_text([columns, *kept]))
         write_text(folder / "README.md", _README.format(name=target.name, qrels=qrels_path.name))
     empty = [name for name, length in lengths.items() if not length]
     blank = [name for name, text in questions.items() if not text]
@@ -198,12 +183,12 @@ def import_beir(
             judged.query_id not in questions for judged in judgments
         ),
         f"queries without text were left out ({_some(blank)})": len(blank),
-        "queries without judgments were left out": len(questions) - len(blank) - queries,
+        "queries without judgments were left out": len(questions) - len(blank) - len(queries),
         "negative grades became 0": sum(grade < 0 for grade in grades),
     }
     counted = tuple(f"{count} {what}." for what, count in notes.items() if count)
     written = len(lengths) - len(empty)
-    return ImportSummary(target, written, queries, labels, (f"Judgments: {qrels_path}.", *counted))
+    return ImportSummary(target, written, len(queries), len(kept), (f"Judgments: {qrels_path}.", *counted))
 
 
 def _find_qrels(source: Path, qrels: Path | None) -> Path:
