@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.running.bench.flow import search_all
     from harness.running.bench.job import FinalOutput, run_or_reuse
     from harness.running.bench.page import write_page
-    from harness.running.bench.plan import Plan, make_plan
+    from harness.running.bench.plan import JudgePlan, Plan, make_plan
     from harness.running.bench.pool_union import read_united
     from harness.running.config.load import load_answer_scoring, load_config
     from harness.running.config.models import BenchConfig, Setting, parsers_of

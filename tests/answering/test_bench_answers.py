@@ -193,7 +193,7 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsy
     assert of_plan.estimate.calls >= of_dry.estimate.calls
     assert known.answering == ()
     out = capsys.readouterr().out
-    assert "cited v1 by fake-1, to answer:" in out
+    assert "to answer: cited v1 by fake-1:" in out
     assert "to answer" in out
     assert "queries:" in out
 

@@ -118,42 +118,21 @@ def _judging(record: values.RunRecord) -> list[str]:
 
 def _dry_run(config: running.BenchConfig, quiet: bool) -> int:
     plan = running.make_plan(config, TerminalReporter(quiet=quiet), search=True)
-    skipped = [item.doc_id for item in plan.corpus.skipped]
     for line in plan.faster:
         print_line(line)
-    upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
-    endpoints = [f"{one.name}: {one.estimate}." for one in plan.endpoints]
-    services = [
-        f"{url}: {counted(settings, 'setting calls it', 'settings call it')}, and a dry run sends "
-        "nothing to it."
-        for url, settings in plan.services.items()
-    ]
-    for lines, reason in (
-        ([f"{one.name}: {one.estimate}." for one in plan.rewriting], f"a {upon} that has not been made yet"),
-        (endpoints, "an endpoint that has not been called yet"),
-        (services, "its answers"),
-    ):
-        for line in lines:
-            print_line(line)
-        if lines:
-            print_line(f"Rankings, and so the pairs to judge, depend on {reason}.")
-    if upon or endpoints or services:
-        print_line("Nothing was spent.")
-        return exit_code(config, skipped)
-    for one in plan.answers.answering:
-        print_line(f"{one.name}, to answer: {one.estimate}.")
-    for one in plan.answers.measuring:
-        about = "about " if plan.answers.about else ""
-        print_line(f"{one.name}, to measure answers, {about}at least: {one.estimate}.")
+    for what, calls in _to_ask(plan):
+        print_line(f"{what}: {calls}.")
     judge = plan.judge
-    if judge is None:
-        print_line("labels: 0 pairs, at no cost. Nothing was spent.")
-        return exit_code(config, skipped)
-    rows = [(one.setting, one.to_judge) for one in plan.settings]
-    print_table("pairs to judge", ("setting", "pairs"), rows)
-    pairs = counted(judge.pairs or 0, "pair")
-    print_line(f"{judge.judge}: {judge.estimate or f'{pairs}, at no cost'}. Nothing was spent.")
-    return exit_code(config, skipped)
+    if unmade := _unmade(plan):
+        print_line(f"Rankings, and so the pairs to judge, depend on {unmade}.")
+    elif judge is None:
+        print_line("labels: 0 pairs, at no cost.")
+    else:
+        rows = [(one.setting, one.to_judge) for one in plan.settings]
+        print_table("pairs to judge", ("setting", "pairs"), rows)
+        print_line(f"{judge.judge}: {_price(judge)}.")
+    print_line("Nothing was spent.")
+    return exit_code(config, [item.doc_id for item in plan.corpus.skipped])
 
 
 _TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
@@ -186,10 +165,7 @@ def validate(args: argparse.Namespace) -> int:
                 f"{len(anchored.judgments):,} anchored, "
                 f"{sum(not a.accepted for a in anchored.anchorings):,} not",
             ),
-            *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
-            *(("to ask", f"{url}, for {counted(n, 'setting')}") for url, n in plan.services.items()),
-            *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
-            *_to_answer(plan),
+            *_to_ask(plan),
             *_to_judge(plan),
             ("models", ", ".join(plan.models)),
             ("measures", ", ".join(config.measures)),
@@ -205,28 +181,38 @@ def _to_judge(plan: running.Plan) -> list[tuple[str, str]]:
     no_label = ("answerable query has no label", "answerable queries have no label")
     if judge is None:
         return [("judgments missing", counted(len(plan.unlabelled), *no_label))]
+    missing = _price(judge)
     if judge.pairs is None:
-        missing = f"the text of at most {judge.ranked} ranked chunks; "
-        missing += (
-            f"which, depends on a {plan.rewriting[0].purpose} that has not been made yet"
-            if plan.rewriting
-            else "which, depends on a service that has not been called yet"
-            if plan.services
-            else "which, depends on an endpoint that has not been called yet"
-            if plan.endpoints
-            else "`harness bench --dry-run` retrieves and counts it"
+        unmade = _unmade(plan)
+        which = (
+            f"which, depends on {unmade}" if unmade else "`harness bench --dry-run` retrieves and counts it"
         )
-    elif judge.estimate is None:
-        missing = f"{counted(judge.pairs, 'pair')}, at no cost"
-    else:
-        missing = str(judge.estimate)
+        missing = f"the text of at most {judge.ranked} ranked chunks; {which}"
     return [("judge", judge.judge), ("to judge", missing)]
 
 
-def _to_answer(plan: running.Plan) -> list[tuple[str, str]]:
-    """The calls for answering and measuring answers, where a language model is needed."""
+def _price(judge: running.JudgePlan) -> str:
+    """The pairs to judge and what they cost."""
+    return str(judge.estimate or f"{counted(judge.pairs or 0, 'pair')}, at no cost")
+
+
+def _unmade(plan: running.Plan) -> str:
+    """What has to be asked before it is known what is retrieved; '' for nothing."""
+    if plan.rewriting:
+        purposes = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
+        return f"a {purposes} that has not been made yet"
+    if plan.services:
+        return "a service that has not been called yet"
+    return "an endpoint that has not been called yet" if plan.endpoints else ""
+
+
+def _to_ask(plan: running.Plan) -> list[tuple[str, str]]:
+    """The calls of language models, endpoints and services, judging aside."""
     about = "roughly, as rankings or answers are not known yet: " if plan.answers.about else ""
     return [
+        *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
+        *(("to ask", f"{url}, for {counted(n, 'setting')}") for url, n in plan.services.items()),
+        *(("to ask", f"{one.name}: {one.estimate}") for one in plan.endpoints),
         *(("to answer", f"{one.name}: {about}{one.estimate}") for one in plan.answers.answering),
         *(("to measure", f"{one.name}: at least {about}{one.estimate}") for one in plan.answers.measuring),
     ]
