@@ -75,14 +75,12 @@ def test_beir(beir, tmp_path):
     )
 
 
-def test_beir_grade_map_and_choice_of_qrels(beir, write, tmp_path):
-    write("beir/qrels/train.tsv", "query-id\tcorpus-id\tscore\r\n1\td1\t9\r\n")
+def test_beir_choice_of_qrels(beir, write, tmp_path):
+    write("beir/qrels/train.tsv", "query-id\tcorpus-id\tscore\r\n1\td1\t3\r\n")
     with pytest.raises(CorpusError, match=r"several qrels: qrels/test\.tsv, qrels/train\.tsv\. Choose"):
         import_beir(beir, tmp_path / "out")
-    import_beir(beir, tmp_path / "out", qrels="qrels/train.tsv", grade_map={9: 3})
+    import_beir(beir, tmp_path / "out", qrels="qrels/train.tsv")
     assert [row.grade for row in read_labels(tmp_path / "out" / "labels.csv")] == [3]
-    with pytest.raises(CorpusError, match="grade_map has no entry for grade 9"):
-        import_beir(beir, tmp_path / "other", qrels="qrels/train.tsv", grade_map={1: 1})
 
 
 def test_beir_queries_without_text_are_left_out_and_counted(beir, write, tmp_path):

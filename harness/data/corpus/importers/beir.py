@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,16 +113,13 @@ class BeirJudgment:
     score: Annotated[int, Column("the grade", read=whole)]
 
 
-def import_beir(
-    source: Path, target: Path, *, qrels: Path | None = None, grade_map: Mapping[int, int] | None = None
-) -> ImportSummary:
+def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> ImportSummary:
     """Turn ``corpus.jsonl``, ``queries.jsonl`` and a qrels TSV with header into a corpus folder.
 
     ``qrels`` (relative to ``source``, else as it is) is needed where the folder holds several and none is
-    called ``qrels.tsv``. ``grade_map`` translates grades; negative ones become 0, counted in the notes.
-    Raises CorpusError for grades above 4 and for ids that are twice, with the line, and where no judgment
-    is left. Documents and queries without text are left out together with their judgments, likewise queries
-    without judgments; the notes count them.
+    called ``qrels.tsv``. Negative grades become 0. Documents and queries without text are left out together
+    with their judgments, likewise queries without judgments; the notes count them. Raises CorpusError for
+    grades above 4 and for ids that are twice, with the line, and where no judgment is left.
     """
     corpus, queries_path = source / "corpus.jsonl", source / "queries.jsonl"
     if missing := [path.name for path in (corpus, queries_path) if not path.exists()]:
@@ -133,17 +130,10 @@ def import_beir(
     qrels_path = _find_qrels(source, qrels)
 
     def fault(row: BeirJudgment) -> str:
-        if grade_map is not None and row.score not in grade_map:
-            return f"grade_map has no entry for grade {row.score}. Add it."
-        if (grade := grade_map[row.score] if grade_map else row.score) <= MAX_GRADE:
-            return ""
-        return (
-            f"grade {grade} is above {MAX_GRADE}. Translate the grades in the file, or from Python with the "
-            "argument grade_map of import_beir."
-        )
+        above = f"grade {row.score} is above {MAX_GRADE}. Translate the grades in the file."
+        return above if row.score > MAX_GRADE else ""
 
     judgments = read_rows(qrels_path, BeirJudgment, fault=fault)
-    grades = [grade_map[row.score] if grade_map else row.score for row in judgments]
     questions = {row.query_id: row.text for row in read_rows(queries_path, BeirQuery)}
     lengths: dict[str, int] = {}
     with new_corpus_folder(target) as folder:
@@ -154,8 +144,8 @@ def import_beir(
             if lengths[row.stem]:
                 write_text(folder / "documents" / f"{row.stem}.txt", text)
         kept = [
-            (judged.query_id, judged.stem, 0, lengths[judged.stem], max(grade, 0))
-            for judged, grade in zip(judgments, grades, strict=True)
+            (judged.query_id, judged.stem, 0, lengths[judged.stem], max(judged.score, 0))
+            for judged in judgments
             if lengths.get(judged.stem) and questions.get(judged.query_id)
         ]
         if not kept:
@@ -184,7 +174,7 @@ def import_beir(
         ),
         f"queries without text were left out ({_some(blank)})": len(blank),
         "queries without judgments were left out": len(questions) - len(blank) - len(queries),
-        "negative grades became 0": sum(grade < 0 for grade in grades),
+        "negative grades became 0": sum(judged.score < 0 for judged in judgments),
     }
     counted = tuple(f"{count} {what}." for what, count in notes.items() if count)
     written = len(lengths) - len(empty)
