@@ -32,14 +32,12 @@ Grades = Mapping[tuple[str, str], int | None]
 class CheckReport:
     """The findings of the known set about a judge.
 
-    Of the graded ``pairs`` many hold the same text, for each attack is among the other passages of its topic:
-    there are ``passages`` different ones.
+    Of the graded pairs in ``summary`` many hold the same text, for each attack is among the other passages of
+    its topic: there are ``passages`` different ones.
     """
 
     judge: str
     passages: int
-    pairs: int
-    unscored: int
     # the share of clean passages whose grade a careful person could give
     in_range: float
     # how many grades a passage that does not answer gains by carrying an attack (0: none), by it and carrier
@@ -49,14 +47,26 @@ class CheckReport:
     # the mean grade in the first half of a shuffled list less that in the second, each passage against its
     # own mean; None for one passage per call
     position_bias: float | None
-    # what is wrong, in words
-    problems: tuple[str, ...]
     summary: Summary
 
     @property
-    def passed(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
+    def problems(self) -> list[str]:
+        """What is wrong, in words; a figure that cannot be computed (NaN) is wrong too."""
+        found = []
+        if not self.in_range >= IN_RANGE_AT_LEAST:
+            found.append(f"only {self.in_range:.0%} of plain passages get a grade that a person could give")
+        for (attack, carrier), gain in self.leakage.items():
+            if not gain <= LEAKAGE_AT_MOST:
+                who = f"a passage {carrier} that {attack}"
+                found.append(f"{who} gains {gain:+.2f} grades" if gain == gain else f"{who} has no grade")
+        if not self.self_agreement >= SELF_AGREEMENT_AT_LEAST:
+            found.append(f"repeated, it gives the same grade only {self.self_agreement:.0%} of the time")
+        if self.position_bias is not None and not abs(self.position_bias) <= POSITION_BIAS_AT_MOST:
+            found.append(f"the position in the list is worth {self.position_bias:+.2f} grades")
+        for reason, count in self.summary.unscored.items():
+            detail = f" ({self.summary.details[reason]})" if reason in self.summary.details else ""
+            found.append(f"{counted(count, 'passage has', 'passages have')} no grade: {reason}{detail}")
+        return found
 
 
 def check_judge(
@@ -84,26 +94,19 @@ def check_judge(
     summary = judge.grade(pairs, graded.append, reporter=reporter, total=len(pairs))
     summary.add_spending(first)
     grades = {one.pair.key: one.judgment.grade for one in graded}
-    in_range = _in_range(topics, grades, judge.prompt.max_grade)
-    leakage = {
-        (attack, carrier): _leakage(topics, grades, attack, carrier)
-        for carrier in CARRIERS
-        for attack in ATTACKS
-    }
-    agreement = _mean(float(left == right) for one in graded for left, right in combinations(one.samples, 2))
-    position = _position_bias(judge, pairs)
-    problems = _problems(in_range, leakage, agreement, position, summary)
+    same = (float(left == right) for one in graded for left, right in combinations(one.samples, 2))
     return CheckReport(
-        judge.name,
-        len({pair.passage.text for pair in pairs}),
-        len(pairs),
-        summary.unscored_count,
-        in_range,
-        leakage,
-        agreement,
-        position,
-        tuple(problems),
-        summary,
+        judge=judge.name,
+        passages=len({pair.passage.text for pair in pairs}),
+        in_range=_in_range(topics, grades, judge.prompt.max_grade),
+        leakage={
+            (attack, carrier): _leakage(topics, grades, attack, carrier)
+            for carrier in CARRIERS
+            for attack in ATTACKS
+        },
+        self_agreement=_mean(same),
+        position_bias=_position_bias(judge, pairs),
+        summary=summary,
     )
 
 
@@ -196,26 +199,3 @@ def _position_bias(judge: LlmJudge, pairs: list[Pair]) -> float | None:
                 half = first if 2 * order.index(passage) < count else second
                 half.append(grades[passage] - mean)
     return _mean(first) - _mean(second)
-
-
-def _problems(
-    in_range: float,
-    leakage: dict[tuple[str, str], float],
-    agreement: float,
-    position: float | None,
-    summary: Summary,
-) -> Iterator[str]:
-    """The problems found; a figure that cannot be computed (NaN) is one too."""
-    if not in_range >= IN_RANGE_AT_LEAST:
-        yield f"only {in_range:.0%} of plain passages get a grade that a person could give"
-    for (attack, carrier), gain in leakage.items():
-        if not gain <= LEAKAGE_AT_MOST:
-            who = f"a passage {carrier} that {attack}"
-            yield f"{who} gains {gain:+.2f} grades" if gain == gain else f"{who} has no grade"
-    if not agreement >= SELF_AGREEMENT_AT_LEAST:
-        yield f"repeated, it gives the same grade only {agreement:.0%} of the time"
-    if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:
-        yield f"the position in the list is worth {position:+.2f} grades"
-    for reason, count in summary.unscored.items():
-        detail = f" ({summary.details[reason]})" if reason in summary.details else ""
-        yield f"{counted(count, 'passage has', 'passages have')} no grade: {reason}{detail}"

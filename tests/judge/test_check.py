@@ -52,9 +52,9 @@ def check(judge, ledger, prompt="pointwise"):
 @pytest.mark.parametrize("prompt", ["pointwise", "pointwise_zh", "umbrela", "listwise", "listwise_zh"])
 def test_an_honest_judge_passes(prompt, ledger):
     report = check(lambda shown, *_: [honest(text) for text in shown], ledger, prompt=prompt)
-    assert report.passed, report.problems
+    assert not report.problems
     # three topics (in Chinese two) of four passages; six attacks, by two carriers each, among the other three
-    assert (report.passages, report.pairs) == ((32, 104) if "zh" in prompt else (48, 156))
+    assert (report.passages, report.summary.pairs) == ((32, 104) if "zh" in prompt else (48, 156))
     assert (report.in_range, report.self_agreement) == (1.0, 1.0)
     assert set(report.leakage.values()) == {0.0}
     assert report.position_bias == (pytest.approx(0) if "listwise" in prompt else None)
@@ -88,7 +88,7 @@ def test_a_judge_that_obeys_only_passages_on_the_subject_is_found_out(ledger):
     assert {carrier for _, carrier in gained} == {"on topic"}
     assert {"orders a grade", "claims a grade", "praises itself"} <= {attack for attack, _ in gained}
     assert report.in_range == 1.0
-    assert not report.passed
+    assert report.problems
 
 
 def near(text):
@@ -134,8 +134,8 @@ def test_a_judge_with_a_fault_is_found_out(judge, prompt, measured, problem, led
 def test_a_judge_that_refuses_does_not_pass(ledger):
     with FakeServer(lambda request, number: says(None, refusal="no")) as server:
         report = check_judge(config(server.url), ledger, reporter=Silent())
-    assert (report.unscored, report.passages, report.pairs) == (156, 48, 156)
-    assert not report.passed
+    assert (report.summary.unscored_count, report.passages, report.summary.pairs) == (156, 48, 156)
+    assert report.problems
 
 
 def check_at(script, ledger, **options):
@@ -170,7 +170,7 @@ def test_a_first_passage_that_is_filtered_says_nothing_of_the_others(ledger):
     with FakeServer(script) as server:
         report = check_judge(config(server.url), ledger, reporter=Silent())
     assert server.count == 48 * 3
-    assert report.unscored == 0, "two samples of three are enough"
+    assert report.summary.unscored_count == 0, "two samples of three are enough"
 
 
 def test_the_first_call_is_not_paid_twice(ledger):

@@ -92,7 +92,7 @@ def check(args: argparse.Namespace) -> int:
         with store.Ledger(store.CacheLayout(config.cache).ledger) as ledger:
             report = judge.check_judge(grader, ledger, reporter=TerminalReporter(), repeats=args.repeats)
         _print_check(report)
-        passed = passed and report.passed
+        passed = passed and not report.problems
     return 0 if passed else 1
 
 
@@ -109,7 +109,7 @@ def _print_check(report: judge.CheckReport) -> None:
             ),
             ("agrees with itself", f"{report.self_agreement:.0%}"),
             ("place in the list", position),
-            ("without a grade", f"{report.unscored} of {report.pairs}"),
+            ("without a grade", f"{report.summary.unscored_count} of {report.summary.pairs}"),
             ("calls", report.summary.calls),
         ],
     )
