@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.data.corpus.align import align_fuzzy, find_in_view, folded, is_same_text, whitespace_free
+    from harness.data.corpus.align import Searcher, is_same_text
     from harness.data.corpus.anchoring import (
         AnchorConfig,
         Anchoring,

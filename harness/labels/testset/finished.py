@@ -127,12 +127,26 @@ class FinishedTestset:
     documents: Mapping[str, Document]
     unresolved: int = 0
     """Passages that are left unjudged, as people disagree."""
-    contradictions: tuple[str, ...] = ()
-    """What does not fit together, in words."""
 
     def text_of(self, label: Judgment) -> str:
         """The text of a graded span."""
         return self.documents[label.doc_id].text[label.start : label.end]
+
+    @property
+    def contradictions(self) -> list[str]:
+        """What does not fit together, in words."""
+        best: dict[str, int] = {}
+        for one in self.labels:
+            best[one.query_id] = max(best.get(one.query_id, 0), one.grade or 0)
+        found = []
+        for question in self.questions:
+            name, grade = question.query_id, best.get(question.query_id)
+            if question.answerable and not grade:
+                what = "was not graded at all" if grade is None else "has no relevant passage"
+                found.append(f"{name} {what}, though it is marked as answerable")
+            if not question.answerable and grade is not None and grade >= 3:
+                found.append(f"{name} has a passage of grade {grade}, though it is marked as unanswerable")
+        return found
 
 
 def assemble(state: SetState, documents: Mapping[str, Document]) -> FinishedTestset:
@@ -159,9 +173,7 @@ def assemble(state: SetState, documents: Mapping[str, Document]) -> FinishedTest
         answer, by = (given.answer, given.by or "person") if given else ("", "")
         questions.append(TestQuestion(one.query_id, one.text, one.kind, one.answerable, answer, by, one.note))
     unresolved = len(rows) - len(graded)
-    return FinishedTestset(
-        tuple(questions), labels, documents, unresolved, tuple(_contradictions(questions, labels))
-    )
+    return FinishedTestset(tuple(questions), labels, documents, unresolved)
 
 
 def _label(state: SetState, row: GradeRow, document: Document) -> Judgment:
@@ -172,20 +184,3 @@ def _label(state: SetState, row: GradeRow, document: Document) -> Judgment:
             "not in its passage. Write it as it is there, or leave it empty."
         )
     return Judgment(*row.key, row.grade, row.evidence, judge=row.grader, answer=answer)
-
-
-def _contradictions(questions: Sequence[TestQuestion], labels: Sequence[Judgment]) -> list[str]:
-    best: dict[str, int] = {}
-    for one in labels:
-        best[one.query_id] = max(best.get(one.query_id, 0), one.grade or 0)
-    contradictions = []
-    for question in questions:
-        grade = best.get(question.query_id)
-        if question.answerable and not grade:
-            what = "was not graded at all" if grade is None else "has no relevant passage"
-            contradictions.append(f"{question.query_id} {what}, though it is marked as answerable")
-        if not question.answerable and grade is not None and grade >= 3:
-            contradictions.append(
-                f"{question.query_id} has a passage of grade {grade}, though it is marked as unanswerable"
-            )
-    return contradictions

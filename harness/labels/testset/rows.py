@@ -34,10 +34,15 @@ class Place:
         return self.document.page_of(self.start)
 
 
+@input_table("proposed.csv", "questions that are proposed", CorpusError, formulas=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suggested:
-    """Where the evidence of a question may be, in one or two places. A suggestion is never a grade."""
+class Question:
+    """A proposed question, and where its evidence may be, in one or two places; that is never a grade."""
 
+    query_id: Annotated[str, Column("its id")]
+    text: Annotated[str, Column("the question")]
+    kind: Annotated[str, Column("the kind of question")]
+    answerable: Annotated[bool, Column("whether the documents hold an answer")] = True
     document: Annotated[str, Column("the document")] = ""
     page: Annotated[int | None, Column("the page on which the passage begins", least=1)] = None
     start: Annotated[int | None, Column("the first character")] = None
@@ -48,17 +53,6 @@ class Suggested:
     start_2: Annotated[int | None, Column("its first character")] = None
     end_2: Annotated[int | None, Column("its end, exclusive")] = None
     passage_2: Annotated[str, Column("its text")] = ""
-
-
-@input_table("proposed.csv", "questions that are proposed", CorpusError, formulas=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question(Suggested):
-    """A proposed question."""
-
-    query_id: Annotated[str, Column("its id")]
-    text: Annotated[str, Column("the question")]
-    kind: Annotated[str, Column("the kind of question")]
-    answerable: Annotated[bool, Column("whether the documents hold an answer")] = True
     by: Annotated[str, Column("who wrote it")] = ""
     asked: Annotated[int | None, Column("how often a search log has it")] = None
     note: Annotated[str, Column("anything")] = ""
@@ -177,7 +171,6 @@ class SetDocument:
 
 # The columns that come before the others, where the order is not that of the fields.
 _FIRST: dict[type[Any], tuple[str, ...]] = {
-    Question: ("query_id", "text", "kind", "answerable"),
     Candidate: (
         *("keep", "query_id", "text", "kind"),
         *("look", "like", "likeness", "copied_words", "copied_share", "answerable"),

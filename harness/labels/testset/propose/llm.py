@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.data import align_fuzzy, find_in_view, folded, whitespace_free
+from harness.data import Searcher
 from harness.labels.testset.config import TestsetPrompt
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.rows import Place, Question
@@ -49,15 +49,10 @@ def has_table(place: Place) -> bool:
 
 def locate(quote: str, place: Place) -> tuple[Place, bool]:
     """Where a quote is in a stretch, and whether it was found; the whole stretch where it was not."""
-    for view in (whitespace_free, folded):
-        needle = view(quote)
-        found = find_in_view(needle, view(place.text)) if needle.text else None
-        if found is not None:
-            return Place(place.document, place.start + found.start, place.start + found.end), True
-    near = align_fuzzy(folded(quote), folded(place.text)) if folded(quote).text else None
-    if near is not None and near.score >= _ALIKE:
-        return Place(place.document, place.start + near.start, place.start + near.end), True
-    return place, False
+    found = Searcher(replace(place.document, text=place.text, page_starts=())).find(quote, None)
+    if found.start is None or found.end is None or found.score < _ALIKE:
+        return place, False
+    return Place(place.document, place.start + found.start, place.start + found.end), True
 
 
 FOLDER = Path(__file__).parent / "prompts"
