@@ -89,7 +89,9 @@ class Silent:
 
 
 class LinesTask:
-    """One step; ``say`` prints a line, ``clock`` gives seconds."""
+    """One step; ``say`` gets a line about it, ``every`` so many seconds, ``clock`` gives seconds."""
+
+    every = EVERY
 
     def __init__(
         self, name: str, total: int, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic
@@ -99,17 +101,12 @@ class LinesTask:
         self._done, self._text = 0, ""
 
     def advance(self, steps: int = 1) -> None:
-        """Count, and say how far it is where the last line is a minute old."""
+        """Count, and say how far it is where the last line is old enough."""
         self._done += steps
         now = self._clock()
-        if now - self._last < EVERY or self._done >= self._total:
-            return
-        self._last = now
-        seconds = now - self._begun
-        left = remaining(seconds, self._done, self._total)
-        about = "" if left is None else f", about {duration(left)} left"
-        note = f" ({self._text})" if self._text else ""
-        self._say(f"{self._name}: {self._done:,} of {self._total:,}, {duration(seconds)}{about}{note}")
+        if now - self._last >= self.every and self._done < self._total:
+            self._last = now
+            self._say(self.standing())
 
     def describe(self, text: str) -> None:
         """Keep ``text`` for the next line."""
@@ -117,10 +114,21 @@ class LinesTask:
 
     def close(self) -> None:
         """Say that it is over."""
+        if self._clock() - self._begun >= WORTH_A_LINE:
+            self._say(self.ending())
+
+    def standing(self) -> str:
+        """How far it is, and what is left."""
         seconds = self._clock() - self._begun
-        if seconds >= WORTH_A_LINE:
-            part = "" if self._done >= self._total else f"{self._done:,} of "
-            self._say(f"{self._name}: {part}{self._total:,} in {duration(seconds)}")
+        left = remaining(seconds, self._done, self._total)
+        about = "" if left is None else f", about {duration(left)} left"
+        note = f" ({self._text})" if self._text else ""
+        return f"{self._name}: {self._done:,} of {self._total:,}, {duration(seconds)}{about}{note}"
+
+    def ending(self) -> str:
+        """How much was done, in which time."""
+        part = "" if self._done >= self._total else f"{self._done:,} of "
+        return f"{self._name}: {part}{self._total:,} in {duration(self._clock() - self._begun)}"
 
 
 def remaining(seconds: float, done: float, total: float | None) -> float | None:
