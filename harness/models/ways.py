@@ -50,27 +50,35 @@ def probe(
     make: Callable[[Way], LocalModel[Any]],
     stored: Artifacts,
     clock: Callable[[], float] | None = None,
-) -> Probe:
+) -> tuple[Probe, LocalModel[Any] | None]:
     """Measure every way, once per model, machine and version of the libraries: ``stored`` keeps it.
 
-    ``make`` gives the model that computes in a way. A way in which the model does not work is left out;
-    raises ModelError where it works in none.
+    ``make`` gives the model that computes in a way; the one that computes in the fastest comes back, so that
+    it need not be loaded again, unless the measures were stored. A way in which the model does not work is
+    left out, and so is float32 by another library where bfloat16 gains; raises ModelError where it works in
+    none.
     """
     versions = [version_of(name) for name in ("torch", "openvino", "transformers")]
     machine = [platform.node(), platform.machine(), *versions]
     key = key_of(model.kind, model.model.fingerprint, model.config.device, *machine)
     rows = stored.get("probe", key)
-    if rows is None:
-        seconds: dict[Way, float] = {}
-        for way in ways_of(model.kind, model.config.device):
-            try:
-                seconds[way] = _measured(make(way), clock or perf_counter)
-            except ModelError:
-                if way == EXACT:
-                    raise
-        rows = [[*way, took] for way, took in seconds.items()]
-        stored.put("probe", key, rows)
-    return Probe({Way(dtype, backend): took for dtype, backend, took in rows})
+    if rows is not None:
+        return Probe({Way(dtype, backend): took for dtype, backend, took in rows}), None
+    found, kept = Probe({}), model
+    for way in ways_of(model.kind, model.config.device):
+        if way.dtype == EXACT.dtype and found.seconds and found.way.dtype != EXACT.dtype:
+            continue
+        made = make(way)
+        try:
+            found.seconds[way] = _measured(made, clock or perf_counter)
+        except ModelError:
+            if way == EXACT:
+                raise
+            continue
+        # the others are let go: weights of several may not fit
+        kept = made if found.way == way else kept
+    stored.put("probe", key, [[*way, took] for way, took in found.seconds.items()])
+    return found, kept
 
 
 def ways_of(kind: Kind, device: str | None) -> list[Way]:
@@ -89,7 +97,7 @@ def ways_of(kind: Kind, device: str | None) -> list[Way]:
         import openvino
 
         able = openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        found += [Way("float32", "openvino"), *([Way("bfloat16", "openvino")] if "BF16" in able else [])]
+        found += [*([Way("bfloat16", "openvino")] if "BF16" in able else []), Way("float32", "openvino")]
     return found
 
 

@@ -103,6 +103,8 @@ class Models:
 
     probes: Artifacts | None = None
     _probed: dict[tuple[type, str, str | None], Probe] = field(default_factory=dict)
+    _loaded: dict[StageConfig, Any] = field(default_factory=dict)
+    """What a probe has loaded, until it is used."""
     compared: dict[str, dict[str, float]] = field(default_factory=dict)
     """How far rankings differ from exact ones, by the names of the models; see ``running/precision.py``."""
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
@@ -113,7 +115,7 @@ class Models:
         """The encoder of a configuration."""
         config = self._fast(config)
         if config not in self._encoders:
-            self._encoders[config] = config.make()
+            self._encoders[config] = self._loaded.pop(config, None) or config.make()
         return self._encoders[config]
 
     def tokenizer(self, name: str) -> ModelTokenizer:
@@ -126,7 +128,8 @@ class Models:
         """The pair scorer of a configuration; those that differ in what they read are the same."""
         key = config.model_copy(update={"top_n": 1, "reads_context": True}).model_dump_json()
         if key not in self._rerankers:
-            self._rerankers[key] = steps.RERANKERS.make(self._fast(config))
+            fast = self._fast(config)
+            self._rerankers[key] = self._loaded.pop(fast, None) or steps.RERANKERS.make(fast)
         return self._rerankers[key]
 
     def is_fast(self, config: EncoderConfig | steps.RerankerConfig) -> bool:
@@ -152,9 +155,13 @@ class Models:
         if self.probes is None or not isinstance(config, LocalConfig) or config.way != EXACT:
             return config
         key = type(config), config.model, config.device
-        if key not in self._probed:
-            self._probed[key] = probe_of(config, self.probes)
-        return config.model_copy(update=self._probed[key].way._asdict())
+        if key in self._probed:
+            return config.model_copy(update=self._probed[key].way._asdict())
+        self._probed[key], model = probe_of(config, self.probes)
+        fast = config.model_copy(update=self._probed[key].way._asdict())
+        if model is not None:
+            self._loaded[fast] = model
+        return fast
 
     def try_out(self, tried: Artifacts) -> None:
         """Load every model that is in use and try it on a word; raises ModelError for a damaged one.
@@ -187,8 +194,11 @@ class Models:
         return found
 
 
-def probe_of(config: LocalConfig, stored: Artifacts) -> Probe:
-    """How long the model of a configuration takes in every way; measured unless ``stored`` has it."""
+def probe_of(config: LocalConfig, stored: Artifacts) -> tuple[Probe, models.LocalModel[Any] | None]:
+    """How long the model of a configuration takes in every way; measured unless ``stored`` has it.
+
+    The model that computes in the fastest way comes with it where it was loaded.
+    """
 
     def make(way: models.Way) -> models.LocalModel[LocalConfig]:
         own = config.model_copy(update=way._asdict())

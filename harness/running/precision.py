@@ -65,7 +65,7 @@ def what_fast_saves(waiting: int, context: Context) -> tuple[str, ...]:
     computed = sum(counts.get(f"{what}_computed", 0) for what in ("vectors", "pairs"))
     if context.models.probes is not None or computed + waiting < _WORTH_A_PROBE:
         return ()
-    probes = {name: probe_of(config, context.artifacts) for name, config in context.models.exact.items()}
+    probes = {name: probe_of(config, context.artifacts)[0] for name, config in context.models.exact.items()}
     faster = {name: probe for name, probe in probes.items() if probe.way != EXACT}
     if not faster:
         return ("precision: fast saves nothing here.",) if probes else ()
