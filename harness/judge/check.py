@@ -11,7 +11,7 @@ from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, AttackTopic, attack
 from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
 from harness.judge.records import CUT_OFF, Pair, PairGrade, Summary
-from harness.models import Client
+from harness.models import ChatClient
 from harness.store import Ledger
 from harness.values import Chunk, JudgeError, Query, Reporter, counted
 
@@ -75,7 +75,7 @@ def check_judge(
     *,
     reporter: Reporter,
     repeats: int = 3,
-    client: Client | None = None,
+    client: ChatClient | None = None,
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
@@ -111,7 +111,7 @@ def check_judge(
 
 
 def _try_once(
-    config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter, client: Client | None
+    config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter, client: ChatClient | None
 ) -> Summary:
     """Make the first call alone; raises JudgeError if the others would fail as it does."""
     alone = config.model_copy(

@@ -15,7 +15,7 @@ from typing import Any
 from harness.judge.config import Combine, LlmConfig
 from harness.judge.prompting import Example, Examples, GradingForm, JudgePrompt, load_prompt
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
-from harness.models import Client, Estimate, Job, Model, ask, one_line
+from harness.models import ChatClient, Estimate, Job, Model, ask, one_line
 from harness.store import Ledger
 from harness.values import ConfigError, JudgeError, LlmAnswer, LlmCall, Reporter, most_frequent
 
@@ -37,7 +37,7 @@ class LlmJudge:
         config: LlmConfig,
         ledger: Ledger,
         *,
-        client: Client | None = None,
+        client: ChatClient | None = None,
         candidates: Sequence[Example] = (),
     ) -> None:
         self.config = config

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
-from harness.models import Malformed, Messages, Structured, mark_of, render
+from harness.models import Form, Malformed, Messages, Structured, mark_of, render
 from harness.models import prompt as prompts
 from harness.values import MAX_GRADE, ConfigError, Document, JudgeError, Judgment, LlmCall, Query
 
@@ -110,7 +109,6 @@ def _digest(one: Example) -> bytes:
 
 
 FOLDER = Path(__file__).parent / "prompts"
-_MAX_GRADE = re.compile(r"\{\{ *max_grade *\}\}")
 
 
 class JudgePrompt(prompts.Prompt):
@@ -167,7 +165,7 @@ def load_prompt(name: str) -> JudgePrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class GradingForm:
+class GradingForm(Form):
     """A judge's prompt as the form of its calls; ``structured`` as ``endpoint.structured``."""
 
     prompt: JudgePrompt
@@ -224,10 +222,7 @@ class GradingForm:
 
     def render(self, query: str, passages: Sequence[str], sha: str) -> Messages:
         """Passages in the order given, between fences of which ``sha``, the hash of all else, is a part."""
-        system, user = (
-            _MAX_GRADE.sub(str(self.prompt.max_grade), part)
-            for part in (self.prompt.system, self.prompt.user)
-        )
+        system, user = self.prompt.filled(max_grade=str(self.prompt.max_grade))
         return render(system, user, query, passages, sha, fenced=self.prompt.fenced)
 
     def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed:

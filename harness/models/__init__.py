@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from harness.models.llm import prompt
     from harness.models.llm.calls import answers, ask, talks
-    from harness.models.llm.client import Client
+    from harness.models.llm.client import ChatClient
     from harness.models.llm.config import FailurePolicy, LlmStepConfig, ModelConfig, Purpose, Request
     from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
     from harness.models.llm.faults import (
@@ -45,8 +45,10 @@ if TYPE_CHECKING:
         Talk,
         TextForm,
         after_thoughts,
+        filled,
         json_in,
         mark_of,
+        messages_of,
         outcome,
         render,
         text_of,
@@ -55,7 +57,7 @@ if TYPE_CHECKING:
     from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, came_in_batch, jobs_of
     from harness.models.llm.money import Estimate, Spending, add, estimate_tokens, sum_of
-    from harness.models.llm.prompt import SLOT, Prompt, read_prompt
+    from harness.models.llm.prompt import Prompt, read_prompt
     from harness.models.llm.sender import Exchange, send_all
     from harness.models.llm.untrusted import (
         NamedTwiceError,

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from harness.data import ParsingConfig
 from harness.judge import JUDGES, LlmConfig, PoolJudgeConfig
-from harness.models import SLOT, ModelConfig, Prompt, read_prompt
+from harness.models import ModelConfig, Prompt, read_prompt
 from harness.running import BenchConfig, read_source
 from harness.values import ConfigError, StageConfig
 
@@ -103,12 +103,7 @@ class TestsetPrompt(Prompt):
 
     def of_kind(self, kind: str) -> tuple[str, str]:
         """Both messages with the words for a kind."""
-        words = self.kinds[kind]
-
-        def fill(text: str) -> str:
-            return SLOT.sub(lambda slot: words if slot[1] == "kind" else slot[0], text)
-
-        return fill(self.system), fill(self.user)
+        return self.filled(kind=self.kinds[kind])
 
 
 def load_prompt(

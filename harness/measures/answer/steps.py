@@ -175,13 +175,7 @@ class ObjectForm(models.TextForm, Generic[T]):
         shown = {"query": _fenced("question", call.query, mark)}
         for slot, text in zip(self.slots, call.passages, strict=True):
             shown[slot] = _shown(slot, text, mark)
-
-        def fill(template: str) -> str:
-            # one pass, so that a slot's name inside a text is not replaced
-            return models.SLOT.sub(lambda slot: shown.get(slot[1], slot[0]), template)
-
-        parts = {"system": self.system, "user": self.user}
-        return [{"role": role, "content": fill(text)} for role, text in parts.items() if text]
+        return models.messages_of(models.filled(self.system, shown), models.filled(self.user, shown))
 
     def read(self, call: LlmCall, text: str) -> models.Malformed | None:
         """Malformed where the answer is not of the shape."""

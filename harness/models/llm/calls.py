@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
 from harness.models.llm.breaker import Breaker
-from harness.models.llm.client import ChatClient, Client, Reply
+from harness.models.llm.client import ChatClient, Reply
 from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed, heard
 from harness.models.llm.limiter import RateLimiter
@@ -33,7 +33,7 @@ class _Prompt(Exchange[Reply, LlmAnswer]):
     """One prompt, every reply to which is written into the ledger and counted in ``spending``."""
 
     def __init__(
-        self, call: LlmCall, model: Model, client: Client, spending: Spending, breaker: Breaker
+        self, call: LlmCall, model: Model, client: ChatClient, spending: Spending, breaker: Breaker
     ) -> None:
         endpoint, price = model.config.endpoint, model.config.price
         self._call = call

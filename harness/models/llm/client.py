@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, read_error
@@ -58,22 +58,6 @@ class Reply:
         return "" if self.text.strip() else "empty_answer"
 
 
-class Client(Protocol):
-    """Sends one prompt and returns the reply; raises CallError."""
-
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        response_format: Mapping[str, Any] | None,
-        sample: int,
-        timeout: float,
-    ) -> Reply:
-        """Send one prompt; ``timeout`` in seconds."""
-
-    async def close(self) -> None:
-        """Close the connections."""
-
-
 class ChatClient:
     """The client of one endpoint; its key and secret headers are cut out of every text that comes back."""
 
@@ -91,7 +75,10 @@ class ChatClient:
         sample: int,
         timeout: float,
     ) -> Reply:
-        """Send one prompt; ``timeout``, in seconds, bounds the whole call, a dripping answer included."""
+        """Send one prompt and return the reply; raises CallError.
+
+        ``timeout``, in seconds, bounds the whole call, a dripping answer included.
+        """
         started = time.monotonic()
         url, body = self._endpoint.url, self._body(messages, response_format, sample)
         content, headers = await self.connection.content("POST", url, timeout, MOST_BYTES_OF_CHAT, json=body)

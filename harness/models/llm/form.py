@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values import LlmAnswer, LlmCall, encodable
@@ -28,7 +29,7 @@ Structured = Literal["json_schema", "json_object", "none"]
 FINAL_REASONS = {"refusal", "content_filter"}
 
 # A name that a template shows.
-_SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
+SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
 # The marks between which reasoning models put their thoughts.
 _THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
@@ -42,36 +43,41 @@ class Malformed:
     reason: str
 
 
-class Form(Protocol):
+class Form(ABC):
     """The wording of a call and the reading of its answer. One form has one hash, which ledger keys hold."""
 
+    structured: Structured = "none"
+    """How the endpoint is asked for the form of the answer; part of the ledger's key."""
+
     @property
+    @abstractmethod
     def sha256(self) -> str:
         """The hash of the prompt."""
 
     def sha_of(self, query: str) -> str:
         """The hash of all that is shown besides a query and its passages; part of the ledger's key."""
-
-    @property
-    def structured(self) -> Structured:
-        """How the endpoint is asked for the form of the answer; part of the ledger's key."""
+        return self.sha256
 
     @property
     def response_format(self) -> Mapping[str, Any] | None:
         """The ``response_format`` of the request; None asks by words alone."""
+        return None
 
+    @abstractmethod
     def messages(self, call: LlmCall) -> Messages:
         """The messages of a call."""
 
+    @abstractmethod
     def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed | None:
         """The grades in an answer, one per passage; None: the text is the answer; Malformed: ask again."""
 
+    @abstractmethod
     def shortest(self, call: LlmCall) -> str:
         """The shortest usable answer, for estimates where no answer is known yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class TextForm:
+class TextForm(Form):
     """A prompt in words that is answered in words.
 
     In ``system`` (may be empty) and ``user`` a call's query stands for ``{{ query }}`` and its passages for
@@ -85,19 +91,6 @@ class TextForm:
     def sha256(self) -> str:
         """The hash of both templates."""
         return hashlib.sha256(json.dumps([self.system, self.user]).encode()).hexdigest()
-
-    def sha_of(self, query: str) -> str:
-        """The hash of both templates, whatever the query."""
-        return self.sha256
-
-    @property
-    def structured(self) -> Structured:
-        """Words alone."""
-        return "none"
-
-    @property
-    def response_format(self) -> None:
-        """Words alone."""
 
     def messages(self, call: LlmCall) -> Messages:
         """The messages of a call."""
@@ -158,7 +151,7 @@ def text_of(answer: LlmAnswer) -> str | None:
 
 def render(
     system: str, user: str, query: str, passages: Sequence[str], sha256: str, *, fenced: bool = True
-) -> list[dict[str, str]]:
+) -> Messages:
     """The messages of one call: ``{{ query }}``, ``{{ passages }}`` and ``{{ count }}`` filled in.
 
     The fence around each text carries a mark derived from the whole content of the call and the prompt's
@@ -172,18 +165,24 @@ def render(
         f"<passage {number} {mark}>\n{text}\n</passage {number} {mark}>"
         for number, text in enumerate(passages, start=1)
     )
-    values = {
+    shown = {
         "query": f"<query {mark}>\n{query}\n</query {mark}>" if fenced else query,
         "passages": between if fenced else passages[0],
         "count": str(len(passages)),
     }
 
-    def fill(template: str) -> str:
-        # One pass, so that a slot's name inside a passage stays text.
-        return _SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
+    return messages_of(filled(system, shown), filled(user, shown))
 
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """A template with these values for ``{{ name }}``; a name inside a value, or without one, stays text."""
+    return SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
+
+
+def messages_of(system: str, user: str) -> Messages:
+    """The two messages of a call; an empty one is not sent."""
     parts = {"system": system, "user": user}
-    return [{"role": role, "content": fill(text)} for role, text in parts.items() if text]
+    return [{"role": role, "content": text} for role, text in parts.items() if text]
 
 
 def mark_of(parts: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from harness.models.llm.client import ENDED_BY_ITSELF, Client
+from harness.models.llm.client import ENDED_BY_ITSELF, ChatClient
 from harness.models.llm.config import ModelConfig
 from harness.models.llm.form import FINAL_REASONS, Form, Malformed, Talk, heard
 from harness.models.llm.money import Budget, Estimate, Spending, sum_of, token_counter
@@ -44,7 +44,7 @@ class Model:
         form: Form,
         ledger: Ledger,
         *,
-        client: Client | None = None,
+        client: ChatClient | None = None,
         before: Spending | None = None,
     ) -> None:
         self.config = config

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,10 +9,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
-from harness.models.llm.form import TextForm
+from harness.models.llm.form import SLOT, TextForm, filled
 from harness.values import ConfigError, CorpusError, StageConfig, problem_in, refuse_special
-
-SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 
 _MOST_BYTES = 1_000_000
 
@@ -98,6 +95,10 @@ class Prompt(StageConfig):
     def name(self) -> str:
         """The name under which its answers are counted."""
         return f"{self.id} v{self.version}"
+
+    def filled(self, **values: str) -> tuple[str, str]:
+        """System and user message with these values for ``{{ name }}``."""
+        return filled(self.system, values), filled(self.user, values)
 
     @property
     def form(self) -> TextForm:

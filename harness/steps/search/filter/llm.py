@@ -120,12 +120,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
                 )
             years = " (years)" if column in c.years else ""
             lines.append(f"- {column}{years}: {json.dumps(values, ensure_ascii=False)}")
-        listing = "\n".join(lines)
-
-        def fill(text: str) -> str:
-            return models.SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
-
-        return FieldsForm(fill(c.prompt.system), fill(c.prompt.user), c.columns)
+        return FieldsForm(*c.prompt.filled(fields="\n".join(lines)), c.columns)
 
 
 def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | models.Malformed:

@@ -180,11 +180,7 @@ class LlmScorer(ListScorer):
     def __init__(self, config: LlmRerankerConfig) -> None:
         self.config = config
         prompt, most = config.prompt, config.max_grade
-        system, user = (
-            models.SLOT.sub(lambda one: str(most) if one[1] == "max_grade" else one[0], part)
-            for part in (prompt.system, prompt.user)
-        )
-        self._form = _Form(system, user, prompt.answer, most)
+        self._form = _Form(*prompt.filled(max_grade=str(most)), prompt.answer, most)
 
     @property
     def fingerprint(self) -> str:

@@ -52,8 +52,7 @@ class RewritePrompt(Prompt):
 
     def form_for(self, count: int) -> TextForm:
         """How a call is worded that asks for ``count`` things, which is what ``{{ n }}`` stands for."""
-        system, user = (_COUNT.sub(str(count), part) for part in (self.system, self.user))
-        return _ListForm(system, user, count)
+        return _ListForm(*self.filled(n=str(count)), count)
 
 
 class PromptedConfig(LlmStepConfig, RewriterConfig):
