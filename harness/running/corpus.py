@@ -10,8 +10,9 @@ from pathlib import Path
 from harness import data, values
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
+from harness.running.copies import local_patterns
 from harness.running.engine import Engine
-from harness.store import key_of
+from harness.store import CacheLayout, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,8 @@ def _files(
     """The files of the documents; ``others`` are read for something else."""
     more = data.suffixes_of(parser)
     skip = config.on_bad_document != "fail"
-    return data.find_documents(config.documents, Path(), more, others, note, skip)
+    patterns = local_patterns(config.documents, CacheLayout(config.cache).copies, note)
+    return data.find_documents(patterns, Path(), more, others, note, skip)
 
 
 def _parse(

@@ -14,7 +14,7 @@ FORMAT = 2
 FOLDER = "harness-v"
 # https://bford.info/cachedir/: programs that back up folders leave one with this file out
 _MARK = "CACHEDIR.TAG"
-_ROOMS = {_MARK, "artifacts", "chroma", "vectors", "scores"}
+_ROOMS = {_MARK, "artifacts", "chroma", "copies", "vectors", "scores"}
 _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This folder was made by harness. Everything in it can be recomputed:\n"
@@ -47,6 +47,11 @@ class CacheLayout:
     def chroma(self) -> Path:
         """Chroma's databases, one folder per collection."""
         return self.base / "chroma"
+
+    @property
+    def copies(self) -> Path:
+        """Documents copied from other file systems."""
+        return self.base / "copies"
 
     @property
     def ledger(self) -> Path:

@@ -209,7 +209,8 @@ class BenchConfig(StageConfig):
     ] = Field(
         min_length=1,
         description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx, .docx, .html, "
-        ".pptx, each with an extra. `**` goes into folders.",
+        ".pptx, each with an extra. `**` goes into folders. A URL, such as `s3://bucket/*.pdf`, is copied to "
+        "the cache.",
     )
     parsing: ParsingConfig = Field(
         ParsingConfig(),

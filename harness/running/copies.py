@@ -1,0 +1,87 @@
+"""Documents on other file systems, such as S3: copied to this machine when they are new or have changed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+
+from harness.store import TEMPORARY, key_of
+from harness.values import CorpusError, counted
+
+
+def local_patterns(patterns: Sequence[str], folder: Path, note: Callable[[str], None]) -> list[str]:
+    """The globs of files on this machine, those with a URL (``s3://bucket/*.pdf``) replaced by their copies.
+
+    Copies lie below ``folder``; ``note`` gets what is copied. Raises CorpusError for a URL that names no file
+    or cannot be read, and where the package for its file system is missing.
+    """
+    found: list[str] = []
+    for pattern in patterns:
+        found += map(str, _copies(pattern, folder, note)) if "://" in pattern else [pattern]
+    return found
+
+
+def _copies(url: str, folder: Path, note: Callable[[str], None]) -> list[Path]:
+    # any library of any store may raise anything: refused credentials, no route, a bucket that is not there
+    from fsspec.core import url_to_fs
+
+    try:
+        system, path = url_to_fs(url)
+        names = sorted(system.glob(path)) if has_magic(path) else [path]
+        files = [(name, system.unstrip_protocol(name)) for name in names if system.isfile(name)]
+        if not files:
+            raise CorpusError(f"documents: {url} names no file. Name files, such as s3://bucket/*.pdf.")
+        places = {name: _place(folder, full) for name, full in files}
+        versions = {name: key_of(system.ukey(name), system.size(name)) for name in places}
+        new = [name for name, place in places.items() if _version(place) != versions[name]]
+        if new:
+            note(f"Copying {counted(len(new), 'document')} from {url}.")
+        _copy(system, {name: places[name] for name in new}, versions)
+    except CorpusError:
+        raise
+    except ImportError as error:
+        raise CorpusError(f"documents: {url}: {error}") from error
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise CorpusError(
+            f"documents: {url} cannot be read ({reason}). Are the address and the credentials right?"
+        ) from error
+    return list(places.values())
+
+
+def _place(folder: Path, url: str) -> Path:
+    protocol, _, path = url.partition("://")
+    parts = [part for part in path.split("/") if part]
+    if ".." in parts:
+        raise CorpusError(f"documents: {url} has a folder named `..`. Rename it.")
+    return folder.joinpath(protocol, *parts)
+
+
+def _copy(system: Any, places: dict[str, Path], versions: dict[str, str]) -> None:
+    """Copy all at once, as file systems in a network do many at a time; each appears whole or not at all."""
+    partial = {name: place.with_name(f"{TEMPORARY}{uuid.uuid4().hex}") for name, place in places.items()}
+    for place in places.values():
+        place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        system.get(list(partial), [str(path) for path in partial.values()])
+        for name, place in places.items():
+            partial[name].replace(place)
+            _noted(place).write_text(versions[name], encoding="utf-8")
+    finally:
+        for path in partial.values():
+            path.unlink(missing_ok=True)
+
+
+def _version(place: Path) -> str:
+    try:
+        return _noted(place).read_text(encoding="utf-8") if place.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _noted(place: Path) -> Path:
+    """The file that says which version of a document was copied."""
+    return place.with_name(f".{place.name}.version")
