@@ -282,7 +282,7 @@ def _interactions(
 
 def _corners(
     cells: Cells, design: SweepDesign, f: int, g: int, one: str, other: str
-) -> list[tuple[str, str, str, str]]:
+) -> list[tuple[str, ...]]:
     """The settings at (one, other), (first, first), (one, first), (first, other), all else in common."""
     base, across = design.factors[f].distinct[0], design.factors[g].distinct[0]
     found = []
@@ -290,19 +290,12 @@ def _corners(
         if (levels[f], levels[g]) != (one, other):
             continue
         at = [
-            _moved(levels, f, a, g, b)
+            tuple({f: a, g: b}.get(place, level) for place, level in enumerate(levels))
             for a, b in ((one, other), (base, across), (one, across), (base, other))
         ]
         if all(corner in cells for corner in at):
-            a, b, c, d = (cells[corner] for corner in at)
-            found.append((a, b, c, d))
+            found.append(tuple(cells[corner] for corner in at))
     return found
-
-
-def _moved(levels: tuple[str, ...], f: int, one: str, g: int, other: str) -> tuple[str, ...]:
-    moved = list(levels)
-    moved[f], moved[g] = one, other
-    return tuple(moved)
 
 
 def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> dict[str, str] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 from harness import models
 from harness.values import LlmAnswer, LlmCall, encodable, on_one_line
 
-LONGEST = 50_000
 MOST = 200
-_FENCE = re.compile(r"^```\w*\s*|\s*```$")
 
 T = TypeVar("T")
 
@@ -117,24 +114,10 @@ QUESTION_BACK = Shape(
 
 
 def read_object(text: str) -> dict[str, Any] | models.Malformed:
-    """The one JSON object that an answer is, in a code fence or not.
-
-    Text around it, a field named twice, an ``error`` beside the fields or an unfinished thought make the
-    answer unusable: its meaning would be a guess.
-    """
-    answer = models.after_thoughts(text)
-    if isinstance(answer, models.Malformed):
-        return answer
-    if len(answer) > LONGEST:
-        return models.Malformed("too_long")
-    try:
-        found = models.read_json(_FENCE.sub("", answer))
-    except models.NamedTwiceError:
-        return models.Malformed("ambiguous")
-    except models.UntrustedJsonError:
-        return models.Malformed("no_json")
-    if not isinstance(found, dict):
-        return models.Malformed("no_object")
+    """The one JSON object that an answer is; unusable with an ``error`` beside its fields."""
+    found = models.object_in(text)
+    if isinstance(found, models.Malformed):
+        return found
     return models.Malformed("error_reported") if models.reports_error(found) else found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from harness.models.llm.untrusted import UntrustedJsonError, read_json
+from harness.models.llm.untrusted import NamedTwiceError, UntrustedJsonError, read_json
 from harness.values import LlmAnswer, LlmCall, encodable
 
 Messages = list[dict[str, str]]
@@ -31,6 +31,8 @@ FINAL_REASONS = {"refusal", "content_filter"}
 # A name that a template shows.
 SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
+# A longer answer is no object that was asked for.
+_LONGEST = 50_000
 # The marks between which reasoning models put their thoughts.
 _THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
 _THOUGHT_END = re.compile(r"(?i)</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷")
@@ -132,15 +134,24 @@ def after_thoughts(text: str) -> str | Malformed:
     return Malformed("unfinished_thought") if _THOUGHT_BEGIN.search(answer) else answer.strip()
 
 
-def json_in(text: str) -> Any | Malformed:
-    """The JSON that an answer is, in a code fence or not, after a reasoning model's thoughts."""
+def object_in(text: str) -> dict[str, Any] | Malformed:
+    """The one JSON object that an answer is, in a code fence or not, after a reasoning model's thoughts.
+
+    Text around it, a field named twice or an unfinished thought make the answer unusable: its meaning would
+    be a guess.
+    """
     answer = after_thoughts(text)
     if isinstance(answer, Malformed):
         return answer
+    if len(answer) > _LONGEST:
+        return Malformed("too_long")
     try:
-        return read_json(_FENCE.sub("", answer))
+        found = read_json(_FENCE.sub("", answer))
+    except NamedTwiceError:
+        return Malformed("ambiguous")
     except UntrustedJsonError:
         return Malformed("no_json")
+    return found if isinstance(found, dict) else Malformed("no_object")
 
 
 def text_of(answer: LlmAnswer) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from harness.data import Searcher
 from harness.labels.testset.config import TestsetPrompt
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.rows import Place, Question
-from harness.models import Malformed, TextForm, json_in, render, text_of
+from harness.models import Malformed, TextForm, object_in, render, text_of
 from harness.steps import table_spans
 from harness.values import Document, LlmAnswer, LlmCall, delimited, on_one_line, passage_spans
 
@@ -166,10 +166,10 @@ def _another(places: Sequence[Place], first: Place, at: int) -> Place | None:
 
 def parsed(text: str) -> tuple[str, list[str]] | Malformed:
     """Question and quotes in an answer."""
-    read = json_in(text)
+    read = object_in(text)
     if isinstance(read, Malformed):
         return read
-    if not isinstance(read, Mapping) or not isinstance(read.get("question"), str):
+    if not isinstance(read.get("question"), str):
         return Malformed("no_question_field")
     quotes = read.get("quotes", [])
     if not isinstance(quotes, list) or not all(isinstance(one, str) for one in quotes):

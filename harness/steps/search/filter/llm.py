@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -125,11 +125,9 @@ class LlmFilter(Filter[LlmFilterConfig]):
 
 def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | models.Malformed:
     """The values by column in an answer."""
-    found = models.json_in(text)
+    found = models.object_in(text)
     if isinstance(found, models.Malformed):
         return found
-    if not isinstance(found, Mapping):
-        return models.Malformed("no_object")
     if not set(found) <= set(columns):
         return models.Malformed("unknown_field")
     values = {column: one if isinstance(one, list) else [one] for column, one in found.items()}
