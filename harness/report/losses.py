@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
 from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow, part_in_words
 from harness.report.tables import Table
 from harness.values import counted, interval, listed, number
 
+T = TypeVar("T")
+Way = tuple[str, str]
+"""A setting, and the route that is meant; without a dot, none."""
 # A loss that rounds to zero is none.
 _ROUNDING = 1e-9
 
@@ -65,9 +68,7 @@ def losses_by_query(rows: Iterable[LossRow | AnswerLossRow]) -> Iterator[QueryLo
             yield _way([*before, *(row for row in own if row.step == route)], route)
 
 
-def mean_losses(
-    rows: Iterable[LossRow | AnswerLossRow],
-) -> Means:
+def mean_losses(rows: Iterable[LossRow | AnswerLossRow]) -> Means:
     """For every setting and route ('': none) the mean loss of each part by its name, and what is left."""
     ways: dict[tuple[str, str], list[QueryLosses]] = {}
     for one in losses_by_query(rows):
@@ -125,7 +126,7 @@ def loss_table(rows: Sequence[LossRow], headline: str = "", words: Mapping[str, 
     ``headline`` is the measure that settings are compared by, '' if that is not to be said. A route with the
     same losses as a setting or an earlier route is left out. ``words``: how settings and routes are called.
     """
-    means = _said_once(mean_losses(rows))
+    means = said_once(mean_losses(rows), _in_decimals)
     notes = [unit_note(rows[0].measure, headline), "A loss below 0 is a gain." if _gained(means) else ""]
     if any(CHUNKING not in losses for losses, _ in means.values()):
         notes.append(
@@ -148,7 +149,7 @@ def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
     return _table(title, means, (note if _gained(means) else "",))
 
 
-Means = Mapping[tuple[str, str], tuple[dict[str, float], float]]
+Means = Mapping[Way, tuple[dict[str, float], float]]
 
 
 def _gained(means: Means) -> bool:
@@ -180,22 +181,25 @@ def _table(
     )
 
 
-def _said_once(means: Means) -> Means:
-    shown = [figures for (_, route), figures in means.items() if not route]
+def said_once(ways: Mapping[Way, T], shown: Callable[[T], Hashable]) -> dict[Way, T]:
+    """What is known of settings and routes, without routes that look like a setting or an earlier route.
+
+    ``shown`` gives what a table has of one.
+    """
+    seen = {shown(figures) for (_, route), figures in ways.items() if not is_route(route)}
     kept = {}
-    for way, figures in means.items():
-        if way[1] and any(_alike(figures, other) for other in shown):
-            continue
-        shown.append(figures)
-        kept[way] = figures
+    for way, figures in ways.items():
+        if not is_route(way[1]) or shown(figures) not in seen:
+            kept[way] = figures
+        seen.add(shown(figures))
     return kept
 
 
-def _alike(one: tuple[dict[str, float], float], other: tuple[dict[str, float], float]) -> bool:
-    """Whether two ways look the same in a table of three decimals."""
-    names = {*one[0], *other[0]}
-    pairs = [(one[1], other[1]), *((one[0].get(name, 0.0), other[0].get(name, 0.0)) for name in names)]
-    return all(number(a) == number(b) for a, b in pairs)
+def _in_decimals(figures: tuple[dict[str, float], float]) -> Hashable:
+    """Losses and what is left as a table shows them; one that rounds to zero is like none."""
+    losses, left = figures
+    told = {name: number(loss) for name, loss in losses.items()}
+    return number(left), frozenset(item for item in told.items() if item[1] != number(0.0))
 
 
 def names_in_order(ways: Iterable[Iterable[str]]) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.report.losses import is_route
+from harness.report.losses import said_once
 from harness.report.rows.scores import SummaryRow, left_out_words
 from harness.report.tables import Table
 from harness.values import FEWEST_FOR_INTERVAL, SPLITS, counted, interval, number
@@ -39,8 +39,10 @@ def summary_table(
     others = other_measures(rows, first)
     more = others if shown is None else list(shown)
     last = dict(list(lines))
-    once = _said_once(lines).items()
-    ordered = sorted(once, key=lambda item: (last[item[0][0]] != item[0][1], -_mean(item[1][first, "all"])))
+    once = said_once(lines, lambda cells: tuple(row.mean for row in cells.values()))
+    ordered = sorted(
+        once.items(), key=lambda item: (last[item[0][0]] != item[0][1], -_mean(item[1][first, "all"]))
+    )
     # who graded the labels of a file is not known
     grades = "grades from a label file" if rows[0].judge == "human" else f"graded by {rows[0].judge}"
     return Table(
@@ -62,18 +64,6 @@ def summary_table(
         notes=_notes(ordered[0][1], first, [m for m in others if m not in more])
         + ((_EARLIER,) if len(ordered) > len(last) else ()),
     )
-
-
-def _said_once(lines: Mapping[tuple[str, str], _Cells]) -> dict[tuple[str, str], _Cells]:
-    means = {way: tuple(row.mean for row in cells.values()) for way, cells in lines.items()}
-    shown = {means[way] for way in lines if not is_route(way[1])}
-    kept = {}
-    for way, cells in lines.items():
-        if is_route(way[1]) and means[way] in shown:
-            continue
-        shown.add(means[way])
-        kept[way] = cells
-    return kept
 
 
 def last_stages(rows: Sequence[SummaryRow], measure: str) -> list[SummaryRow]:
