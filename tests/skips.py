@@ -14,6 +14,7 @@ ALLOWED = {
     "data that is not part of the repository": r"HARNESS_SHARED|cl100k_base",
     "another Python with the peers": r"HARNESS_PEERS|HARNESS_RAGAS",
     "a browser or its fonts": r"chromium|fonts-wqy",
+    "memory to fill": r"GB of free memory",
     "npm": r"npm|axe-core",
     "a framework that no lock pins": r"llama_index",
     "the right to make a namespace": r"unshare",

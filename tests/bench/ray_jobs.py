@@ -62,3 +62,21 @@ class Greedy:
 
     def __call__(self, part):
         return len(bytearray(1 << 60))
+
+
+@dataclass(frozen=True)
+class Hoarder:
+    """As ``Doubled``, but part 3 takes memory, up to ``most`` bytes, until it is stopped, the first time."""
+
+    folder: str
+    most: int
+
+    def __call__(self, part):
+        mark = Path(self.folder) / "hoarded"
+        if part == 3 and not mark.exists():
+            mark.touch()
+            kept = []
+            while len(kept) << 27 < self.most:
+                kept.append(b"x" * (1 << 27))
+                time.sleep(0.05)
+        return 2 * part

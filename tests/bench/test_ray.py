@@ -80,6 +80,46 @@ def test_a_worker_without_memory_ends_the_run_with_a_remedy(engine):
         done(engine, Greedy())
 
 
+# a cluster of its own, as its nodes have to watch memory closely
+HOARDING = """
+import json, sys
+import ray
+from harness.running.engine import EngineConfig, make_engine
+from harness.values import Hidden, Silent
+from tests.bench.ray_jobs import Hoarder
+folder, most, threshold = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+watch = {"memory_usage_threshold": threshold, "memory_monitor_refresh_ms": 100}
+ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, _system_config=watch)
+engine = make_engine(EngineConfig(kind="ray", threads=1), Silent())
+job = Hoarder(folder, most)
+found = {one.index: one.value for one in engine.map(job, list(range(20)), job, Hidden())}
+print(json.dumps([sorted(found.items()), engine.describe()["workers_lost"]]))
+"""
+
+
+def test_what_a_worker_had_that_ray_killed_for_its_memory_is_done_again(tmp_path):
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    lines = Path("/proc/meminfo").read_text().splitlines() if sys.platform == "linux" else []
+    has = {name: int(size.split()[0]) * 1024 for name, _, size in (line.partition(":") for line in lines)}
+    # Ray itself takes one gigabyte, and other tests may take some meanwhile
+    room = 5 << 30
+    if has.get("MemAvailable", 0) < 2 * room:
+        pytest.skip("10 GB of free memory, told by /proc/meminfo, are needed")
+    threshold = (has["MemTotal"] - has["MemAvailable"] + room) / has["MemTotal"]
+    done = subprocess.run(
+        [sys.executable, "-c", HOARDING, str(tmp_path), str(2 * room), str(threshold)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found, lost = json.loads(done.stdout.splitlines()[-1])
+    assert found == [[part, 2 * part] for part in range(20)]
+    assert lost
+
+
 def test_a_part_that_kills_every_worker_ends_the_run(engine, tmp_path):
     with pytest.raises(ModelError, match=r"loses its workers.*run again to go on"):
         done(engine, Deadly(str(tmp_path), 99))
