@@ -25,30 +25,25 @@ def local_patterns(patterns: Sequence[str], folder: Path, note: Callable[[str], 
 
 
 def _copies(url: str, folder: Path, note: Callable[[str], None]) -> list[Path]:
-    # any library of any store may raise anything: refused credentials, no route, a bucket that is not there
     from fsspec.core import url_to_fs
 
     try:
         system, path = url_to_fs(url)
         names = sorted(system.glob(path)) if has_magic(path) else [path]
-        files = [(name, system.unstrip_protocol(name)) for name in names if system.isfile(name)]
-        if not files:
-            raise CorpusError(f"documents: {url} names no file. Name files, such as s3://bucket/*.pdf.")
-        places = {name: _place(folder, full) for name, full in files}
+        places = {one: _place(folder, system.unstrip_protocol(one)) for one in names if system.isfile(one)}
         versions = {name: key_of(system.ukey(name), system.size(name)) for name in places}
         new = [name for name, place in places.items() if _version(place) != versions[name]]
         if new:
             note(f"Copying {counted(len(new), 'document')} from {url}.")
         _copy(system, {name: places[name] for name in new}, versions)
-    except CorpusError:
-        raise
-    except ImportError as error:
-        raise CorpusError(f"documents: {url}: {error}") from error
     except Exception as error:
+        # a store's library may raise anything: refused credentials, no route, a package that is missing
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise CorpusError(
             f"documents: {url} cannot be read ({reason}). Are the address and the credentials right?"
         ) from error
+    if not places:
+        raise CorpusError(f"documents: {url} names no file. Name files, such as s3://bucket/*.pdf.")
     return list(places.values())
 
 

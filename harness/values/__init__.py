@@ -114,8 +114,9 @@ if TYPE_CHECKING:
         Split,
         WarningKind,
         document_of,
+        most_frequent,
         text_id,
+        vote_of,
     )
-    from harness.values.votes import most_frequent, vote_of
 else:
     __getattr__ = door(__name__, __file__)

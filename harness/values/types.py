@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,6 +112,18 @@ class Judgment:
     def key(self) -> tuple[str, str, int, int]:
         """What is graded: the query, the document, and the range of its text."""
         return self.query_id, self.doc_id, self.start, self.end
+
+
+def most_frequent(grades: Sequence[int]) -> int:
+    """The most frequent grade; of equals the lower, as doubt goes to the lower grade."""
+    counts = Counter(grades)
+    return min(counts, key=lambda grade: (-counts[grade], grade))
+
+
+def vote_of(grades: Sequence[int | None]) -> int | None:
+    """The most frequent grade of raters; None unless more than half of them have given one."""
+    given = [grade for grade in grades if grade is not None]
+    return most_frequent(given) if 2 * len(given) > len(grades) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search.retrieve import scan
+from harness.steps.search.retrieve import bm25, scan
+from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps.search.retrieve.lexical import Terms
 from harness.steps.search.step import Passages
 from harness.values.progress import Silent
 from harness.values.types import Query
@@ -76,3 +78,35 @@ def test_exact_search_over_shards_is_that_of_the_whole(tools, chunks, asked, row
             with ExactRetriever(config).opened(passages, stored, own) as search:
                 found.append(search(queries, questions))
     assert found[0] == found[1]
+
+
+WORDS = st.lists(st.sampled_from(["pump", "valve", "valves", "oil", "the", "leaks", "2024"]), max_size=8)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    chunks=st.lists(WORDS.map(" ".join), min_size=1, max_size=30),
+    asked=st.lists(WORDS.map(" ".join), max_size=6),
+    size=st.integers(1, 9),
+    depth=DEPTHS,
+    method=st.sampled_from(["lucene", "robertson", "atire", "bm25+", "bm25l"]),
+    seed=st.integers(0, 99),
+)
+def test_bm25_over_shards_has_the_statistics_of_the_whole(tools, chunks, asked, size, depth, method, seed):
+    passages = passages_of(chunks)
+    queries = [Query(f"q{i}", text, "train") for i, text in enumerate(asked)]
+    retriever = Bm25Retriever(Bm25Config(**depth, method=method))
+    with patch.object(bm25, "_SHARD", size):
+        whole, apart = (retriever.run(passages, queries, own).rankings for own in tools(seed))
+    assert whole == apart
+
+
+def test_terms_of_shards_are_numbered_as_those_of_one_index(tools):
+    _, apart = tools(1)
+    texts = ["pump oil", "valve", "", "oil leaks oil"]
+    with patch.object(bm25, "_SHARD", 2):
+        found = bm25._terms_of(texts, Bm25Config(), apart.spread)
+    whole = Terms(Bm25Config()).of_texts(texts)
+    assert list(found.vocabulary.items()) == list(whole.vocabulary.items())
+    assert found.terms.tolist() == whole.terms.tolist()
+    assert found.starts.tolist() == whole.starts.tolist()

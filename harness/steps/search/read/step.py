@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from harness.steps.search.tools import Sources
-from harness.values import Chunk, Span, StageConfig
+from harness.values import Chunk, Span, StageConfig, Step
 
 
 class ReadConfig(StageConfig):
@@ -24,11 +24,8 @@ class ReadConfig(StageConfig):
 Configured = TypeVar("Configured", bound=ReadConfig)
 
 
-class Reader(ABC, Generic[Configured]):
+class Reader(Step[Configured]):
     """Chunks → the span of its document that is read for each, whatever the query."""
-
-    def __init__(self, config: Configured) -> None:
-        self.config = config
 
     @abstractmethod
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -13,12 +15,23 @@ from pydantic import Field, model_validator
 
 from harness.steps.search import step
 from harness.steps.search.depth import DECIMALS, SearchDepth, ranked
-from harness.steps.search.retrieve.lexical import Postings, Saturation, TermIds, Terms, TermsConfig
-from harness.steps.search.tools import Tools
+from harness.steps.search.retrieve.lexical import (
+    Doubles,
+    Ints,
+    Postings,
+    Saturation,
+    TermIds,
+    Terms,
+    TermsConfig,
+    rarity,
+)
+from harness.steps.search.tools import Spread, Tools
 from harness.values import Query, Ranking
 
 # Lv and Zhai's own values: CIKM 2011 for BM25+, SIGIR 2011 for BM25L.
 _DELTA = {"bm25+": 1.0, "bm25l": 0.5}
+# chunks that a worker reads and searches at once
+_SHARD = 16_384
 
 
 class Bm25Config(TermsConfig, step.RetrieverConfig):
@@ -44,6 +57,12 @@ class Bm25Config(TermsConfig, step.RetrieverConfig):
             raise ValueError(f"delta is for the methods bm25+ and bm25l; {self.method} has none")
         return self
 
+    def saturation(self, known: TermIds) -> Saturation:
+        """How the frequency of a term saturates among these chunks."""
+        delta = _DELTA.get(self.method, 0.0) if self.delta is None else self.delta
+        average = float(known.lengths.mean()) if len(known.terms) else 1.0
+        return Saturation(self.method, self.k1, self.b, average, delta)
+
 
 class Bm25Retriever(step.Retriever[Bm25Config]):
     """Builds the index in memory and scores every query against all chunks.
@@ -65,8 +84,24 @@ class Bm25Retriever(step.Retriever[Bm25Config]):
     def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
         """Rank the chunks that match, equal scores in the order of the chunks."""
         with tools.timed("retrieve"):
+            if tools.spread is not None:
+                return step.RetrievalResult(self._in_shards(passages, queries, tools, tools.spread))
             index = Index.of(self.config, passages, tools)
             return step.RetrievalResult(list(map(index.search, queries)))
+
+    def _in_shards(
+        self, passages: step.Passages, queries: Sequence[Query], tools: Tools, spread: Spread
+    ) -> list[Ranking]:
+        """As one index: the rarity of terms and the average length are those of all shards together."""
+        terms, depth = Terms(self.config), SearchDepth.of(self.config, passages)
+        known = terms.of_passages(passages, tools, partial(_terms_of, config=self.config, spread=spread))
+        saturation, ends = self.config.saturation(known), len(known.lengths)
+        idf = rarity(np.diff(known.counts().indptr), ends, saturation.method)
+        asked = [Counter(terms.of_query(query.text, known.vocabulary)) for query in queries]
+        parts = [(begin, known.part(begin, begin + _SHARD)) for begin in range(0, ends, _SHARD)]
+        job = partial(_search, saturation, idf, asked, depth.most)
+        found = [hits for _, hits in sorted(spread(job, parts), key=itemgetter(0))]
+        return [best(query, hits, depth, passages.ids) for query, *hits in zip(queries, *found, strict=True)]
 
     @contextmanager
     def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
@@ -83,22 +118,51 @@ class Index:
     passages: step.Passages
     depth: SearchDepth
     postings: Postings
-    most: int
 
     @classmethod
     def of(cls, config: Bm25Config, passages: step.Passages, tools: Tools) -> Index:
         """Index the passages, in memory."""
         terms = Terms(config)
         known = terms.of_passages(passages, tools)
-        delta = _DELTA.get(config.method, 0.0) if config.delta is None else config.delta
-        average = float(known.lengths.mean()) if len(known.terms) else 1.0
-        saturation = Saturation(config.method, config.k1, config.b, average, delta)
         depth = SearchDepth.of(config, passages)
-        return cls(terms, known, passages, depth, Postings.of(known, saturation), depth.most)
+        return cls(terms, known, passages, depth, Postings.of(known, config.saturation(known)))
 
     def search(self, query: Query) -> Ranking:
         """Rank the chunks that share a term that counts; each counts as often as it is asked for."""
         asked = Counter(self.terms.of_query(query.text, self.known.vocabulary))
-        hits, scores = self.postings.best(asked, self.most)
-        counted = np.round(scores, DECIMALS) > 0
-        return ranked(query.query_id, hits[counted], scores[counted], self.depth, self.passages.ids)
+        return best(query, [self.postings.best(asked, self.depth.most)], self.depth, self.passages.ids)
+
+
+def best(
+    query: Query, found: Iterable[tuple[Ints, Doubles]], depth: SearchDepth, ids: Sequence[str]
+) -> Ranking:
+    """The ranking of what may be among the best: chunks [n] and their scores [n], shard by shard."""
+    hits, scores = (np.concatenate(part) for part in zip(*found, strict=True))
+    counted = np.round(scores, DECIMALS) > 0
+    return ranked(query.query_id, hits[counted], scores[counted], depth, ids)
+
+
+def _terms_of(texts: Sequence[str], config: TermsConfig, spread: Spread) -> TermIds:
+    """The terms of texts, read by the workers, and numbered as they first occur."""
+    parts = [(begin, texts[begin : begin + _SHARD]) for begin in range(0, len(texts), _SHARD)]
+    vocabulary: dict[str, int] = {}
+    terms, lengths = [np.zeros(0, dtype=np.int32)], [np.zeros(1, dtype=np.int64)]
+    for _, shard in sorted(spread(partial(_read, config), parts), key=itemgetter(0)):
+        numbers = [vocabulary.setdefault(term, len(vocabulary)) for term in shard.vocabulary]
+        terms.append(np.array(numbers, dtype=np.int32)[shard.terms])
+        lengths.append(shard.lengths)
+    return TermIds(np.concatenate(terms), np.cumsum(np.concatenate(lengths)), vocabulary)
+
+
+def _read(config: TermsConfig, part: tuple[int, Sequence[str]]) -> tuple[int, TermIds]:
+    return part[0], Terms(config).of_texts(part[1])
+
+
+def _search(
+    saturation: Saturation, idf: Doubles, asked: Sequence[Counter[int]], most: int, part: tuple[int, TermIds]
+) -> tuple[int, list[tuple[Ints, Doubles]]]:
+    """For every query the chunks of a shard that may be among its best, and their scores."""
+    begin, known = part
+    postings = Postings.of(known, saturation, idf)
+    found = (postings.best(terms, most) for terms in asked)
+    return begin, [(hits + begin, scores) for hits, scores in found]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -112,12 +112,17 @@ class TermIds:
         """How many terms each passage has, [N]."""
         return np.diff(self.starts)
 
-    def counts(self) -> Any:
+    def part(self, begin: int, end: int) -> TermIds:
+        """The passages from ``begin`` to ``end`` with the same numbers, without the vocabulary."""
+        starts = self.starts[begin : end + 1]
+        return TermIds(self.terms[starts[0] : starts[-1]], starts - starts[0], {})
+
+    def counts(self, vocabulary: int | None = None) -> Any:
         """How often each passage has each term, a scipy CSC array [passages, vocabulary]."""
         from scipy.sparse import csr_array
 
         ones = np.ones(len(self.terms), dtype=np.int32)
-        shape = len(self.starts) - 1, len(self.vocabulary)
+        shape = len(self.starts) - 1, len(self.vocabulary) if vocabulary is None else vocabulary
         found = csr_array((ones, self.terms, self.starts), shape=shape).tocsc()
         # a term that a passage repeats is in it several times
         found.sum_duplicates()
@@ -140,11 +145,17 @@ class Terms:
         """All that decides the terms besides the text."""
         return [self._analyser.identity, self._synonyms.identity]
 
-    def of_passages(self, passages: Passages, tools: Tools) -> TermIds:
+    def of_texts(self, texts: Iterable[str]) -> TermIds:
+        """The terms of texts."""
+        return TermIds.of(map(self._analyser.terms, texts))
+
+    def of_passages(
+        self, passages: Passages, tools: Tools, index: Callable[[Sequence[str]], TermIds] | None = None
+    ) -> TermIds:
         """The terms of the passages; those of the last chunkings are kept, as sweeps ask for them again."""
         key = tools.key(passages.key, self._analyser.identity)
         if key not in _KEPT:
-            known = TermIds.of(map(self._analyser.terms, passages.texts))
+            known = (index or self.of_texts)(passages.texts)
             while len(_KEPT) >= _MOST_KEPT:
                 del _KEPT[next(iter(_KEPT))]
             _KEPT[key] = known
@@ -223,18 +234,20 @@ class Postings:
     chunks: int
 
     @classmethod
-    def of(cls, known: TermIds, saturation: Saturation) -> Postings:
-        """The postings of all terms."""
-        counts = known.counts()
-        starts = counts.indptr.astype(np.int64)
-        idf, lengths = rarity(np.diff(starts), len(known.starts) - 1, saturation.method), known.lengths
+    def of(cls, known: TermIds, saturation: Saturation, idf: Doubles | None = None) -> Postings:
+        """The postings of all terms; ``idf`` [V] is how rare they are, if not as these passages say."""
+        counts = known.counts(None if idf is None else len(idf))
+        starts, lengths = counts.indptr.astype(np.int64), known.lengths
+        if idf is None:
+            idf = rarity(np.diff(starts), len(lengths), saturation.method)
         term = np.repeat(np.arange(len(idf), dtype=np.int32), np.diff(starts))
         weights = np.empty(len(term))
         for begin in range(0, len(term), _POSTINGS):
             part = slice(begin, begin + _POSTINGS)
             frequencies = counts.data[part].astype(np.float64)
             weights[part] = idf[term[part]] * saturation(frequencies, lengths[counts.indices[part]])
-        highest = np.maximum.reduceat(weights, starts[:-1]) if len(weights) else weights
+        highest, held = np.zeros(len(idf)), np.diff(starts) > 0
+        highest[held] = np.maximum.reduceat(weights, starts[:-1][held]) if len(weights) else 0.0
         return cls(starts, counts.indices, weights, highest, len(lengths))
 
     def best(self, asked: Mapping[int, int], wanted: int) -> tuple[Ints, Doubles]:
@@ -244,6 +257,7 @@ class Postings:
         once the others cannot lift a chunk among the best, only the contenders are scored (MaxScore, Turtle
         and Flood 1995), by the terms in the order they were asked for.
         """
+        asked = {term: times for term, times in asked.items() if self.starts[term] < self.starts[term + 1]}
         left = {term: times * float(self.highest[term]) for term, times in asked.items()}
         earned, floor = np.zeros(self.chunks), 0.0
         for term in sorted(left, key=left.__getitem__, reverse=True):
