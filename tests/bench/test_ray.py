@@ -44,7 +44,8 @@ def cluster():
 def engine(cluster, monkeypatch):
     """An engine with three workers."""
     made = make_engine(EngineConfig(kind="ray", address=cluster.address, workers=3), Silent())
-    monkeypatch.setattr("harness.running.ray_engine._LATE_SECONDS", 0.5)
+    # on a busy machine no part is to be taken for late
+    monkeypatch.setattr("harness.running.ray_engine._LATE_SECONDS", 300)
     yield made
     made.close()
 
@@ -65,12 +66,13 @@ def test_what_a_killed_worker_had_is_done_again(engine, tmp_path):
     assert engine.describe()["workers_lost"] == 1
 
 
-def test_what_a_slow_worker_has_is_done_by_an_idle_one(engine, tmp_path):
+def test_what_a_slow_worker_has_is_done_by_an_idle_one(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.running.ray_engine._LATE_SECONDS", 0.5)
     assert done(engine, Slow(str(tmp_path), 100)) == {part: 2 * part for part in range(20)}
     # the results are there before the slow worker has ended its first part
     assert not list(tmp_path.glob("*-slow"))
-    times = Counter(path.name.split("-")[0] for path in tmp_path.glob("*-done"))
-    assert times == dict.fromkeys(map(str, range(20)), 1)
+    # each at least once: on a busy machine another part may be late too
+    assert {path.name.split("-")[0] for path in tmp_path.glob("*-done")} == set(map(str, range(20)))
     # another job of the run uses the workers that are left
     assert done(engine, Doubled(str(tmp_path))) == {part: 2 * part for part in range(20)}
 
@@ -84,9 +86,11 @@ def test_a_worker_without_memory_ends_the_run_with_a_remedy(engine):
 HOARDING = """
 import json, sys
 import ray
+from harness.running import ray_engine
 from harness.running.engine import EngineConfig, make_engine
 from harness.values import Hidden, Silent
 from tests.bench.ray_jobs import Hoarder
+ray_engine._LATE_SECONDS = 300
 folder, most, threshold = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 watch = {"memory_usage_threshold": threshold, "memory_monitor_refresh_ms": 100}
 ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, _system_config=watch)
