@@ -195,10 +195,7 @@ class Models:
 
 
 def probe_of(config: LocalConfig, stored: Artifacts) -> tuple[Probe, models.LocalModel[Any] | None]:
-    """How long the model of a configuration takes in every way; measured unless ``stored`` has it.
-
-    The model that computes in the fastest way comes with it where it was loaded.
-    """
+    """How long a model takes in every way, measured unless ``stored`` has it; and the fastest, if loaded."""
 
     def make(way: models.Way) -> models.LocalModel[LocalConfig]:
         own = config.model_copy(update=way._asdict())
@@ -335,8 +332,10 @@ def _own_files() -> str:
 def _libraries() -> set[str]:
     """The folders of metadata of what is installed, which are called by name and version.
 
-    But for our own: a checkout has one, which is seen only where the path of imports leads there.
+    But for our own: a checkout has one, which is seen only where the path of imports leads there. And but for
+    what a package brings along, as Ray does: that is on the path only once the package is imported.
     """
-    folders = [folder for entry in sys.path if entry and (folder := Path(entry)).is_dir()]
+    entries = [Path(entry) for entry in sys.path if entry]
+    folders = [one for one in entries if one.is_dir() and not (one.parent / "__init__.py").is_file()]
     found = {path.name for folder in folders for path in folder.iterdir() if path.suffix in _METADATA}
     return {name for name in found if not name.startswith("ndcg_harness")}

@@ -12,6 +12,7 @@ import harness.running.bench.flow
 import harness.running.bench.job as unchanged
 from harness.running.bench.job import input_hashes
 from harness.running.config.load import load_config
+from harness.running.context import _libraries
 from harness.store import CacheLayout
 from harness.values.errors import StoreError
 from harness.values.types import RunRecord
@@ -224,6 +225,16 @@ def test_a_result_with_failures_is_not_kept_as_finished(counts, cost):
     assert unchanged.is_complete(replace(RECORD, cost={}))
     failed = replace(RECORD, counts=RECORD.counts | counts, cost=RECORD.cost | cost)
     assert not unchanged.is_complete(failed)
+
+
+def test_what_a_package_brings_along_is_no_library_of_the_program(tmp_path, monkeypatch):
+    """Ray puts a folder of its own on the path once it is imported."""
+    before = _libraries()
+    (tmp_path / "brought" / "one-1.0.dist-info").mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(tmp_path / "brought"))
+    assert _libraries() == before | {"one-1.0.dist-info"}
+    (tmp_path / "__init__.py").touch()
+    assert _libraries() == before
 
 
 @pytest.mark.slow
