@@ -85,7 +85,7 @@ WORDS = st.lists(st.sampled_from(["pump", "valve", "valves", "oil", "the", "leak
 
 @settings(deadline=None, max_examples=80)
 @given(
-    chunks=st.lists(WORDS.map(" ".join), min_size=1, max_size=30),
+    chunks=st.lists(WORDS.map(" ".join), max_size=30),
     asked=st.lists(WORDS.map(" ".join), max_size=6),
     size=st.integers(1, 9),
     depth=DEPTHS,

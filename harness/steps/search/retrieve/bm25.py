@@ -98,7 +98,7 @@ class Bm25Retriever(step.Retriever[Bm25Config]):
         saturation, ends = self.config.saturation(known), len(known.lengths)
         idf = rarity(np.diff(known.counts().indptr), ends, saturation.method)
         asked = [Counter(terms.of_query(query.text, known.vocabulary)) for query in queries]
-        parts = [(begin, known.part(begin, begin + _SHARD)) for begin in range(0, ends, _SHARD)]
+        parts = [(begin, known.part(begin, begin + _SHARD)) for begin in range(0, max(1, ends), _SHARD)]
         job = partial(_search, saturation, idf, asked, depth.most)
         found = [hits for _, hits in sorted(spread(job, parts), key=itemgetter(0))]
         return [best(query, hits, depth, passages.ids) for query, *hits in zip(queries, *found, strict=True)]
