@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from glob import has_magic
 from pathlib import Path
-from typing import Any
 
-from harness.store import TEMPORARY, key_of
+from harness.store import fetch, file_system, key_of
 from harness.values import CorpusError, counted
 
 
@@ -25,23 +23,16 @@ def local_patterns(patterns: Sequence[str], folder: Path, note: Callable[[str], 
 
 
 def _copies(url: str, folder: Path, note: Callable[[str], None]) -> list[Path]:
-    from fsspec.core import url_to_fs
-
-    try:
-        system, path = url_to_fs(url)
+    with file_system(url, "documents", CorpusError) as (system, path):
         names = sorted(system.glob(path)) if has_magic(path) else [path]
         places = {one: _place(folder, system.unstrip_protocol(one)) for one in names if system.isfile(one)}
         versions = {name: key_of(system.ukey(name), system.size(name)) for name in places}
-        new = [name for name, place in places.items() if _version(place) != versions[name]]
+        new = {name: place for name, place in places.items() if _version(place) != versions[name]}
         if new:
             note(f"Copying {counted(len(new), 'document')} from {url}.")
-        _copy(system, {name: places[name] for name in new}, versions)
-    except Exception as error:
-        # a store's library may raise anything: refused credentials, no route, a package that is missing
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise CorpusError(
-            f"documents: {url} cannot be read ({reason}). Are the address and the credentials right?"
-        ) from error
+        fetch(system, new)
+        for name, place in new.items():
+            _noted(place).write_text(versions[name], encoding="utf-8")
     if not places:
         raise CorpusError(f"documents: {url} names no file. Name files, such as s3://bucket/*.pdf.")
     return list(places.values())
@@ -53,21 +44,6 @@ def _place(folder: Path, url: str) -> Path:
     if ".." in parts:
         raise CorpusError(f"documents: {url} has a folder named `..`. Rename it.")
     return folder.joinpath(protocol, *parts)
-
-
-def _copy(system: Any, places: dict[str, Path], versions: dict[str, str]) -> None:
-    """Copy all at once, as file systems in a network do many at a time; each appears whole or not at all."""
-    partial = {name: place.with_name(f"{TEMPORARY}{uuid.uuid4().hex}") for name, place in places.items()}
-    for place in places.values():
-        place.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        system.get(list(partial), [str(path) for path in partial.values()])
-        for name, place in places.items():
-            partial[name].replace(place)
-            _noted(place).write_text(versions[name], encoding="utf-8")
-    finally:
-        for path in partial.values():
-            path.unlink(missing_ok=True)
 
 
 def _version(place: Path) -> str:

@@ -6,11 +6,13 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.store.artifacts import Artifacts, CollectionFolders, Faults, key_of
-    from harness.store.atomic import TEMPORARY, write_bytes, write_text
+    from harness.store.atomic import write_bytes, write_text
     from harness.store.keyvalue import KeyValue
     from harness.store.layout import CacheLayout, clear, sizes, tidy
     from harness.store.ledger import Ledger, LedgerEntry
     from harness.store.locking import Lock, Turn, lock, replace_folder
+    from harness.store.remote import fetch, file_system
+    from harness.store.shared import SharedCache
     from harness.store.sqlite import transaction, use_write_ahead_log
 else:
     __getattr__ = door(__name__, __file__)

@@ -59,6 +59,10 @@ class KeyValue:
     def __exit__(self, *failure: object) -> None:
         self.close()
 
+    def __iter__(self) -> Iterator[bytes]:
+        """All keys."""
+        return (key for (key,) in self._guarded(lambda: self._db.execute("SELECT key FROM item").fetchall()))
+
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are present and whole."""
         stored = self._guarded(lambda: self._stored(keys))

@@ -14,7 +14,7 @@ FORMAT = 2
 FOLDER = "harness-v"
 # https://bford.info/cachedir/: programs that back up folders leave one with this file out
 _MARK = "CACHEDIR.TAG"
-_ROOMS = {_MARK, "artifacts", "chroma", "copies", "vectors", "scores"}
+_ROOMS = {_MARK, "artifacts", "chroma", "copies", "shared", "vectors", "scores"}
 _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This folder was made by harness. Everything in it can be recomputed:\n"
@@ -54,9 +54,19 @@ class CacheLayout:
         return self.base / "copies"
 
     @property
+    def shared(self) -> Path:
+        """What of a shared cache is here."""
+        return self.base / "shared"
+
+    @property
     def ledger(self) -> Path:
         """Every judgment ever bought; outside the format, since it must outlive it."""
         return self.root / "judgments.sqlite"
+
+    @property
+    def values(self) -> tuple[Path, ...]:
+        """The folders of the files with vectors and scores."""
+        return self.base / "vectors", self.base / "scores", self.paid
 
     def vectors(self, fingerprint: str) -> Path:
         """The vectors that one model computed."""

@@ -57,7 +57,7 @@ def test_a_copy_that_breaks_off_leaves_nothing_behind(memory, tmp_path, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(type(memory), "get", breaks_off)
-        with pytest.raises(CorpusError, match=r"memory://docs/\*.txt cannot be read .*connection reset"):
+        with pytest.raises(CorpusError, match=r"memory://docs/\*.txt cannot be used .*connection reset"):
             copied("memory://docs/*.txt", tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 

@@ -22,8 +22,8 @@ from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, 
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
 from harness.running.readiness import check_ready, warn_of_languages
 from harness.running.tools import RETRIEVE
-from harness.store import replace_folder
-from harness.values import Board, Reporter, number
+from harness.store import SharedCache, replace_folder
+from harness.values import Board, Reporter, StoreError, number
 
 if TYPE_CHECKING:
     from harness.running.answering.replies import Replies
@@ -40,7 +40,7 @@ def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = N
     error is raised.
     """
     context = Context.at(config.cache, reporter, precision=config.precision, engine=config.engine)
-    with context, context.timed("total"), live_table(config, context) as live:
+    with context, context.timed("total"), shared_cache(config, context), live_table(config, context) as live:
         corpus, found, searched = _search(config, context, live.searched)
         replied: list[Replies] = []
         if any(one.setting.answer is not None for one in searched):
@@ -60,6 +60,25 @@ def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = N
             latencies = latency_rows(found, corpus.queries.queries, config.latency, context)
     results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers])
     return results, keep_results(results, config, finish)
+
+
+@contextmanager
+def shared_cache(config: BenchConfig, context: Context) -> Iterator[None]:
+    """Take what other machines have computed before the block, add what is new after it, failed or not."""
+    if config.shared_cache is None:
+        yield
+        return
+    shared = SharedCache(config.shared_cache, context.cache, context.faults)
+    context.reporter.note(f"Copying what is new in {config.shared_cache}.")
+    shared.pull()
+    try:
+        yield
+    finally:
+        try:
+            shared.push()
+        except StoreError as error:
+            # the results are whole, and must be shown
+            context.reporter.warn(str(error))
 
 
 def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[search.Searched]]:
