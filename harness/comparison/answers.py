@@ -31,7 +31,7 @@ def answers_to_take(folders: Sequence[Path], asked: str | None) -> tuple[dict[Pa
         measure = answer_headline(list(stored.values())) if _only_answers_differ(stored) else None
         return None if measure is None else (stored, measure)
     having = [one for one in stored.values() if asked in one.measures]
-    if not having or any(asked in set(one.result.per_query["measure"]) for one in stored.values()):
+    if not having or any(row["measure"] == asked for one in stored.values() for row in one.result.per_query):
         return None
     for folder, one in stored.items():
         if asked not in one.measures:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.measures import Bools, Floats
-from harness.values import HarnessError, QueryScore, document_of, listed
+from harness.values import Cells, HarnessError, QueryScore, document_of, listed
 
 FINAL = "final"
 
@@ -114,16 +114,28 @@ def from_scores(
 
     Raises HarnessError if nothing is left, where a row is twice, or where a setting lacks a query.
     """
+    values = (
+        (row.setting, row.stage, row.query_id, np.nan if row.value is None else row.value)
+        for row in rows
+        if row.measure == measure
+    )
+    return _matrix(values, measure, splits, stage, clusters)
+
+
+def _matrix(
+    values: Iterable[tuple[str, str, str, float]],
+    measure: str,
+    splits: Mapping[str, str],
+    stage: str,
+    clusters: Mapping[str, str] | None,
+) -> ScoreMatrix:
+    """The same of values by setting, stage and query."""
     scores: dict[str, dict[str, dict[str, float]]] = {}
-    for row in rows:
-        if row.measure != measure:
-            continue
-        by_query = scores.setdefault(row.setting, {}).setdefault(row.stage, {})
-        if row.query_id in by_query:
-            raise HarnessError(
-                f"{row.setting}, {row.stage}: {measure} of query {row.query_id} occurs twice in the results."
-            )
-        by_query[row.query_id] = np.nan if row.value is None else row.value
+    for setting, step, query, value in values:
+        by_query = scores.setdefault(setting, {}).setdefault(step, {})
+        if query in by_query:
+            raise HarnessError(f"{setting}, {step}: {measure} of query {query} occurs twice in the results.")
+        by_query[query] = value
     if stage == FINAL:
         chosen = {name: list(stages.values())[-1] for name, stages in scores.items()}
     else:
@@ -141,32 +153,16 @@ def from_scores(
     )
 
 
-def from_table(table: Any, measure: str, stage: str = FINAL) -> ScoreMatrix:
-    """The same from a pandas table with the columns of ``per_query.csv``.
-
-    These are setting, stage, query_id, split, measure, value and, if known, cluster; an empty value is
-    undefined. Have pandas read them all as text (``dtype=str, keep_default_na=False``): it takes the query id
-    007 for a number.
-    """
-    table = table[table["measure"] == measure]
-    # lists: a column of pandas makes each value anew as it is gone through
-    columns = (table[name].tolist() for name in ("setting", "stage", "query_id", "value"))
-    rows = [
-        QueryScore(str(setting), str(stage), str(query), measure, _value(value))
-        for setting, stage, query, value in zip(*columns, strict=True)
-    ]
-    of_query = table.drop_duplicates("query_id", keep="last")
-    queries = of_query["query_id"].tolist()
-    splits = dict(zip(map(str, queries), map(str, of_query["split"].tolist()), strict=True))
-    clusters = None
-    if "cluster" in table.columns:
-        clusters = dict(zip(map(str, queries), map(str, of_query["cluster"].tolist()), strict=True))
-    return from_scores(rows, measure, splits, stage, clusters)
-
-
-def _value(cell: Any) -> float | None:
-    value = float(cell) if cell not in ("", None) else np.nan
-    return None if np.isnan(value) else value
+def from_rows(rows: Iterable[Cells], measure: str, stage: str = FINAL) -> ScoreMatrix:
+    """The same from rows of ``per_query.csv``, all cells as text; an empty value is undefined."""
+    rows = [row for row in rows if row["measure"] == measure]
+    values = (
+        (row["setting"], row["stage"], row["query_id"], float(row["value"]) if row["value"] else np.nan)
+        for row in rows
+    )
+    splits = {row["query_id"]: row["split"] for row in rows}
+    clusters = {row["query_id"]: row["cluster"] for row in rows}
+    return _matrix(values, measure, splits, stage, clusters)
 
 
 def _common_queries(scores: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:

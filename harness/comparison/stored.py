@@ -14,7 +14,7 @@ from harness.comparison.factors import sensitivity_of
 from harness.comparison.matrix import (
     ScoredOn,
     ScoreMatrix,
-    from_table,
+    from_rows,
     join,
     joined_names,
     on_common_questions,
@@ -25,8 +25,6 @@ from harness.measures import headline, is_quality, less_is_better
 from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, counted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from harness.measures import MeasureFacts
 
 _TRUST = Trust("each for what it says of an answer")
@@ -43,14 +41,14 @@ class Stored:
     # as they were named, prices left out
     measures: tuple[str, ...]
     # a row a value, with the columns of per_query.csv
-    scores: pd.DataFrame
+    scores: Sequence[report.Row]
     # the configuration of every measure of answers that has values, by name, in the order of the run
     configured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, result: report.StoredResult, stage: str = "final") -> Stored:
         """A result at a stage of its rankings, with all of its measures that are not costs."""
-        names = dict.fromkeys(result.per_query["measure"])
+        names = dict.fromkeys(row["measure"] for row in result.per_query)
         measures = tuple(name for name in names if not less_is_better(name))
         return cls(result, stage, measures, result.per_query)
 
@@ -111,7 +109,7 @@ class Stored:
         If less is better, answers have their values subtracted from 1 and the name says so, so that more is
         always better.
         """
-        matrix = from_table(self.scores, measure, self.stage)
+        matrix = from_rows(self.scores, measure, self.stage)
         if self.stage != ANSWER or not self.facts(measure).less_is_better:
             return matrix
         return replace(matrix, measure=f"1 - {measure}", values=1.0 - matrix.values)
@@ -148,7 +146,7 @@ def _model_of(value: Any) -> Any:
 def read_stored(folder: Path, stage: str = "final") -> Stored:
     """Read a folder of results; raises HarnessError for none or a damaged one, or an unknown stage."""
     result = report.read_result(folder)
-    stages = list(dict.fromkeys(result.per_query["stage"]))
+    stages = list(dict.fromkeys(row["stage"] for row in result.per_query))
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
     return Stored.of(result, stage)
@@ -171,7 +169,7 @@ def read_answers_of(folder: Path) -> Stored:
         one.get("name") or one["kind"]: one for one in result.record["config"].get("answer_measures", [])
     }
     configured = {name: one for name, one in named.items() if name in scored}
-    return Stored(result, ANSWER, tuple(configured), report.frame_of(rows), configured)
+    return Stored(result, ANSWER, tuple(configured), rows, configured)
 
 
 def names_of(folders: Sequence[Path]) -> list[str]:
@@ -204,7 +202,7 @@ def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
         refuse_no_quality(asked)
     for folder, one in results.items():
         if not one.measures:
-            raise _price(next(iter(one.result.per_query["measure"]), "the only measure"))
+            raise _price(one.result.per_query[0]["measure"])
         if asked is not None and asked not in one.measures:
             raise ConfigError(f"{folder} was not scored by {asked}; it has {', '.join(one.measures)}.")
     if asked is not None:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from harness.comparison.advice import FrontStep, front
 from harness.comparison.glance import pair_of
-from harness.comparison.matrix import ScoreMatrix, from_table
+from harness.comparison.matrix import ScoreMatrix, from_rows
 from harness.comparison.paired import Comparison, Options, compare_changes
 from harness.comparison.sentences import finding_words
 from harness.comparison.verdict import Verdict
 from harness.comparison.words import sentences_of
 from harness.measures import across_chunkings
 from harness.report import Part, Table
-from harness.values import FEWEST_FOR_INTERVAL, counted, interval, number, signed, signed_interval
+from harness.values import FEWEST_FOR_INTERVAL, Cells, counted, interval, number, signed, signed_interval
 
 SHOWN = 30
 
@@ -180,20 +179,17 @@ def _steps(verdict: Verdict) -> list[FrontStep]:
     return front(prices, {one.setting: one.mean for one in verdict.standings})
 
 
-def reranked_table(table: Any, measure: str, options: Options) -> Table | None:
+def reranked_table(rows: Sequence[Cells], measure: str, options: Options) -> Table | None:
     """Every reranked setting against its own retrieval; None if nothing was reranked."""
-    found, title = reranked(table, measure, options), f"what the reranker does to {measure}"
+    found, title = reranked(rows, measure, options), f"what the reranker does to {measure}"
     return _changes(found, title, ("retrieved", "reranked"), options)
 
 
-def reranked(table: Any, measure: str, options: Options) -> list[Comparison]:
-    """Every reranked setting against its own retrieval, as one family of comparisons.
-
-    ``table`` is a pandas table with the columns of ``per_query.csv``.
-    """
-    if not {"retrieve", "rerank"} <= set(table["stage"]):
+def reranked(rows: Sequence[Cells], measure: str, options: Options) -> list[Comparison]:
+    """Every reranked setting against its own retrieval, as one family; ``rows`` are per_query.csv."""
+    if not {"retrieve", "rerank"} <= {row["stage"] for row in rows}:
         return []
-    before, after = (from_table(table, measure, stage) for stage in ("retrieve", "rerank"))
+    before, after = (from_rows(rows, measure, stage) for stage in ("retrieve", "rerank"))
     return compare_changes(before.in_order_of(after.query_ids), after, options)
 
 

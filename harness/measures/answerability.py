@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from harness.measures.ragged import AnyArray, Floats
+from harness.measures.ragged import AnyArray, Floats, Ints
 
 _BLOCK_DRAWS = 4_000_000
 
@@ -101,20 +101,21 @@ def _resampled(high: Floats, low: Floats, seed: int, resamples: int) -> Floats:
     """
     rng = np.random.default_rng(seed)
     scores = np.unique(np.concatenate([high, low]))
-    chances = [
-        np.bincount(np.searchsorted(scores, side), minlength=len(scores)) / len(side) for side in (high, low)
-    ]
+    places = [np.searchsorted(scores, side) for side in (high, low)]
     values = np.empty(resamples)
-    rows = max(1, _BLOCK_DRAWS // len(scores))
+    rows = max(1, _BLOCK_DRAWS // (len(high) + len(low)))
     for first in range(0, resamples, rows):
-        last = min(first + rows, resamples)
-        drawn_high, drawn_low = (
-            rng.multinomial(len(side), chance, size=last - first)
-            for side, chance in zip((high, low), chances, strict=True)
-        )
-        beaten = np.cumsum(drawn_low, axis=1) - drawn_low / 2
-        values[first:last] = (drawn_high * beaten).sum(axis=1) / (len(high) * len(low))
+        drawn = [_counts(rng, of, min(rows, resamples - first), len(scores)) for of in places]
+        beaten = np.cumsum(drawn[1], axis=1) - drawn[1] / 2
+        values[first : first + rows] = (drawn[0] * beaten).sum(axis=1) / (len(high) * len(low))
     return values
+
+
+def _counts(rng: np.random.Generator, places: Ints, resamples: int, n_scores: int) -> Ints:
+    """How often each distinct score is in a resample of one side, [resamples, n_scores]."""
+    drawn = places[rng.integers(0, len(places), (resamples, len(places)))]
+    cells = drawn + n_scores * np.arange(resamples)[:, None]
+    return np.bincount(cells.ravel(), minlength=resamples * n_scores).reshape(resamples, n_scores)
 
 
 def _share_below(scores: Floats, candidates: Floats) -> Floats:

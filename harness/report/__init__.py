@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from harness.report.read import (
         StoredResult,
         cells_of,
-        frame_of,
         read_any,
         read_expected,
         read_first_passages,

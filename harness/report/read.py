@@ -36,7 +36,7 @@ class StoredResult:
     """
 
     name: str
-    per_query: pd.DataFrame
+    per_query: list[Row]
     record: dict[str, Any]
     texts: dict[str, str]
     judged: str
@@ -68,22 +68,11 @@ def read_result(folder: Path) -> StoredResult:
     )
     return StoredResult(
         name=folder.name,
-        per_query=frame_of(scores),
+        per_query=scores,
         record=record,
         texts=texts,
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
-
-
-def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
-    """Rows of text as a pandas table."""
-    import pandas as pd
-
-    try:
-        return pd.DataFrame(rows, dtype=str)
-    except UnicodeEncodeError:
-        # half a character, as damaged names hold, has no place in Arrow
-        return pd.DataFrame(rows, dtype=object)
 
 
 def documents_and_texts(names: Iterable[str]) -> frozenset[str]:

@@ -48,8 +48,8 @@ def command(capsys, *words):
 
 
 def values(table, setting):
-    rows = table[(table["setting"] == setting) & (table["measure"] != "judged@3")]
-    return {(row.query_id, row.measure): row.value for row in rows.itertuples()}
+    rows = [row for row in table if row["setting"] == setting and row["measure"] != "judged@3"]
+    return {(row["query_id"], row["measure"]): row["value"] for row in rows}
 
 
 def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(bench, capsys):

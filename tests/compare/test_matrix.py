@@ -1,12 +1,10 @@
-import io
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from harness.comparison import ScoredOn, ScoreMatrix, answers, from_scores, from_table, join, measure_to_take
+from harness.comparison import ScoredOn, ScoreMatrix, answers, from_rows, from_scores, join, measure_to_take
 from harness.comparison.matrix import differences, matrix_differences
 from harness.values.errors import ConfigError, HarnessError
 from harness.values.types import QueryScore
@@ -40,15 +38,15 @@ def test_one_stage_can_be_selected():
         from_scores(ROWS, "m", SPLITS, stage="fusion")
 
 
-@pytest.mark.parametrize("how", [{}, {"dtype": str, "keep_default_na": False}])
-def test_a_table_reads_as_the_rows_do(how):
-    text = "setting,stage,query_id,split,measure,value\n" + "".join(
-        f"{r.setting},{r.stage},{r.query_id},{SPLITS[r.query_id]},{r.measure},"
-        f"{'' if r.value is None else r.value}\n"
+def test_rows_of_text_read_as_scores_do():
+    text = [
+        {
+            **{"setting": r.setting, "stage": r.stage, "query_id": r.query_id, "split": SPLITS[r.query_id]},
+            **{"cluster": "", "measure": r.measure, "value": "" if r.value is None else str(r.value)},
+        }
         for r in ROWS
-    )
-    found = from_table(pd.read_csv(io.StringIO(text), **how), "m")
-    expected = from_scores(ROWS, "m", SPLITS)
+    ]
+    found, expected = from_rows(text, "m"), from_scores(ROWS, "m", SPLITS)
     assert (found.settings, found.query_ids, found.splits) == (
         expected.settings,
         expected.query_ids,
@@ -179,7 +177,7 @@ def test_a_join_refuses_with_all_the_reasons():
 
 def stored(*measures, cut="500"):
     """What is asked of a stored result to choose a measure."""
-    rows = SimpleNamespace(per_query={"measure": list(measures) or ["cost"]})
+    rows = SimpleNamespace(per_query=[{"measure": name} for name in measures or ("cost",)])
     return SimpleNamespace(measures=measures, chunkings={"a": cut}, result=rows)
 
 
@@ -204,7 +202,7 @@ def test_the_measure_is_the_one_asked_for_or_the_headline_of_what_all_results_ha
 
 def test_answers_are_meant_where_the_measure_is_one_of_answers_alone(monkeypatch):
     def answered(*scored):
-        rankings = SimpleNamespace(per_query={"measure": ["ndcg_exp@10", "both"]})
+        rankings = SimpleNamespace(per_query=[{"measure": "ndcg_exp@10"}, {"measure": "both"}])
         return SimpleNamespace(measures=scored, result=rankings)
 
     one, other, unscored = answered("token_f1", "both"), answered("token_f1"), answered()

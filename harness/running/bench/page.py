@@ -89,10 +89,8 @@ def headline(tables: report.Tables) -> str:
 def _stored(tables: report.Tables) -> comparison.Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row["status"] == "read"}
-    scores = report.frame_of(tables["per_query"])
-    return comparison.Stored.of(
-        report.StoredResult(tables.name, scores, dict(tables.record), texts, judged="")
-    )
+    result = report.StoredResult(tables.name, tables["per_query"], dict(tables.record), texts, judged="")
+    return comparison.Stored.of(result)
 
 
 def _reranked(

@@ -6,20 +6,18 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from harness.comparison import Stored, names_of, read_stored
 from harness.measures import Scorer, SpanQrels, family_of
-from harness.report import ScoringInputs, StoredResult, read_graded_spans, read_scoring_inputs
+from harness.report import Row, ScoringInputs, StoredResult, read_graded_spans, read_scoring_inputs
 from harness.running.config.models import RelevanceConfig
 from harness.running.evaluate.evaluating import queries_to_score
 from harness.values import HarnessError, Judgment, counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def read_united(
@@ -99,7 +97,7 @@ def _again(
     measure: str | None,
 ) -> StoredResult:
     relevance = result.record["config"]["relevance"]
-    wanted = measure or str(result.per_query["measure"].iloc[0])
+    wanted = measure or result.per_query[0]["measure"]
     if not can_be_rescored(wanted):
         raise HarnessError(
             f"{wanted} cannot be scored again from {folder} on the judgments of all results. Compare by a "
@@ -144,11 +142,11 @@ def can_be_rescored(measure: str) -> bool:
 
 
 def rescored(
-    per_query: pd.DataFrame,
+    per_query: Sequence[Row],
     scored_from: ScoringInputs,
     judgments: Sequence[Judgment],
     relevance: Mapping[str, Any],
-) -> pd.DataFrame:
+) -> list[Row]:
     """The rows of per_query.csv with the values that ``judgments`` give.
 
     ``relevance`` is that of the run record. Measures that need more than the folder holds, such as those
@@ -157,7 +155,7 @@ def rescored(
     rules = RelevanceConfig(**{key: relevance[key] for key in SCORING_RULES if key in relevance})
     queries = queries_to_score(scored_from.queries, judgments, rules)
     spans = SpanQrels.from_judgments(judgments)
-    measures = [name for name in dict.fromkeys(per_query["measure"]) if can_be_rescored(name)]
+    measures = [name for name in dict.fromkeys(row["measure"] for row in per_query) if can_be_rescored(name)]
     values: dict[tuple[str, str, str, str], str] = {}
     scorers = {
         setting: Scorer(
@@ -174,7 +172,5 @@ def rescored(
         for query, row in zip(table.query_ids, table.values.tolist(), strict=True):
             for measure, value in zip(measures, row, strict=True):
                 values[setting, stage, query, measure] = "" if np.isnan(value) else repr(value)
-    kept = per_query[per_query["measure"].isin(measures)].copy()
-    keys = zip(*(kept[name] for name in ("setting", "stage", "query_id", "measure")), strict=True)
-    kept["value"] = [values[key] for key in keys]
-    return kept
+    key = itemgetter("setting", "stage", "query_id", "measure")
+    return [{**row, "value": values[key(row)]} for row in per_query if row["measure"] in measures]

@@ -68,18 +68,18 @@ class Oracle:
             # made anew for each set of chunks: all queries' at once would take kilobytes a judgment
             evidence = EvidenceSegments.of(self._scorer, spans, rows, self._unit, self._paying)
             names = [self._scorer.chunks.chunk_ids[row] for row in rows]
-            orders = [
-                greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in (True, False)
-            ]
-            by_rate, by_gain = (
+            # one chunk has one order
+            ways = (True, False) if len(allowed) > 1 else (True,)
+            orders = [greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in ways]
+            ranked = [
                 Ranking(
                     self._query_ids[at],
                     tuple(names[i] for i in order),
                     tuple(-float(i) for i in range(len(order))),
                 )
                 for order in orders
-            )
-            self._known[at, allowed] = by_rate, by_gain, most_earned(evidence, allowed, self._paying)
+            ]
+            self._known[at, allowed] = ranked[0], ranked[-1], most_earned(evidence, allowed, self._paying)
         return self._known[at, allowed]
 
 

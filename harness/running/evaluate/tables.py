@@ -246,9 +246,8 @@ def surrounding_rows(
     """The text up to ``AROUND`` characters before and after every passage that passages.csv holds."""
     shown: dict[str, list[values.Span]] = {}
     around: dict[str, list[values.Span]] = {}
-    for chunk_id, document in {
-        r.chunk_id: r.document for r in ranked if r.rank <= report.PASSAGE_RANKS
-    }.items():
+    deepest = report.PASSAGE_RANKS
+    for chunk_id, document in {r.chunk_id: r.document for r in ranked if r.rank <= deepest}.items():
         *before, (start, end) = report.spans_of_chunk(chunk_id)
         shown.setdefault(document, []).extend((*before, (start, end)))
         around.setdefault(document, []).append((max(0, start - AROUND), end + AROUND))
