@@ -26,11 +26,10 @@ VECTOR = bytes(range(256)) * 6
 
 @pytest.fixture(params=["memory://cache", "local"])
 def url(request, tmp_path):
-    if request.param == "local":
-        return f"file://{tmp_path}/there"
+    yield f"file://{tmp_path}/there" if request.param == "local" else request.param
     system = fsspec.filesystem("memory")
-    request.addfinalizer(lambda: (system.store.clear(), system.pseudo_dirs.__setitem__(slice(None), [""])))
-    return request.param
+    system.store.clear()
+    system.pseudo_dirs[:] = [""]
 
 
 class Machine:
@@ -93,7 +92,7 @@ def test_each_machine_gets_what_the_others_have_and_nothing_twice(url, tmp_path)
     one.shared.pull()
     assert one.values(one.layout.vectors("e")) == {"a": VECTOR, "b": b"1.25", "c": b"new"}
     assert one.asked() == ["first", "second"]
-    assert not one.faults.sentences() and not two.faults.sentences()
+    assert one.faults.sentences() == two.faults.sentences() == []
 
 
 def test_a_cleared_cache_is_filled_again(url, tmp_path):
