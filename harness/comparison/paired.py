@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -153,7 +154,7 @@ def compare_rows(
 
 def number(value: float | np.floating[Any]) -> float | None:
     """A plain float, None for NaN and infinity."""
-    return float(value) if np.isfinite(value) else None
+    return float(value) if math.isfinite(value) else None
 
 
 def win_tie_loss(rows: Floats, tolerance: float = stats.ROUNDING) -> tuple[Ints, Ints, Ints]:

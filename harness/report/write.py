@@ -113,7 +113,7 @@ def write_table(folder: Path, spec: TableSpec[R], rows: Iterable[R]) -> None:
         with (
             path.open("rb") as plain,
             (folder / f"{spec.file}{PACKED}").open("wb") as file,
-            gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed,
+            gzip.GzipFile("", "wb", compresslevel=3, fileobj=file, mtime=0) as packed,
         ):
             shutil.copyfileobj(plain, packed, 1 << 20)
         path.unlink()

@@ -140,22 +140,22 @@ def _ranked(
 ) -> Iterator[RankedRow]:
     given = {ranking.query_id: ranking.scores for ranking in searched.rankings[stage]}
     items = scores.items
-    for query, rank, row, grade, earned in zip(
-        items.query, items.rank, items.chunk, items.grade, items.earned, strict=True
-    ):
+    columns = (items.query, items.rank, items.chunk, items.grade, items.earned)
+    # lists: an array makes each number anew as it is gone through
+    for query, rank, row, grade, earned in zip(*(column.tolist() for column in columns), strict=True):
         query_id, chunk = scores.query_ids[query], searched.chunking.chunks[row]
         score = given[query_id][rank - 1]
         yield RankedRow(
             setting=searched.setting.name,
             stage=stage,
             query_id=query_id,
-            rank=int(rank),
+            rank=rank,
             chunk_id=chunk.chunk_id,
             document=chunk.doc_id,
             page=documents[chunk.doc_id].page_of(chunk.start),
             score=None if score == NOT_SCORED else score,
-            grade=None if grade == UNJUDGED else int(grade),
-            earned=int(earned),
+            grade=None if grade == UNJUDGED else grade,
+            earned=earned,
             text=chunk.text,
         )
 
@@ -167,11 +167,10 @@ def _qrels(scorer: Scorer, counted: Collection[str]) -> ChunkQrels:
     relevant = counts & (graded.grade > 0)
     stands_for = np.stack([graded.query[relevant], graded.evidence[relevant]], axis=1)
     pairs, times = np.unique(stands_for, axis=0, return_counts=True)
+    columns = (column[counts].tolist() for column in (graded.query, graded.chunk, graded.grade))
     rows = [
-        (scorer.query_ids[query], chunk_ids[chunk], int(grade))
-        for query, chunk, grade in zip(
-            graded.query[counts], graded.chunk[counts], graded.grade[counts], strict=True
-        )
+        (scorer.query_ids[query], chunk_ids[chunk], grade)
+        for query, chunk, grade in zip(*columns, strict=True)
     ]
     return ChunkQrels(
         rows=sorted(rows, key=lambda row: row[0]),
