@@ -11,8 +11,8 @@ from typing import Any
 
 from harness import comparison, report, running
 from harness.cli.commands.declaring import command, flag, formats, option, path
-from harness.cli.commands.shared import names_in_words, write_with_picture
-from harness.cli.terminal import print_line, write_lines, write_out, write_parts
+from harness.cli.commands.shared import write_tables
+from harness.cli.terminal import print_line, write_lines, write_out
 from harness.values import ANSWER, ConfigError, listed
 
 _COMPARE = """\
@@ -93,15 +93,7 @@ def compare(args: argparse.Namespace) -> int:
         return 0
     parts = comparison.compared_parts(verdict, only_real=args.format != "text")
     before = _before({name: one for name, (_, one) in own.items()}, measure, done)
-    names = names_in_words(verdict)
-    parts = tuple(
-        report.in_words(part, names) if isinstance(part, report.Table) else part
-        for part in (*before, *parts, *_after(args, stored, scores, verdict))
-    )
-    if args.format == "markdown" and args.output is not None:
-        write_with_picture(parts, args.output, lambda: comparison.glance_of(verdict))
-    else:
-        write_parts(parts, args.format, args.output)
+    write_tables((*before, *parts, *_after(args, stored, scores, verdict)), args, verdict)
     return 0
 
 

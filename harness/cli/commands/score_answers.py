@@ -10,7 +10,7 @@ from harness import data, report, running, store
 from harness.cli.commands import shared
 from harness.cli.commands.declaring import QUIET, command, flag, option, path, results_folder
 from harness.cli.terminal import TerminalReporter, print_line, show
-from harness.values import counted
+from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
 Measure existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
@@ -27,6 +27,7 @@ Measures that use a language model need a file that names it, such as the config
 
 Its answers are kept in the ledger and paid for once. Answers without a value are counted, and never score 0.
 """
+_TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
 _EXPORT = """\
 Write the answers of a run for other tools: JSON Lines with the columns of ragas (user_input,
 retrieved_contexts, response, reference) plus query_id, documents and cited.
@@ -53,13 +54,17 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 def score_answers(args: argparse.Namespace) -> int:
     """Score them and print the means."""
     names = shared.names_of_measures(args.measures)
-    shared.refuse_other_than_csv(args.output)
+    if args.output is not None and args.output.suffix.lower() != ".csv":
+        raise ConfigError(f"--output is {args.output}; name a .csv file.")
     config = running.load_answer_scoring(args.config, names)
     exchanges = data.read_answers(args.file)
     reporter = TerminalReporter(quiet=args.quiet)
     with running.Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            shared.print_prices(running.price_external(exchanges, config, context), shared.TWO_ROUNDS)
+            missing = running.price_external(exchanges, config, context)
+            for one in missing:
+                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
+            print_line(_TWO_ROUNDS if missing else "No calls are needed.")
             return 0
         found = running.score_external(exchanges, config, context)
     answered = sum(one.answer is not None for one in exchanges)

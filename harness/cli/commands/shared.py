@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import comparison, report, running, steps, store
+from harness import comparison, report, running, store
 from harness.cli.commands.declaring import Option, several
-from harness.cli.terminal import print_error, print_line, show, write_lines
-from harness.values import ConfigError, HarnessError, LlmError, counted
+from harness.cli.terminal import print_error, print_line, show, write_lines, write_parts
+from harness.values import ConfigError, LlmError, counted
 
 _SHOWN = 5
-TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
 
 
 def measures(default: str) -> Option:
@@ -32,12 +32,6 @@ def names_of_measures(given: Sequence[str]) -> list[str]:
     return found
 
 
-def refuse_other_than_csv(output: Path | None) -> None:
-    """Raise ConfigError for an ``--output`` that is no .csv file."""
-    if output is not None and output.suffix.lower() != ".csv":
-        raise ConfigError(f"--output is {output}; name a .csv file.")
-
-
 def refuse_below_one(**numbers: int | None) -> None:
     """Raise ConfigError for an option that counts, by its name, and is below 1."""
     for name, value in numbers.items():
@@ -51,14 +45,6 @@ def refuse_existing_sheet(path: Path | None) -> None:
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
 
 
-def print_prices(missing: Sequence[steps.PendingCalls], note: str = "") -> None:
-    """The calls that a dry run has found, what they cost, and a note about it; or that there are none."""
-    for one in missing:
-        print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
-    if note or not missing:
-        print_line(note if missing else "No calls are needed.")
-
-
 def print_ending(ending: running.FinalOutput) -> None:
     """The end of a run: notes, and last, where readers look first, the results at a glance."""
     if ending.notes:
@@ -67,20 +53,22 @@ def print_ending(ending: running.FinalOutput) -> None:
         print_line(line)
 
 
-def write_with_picture(
-    parts: Sequence[report.Part], output: Path, glance: Callable[[], comparison.Glance]
+def write_tables(
+    parts: Iterable[report.Part], args: argparse.Namespace, verdict: comparison.Verdict | None
 ) -> None:
-    """Markdown to a file; the verdict as a picture is written beside it, and shown on top."""
-    text = report.render(parts, "markdown")
-    try:
-        shown = glance()
-    except HarnessError:
-        # tables stand where there is no verdict
-        write_lines(text, output)
+    """Print parts, or write them to a file, in the format of ``args``; their tables name settings in words.
+
+    In a Markdown file the verdict is shown on top, as a picture that is written beside the file.
+    """
+    names = names_in_words(verdict)
+    parts = [report.in_words(part, names) if isinstance(part, report.Table) else part for part in parts]
+    if verdict is None or args.format != "markdown" or args.output is None:
+        write_parts(parts, args.format, args.output)
         return
-    picture = output.with_suffix(".svg")
+    shown, picture = comparison.glance_of(verdict), args.output.with_suffix(".svg")
     store.write_text(picture, comparison.svg_of(shown))
-    write_lines(f"![{shown.sentence}]({picture.name})\n\n{text}", output)
+    text = report.render(parts, "markdown")
+    write_lines(f"![{shown.sentence}]({picture.name})\n\n{text}", args.output)
 
 
 def names_in_words(verdict: comparison.Verdict | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import comparison, report, running
 from harness.cli.commands.declaring import command, formats, option, path, results_folder
-from harness.cli.commands.shared import names_in_words, write_with_picture
+from harness.cli.commands.shared import names_in_words, write_tables
 from harness.cli.terminal import (
     TerminalReporter,
     fitting_summary,
@@ -80,22 +80,13 @@ def show(args: argparse.Namespace) -> int:
         found = comparison.verdict_json(comparison.verdict_on(args.results))
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
     else:
-        parts = _parts(args, rows, record)
-        if args.format == "markdown" and args.output is not None:
-            write_with_picture(
-                parts, args.output, lambda: comparison.glance_of(comparison.verdict_on(args.results))
-            )
-        else:
-            write_parts(parts, args.format, args.output)
+        _show_all(args, rows, record)
     return 0
 
 
-def _parts(
-    args: argparse.Namespace, rows: list[report.SummaryRow], record: dict[str, Any]
-) -> list[report.Part]:
+def _show_all(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict[str, Any]) -> None:
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
     sentences, measure, verdict = _verdict_or_why(args.results, rows, record)
-    names = names_in_words(verdict)
     parts: list[report.Part] = [sentences, *(comparison.names_table(verdict) if verdict else ())]
     parts += [brief] if (brief := comparison.brief_verdict(args.results)) else []
     if args.format == "text" and args.output is None:
@@ -103,7 +94,7 @@ def _parts(
     else:
         parts.append(report.summary_table(name, rows, level, measure))
     losses = report.read_any(args.results, report.LossRow)
-    parts += [report.loss_table(losses, measure, names)] if losses else []
+    parts += [report.loss_table(losses, measure, names_in_words(verdict))] if losses else []
     filtered = report.read_any(args.results, report.FilterRow)
     parts += [comparison.filter_table(filtered)] if filtered else []
     parts += report.answer_parts(lambda row: report.read_any(args.results, row))
@@ -112,7 +103,7 @@ def _parts(
         parts += [(note,)] if note else []
     chunks = report.cells_of(args.results, "chunks")
     parts += [report.chunk_table(chunks)] if chunks else []
-    return [report.in_words(part, names) if isinstance(part, report.Table) else part for part in parts]
+    write_tables(parts, args, verdict)
 
 
 def _verdict_or_why(

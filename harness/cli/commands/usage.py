@@ -7,12 +7,14 @@ import difflib
 import re
 import textwrap
 from collections.abc import Collection
+from functools import partial
 from typing import Any, NoReturn
 
 from harness import __version__
 from harness.cli.commands import COMMANDS, REMOVED, command_named
 from harness.values import printable_lines
 
+_wrapped = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
 _COMMENT = re.compile(r"^(?P<indent> +)(?P<command>\S.*?) {2,}(?P<comment>\S.*)$")
 _DESCRIPTION = """\
 Benchmark retrieval over your own documents: which chunking, retriever and reranker
@@ -38,13 +40,13 @@ class Help(argparse.RawDescriptionHelpFormatter):
                 prose.append(line)
                 continue
             if prose:
-                out += textwrap.wrap(" ".join(prose), width, break_long_words=False, break_on_hyphens=False)
+                out += _wrapped(" ".join(prose), width)
                 prose = []
             out += _example(line, width)
         return "\n".join(indent + line for line in out).rstrip() + "\n"
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return textwrap.wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
+        return _wrapped(" ".join(text.split()), width)
 
 
 def _example(line: str, width: int) -> list[str]:
@@ -65,13 +67,7 @@ def _example(line: str, width: int) -> list[str]:
 def _folded(command: str, width: int) -> list[str]:
     """A command over several lines, as a shell takes it."""
     indent = " " * (len(command) - len(command.lstrip()))
-    lines = textwrap.wrap(
-        command.strip(),
-        width - len(indent) - 2,
-        subsequent_indent="    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    lines = _wrapped(command.strip(), width - len(indent) - 2, subsequent_indent="    ")
     joined = [indent + line for line in lines]
     return [line + " \\" for line in joined[:-1]] + joined[-1:]
 
