@@ -11,12 +11,12 @@ from functools import partial
 import numpy as np
 
 from harness.judge import Pool, PoolJudgeConfig
-from harness.models import Estimate, ServedEncoder, ServedEstimate, ServedPairs, estimate_tokens
+from harness.models import Estimate, ServedEstimate, ServedPairs, estimate_tokens
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
 from harness.running.answering.scores import MeasuringTools, cases_of, pending_calls
 from harness.running.bench.flow import prepare
-from harness.running.bench.spread import Looked, depths, most_pairs, pairs_to_score, spread_of, texts_of
-from harness.running.compute import is_computed, pending_call
+from harness.running.bench.spread import Looked, depths, pairs_left, pairs_to_score, spread_lines, texts_left
+from harness.running.compute import pending_call
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpora import Corpora
@@ -24,7 +24,6 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.pool import estimate_pool, flag_passages, make_pool
-from harness.running.passes import encoding
 from harness.running.precision import what_fast_saves
 from harness.running.search import Chunked, Searched, as_read, search_settings, stored_search
 from harness.running.tools import RETRIEVE, RunTools
@@ -124,8 +123,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
             calls |= tools.run_rewriters(point.setting.rewrite, point.setting.retrieve, queries)
         looked: list[Looked] = [stored_search(point, queries, context) for point in points]
         services = _services(points, looked)
-        spread = spread_of(points, looked, queries, config, context)
-        for line in spread.lines() if spread is not None else ():
+        for line in spread_lines(points, looked, queries, config, context):
             reporter.note(line)
         endpoints: tuple[PendingCalls, ...] = ()
         if not search:
@@ -190,12 +188,10 @@ def _settings(
     for point, found in zip(points, looked, strict=True):
         name, health = point.setting.name, point.chunking.health
         missing = {
-            (model, key)
-            for model, (config, texts) in texts_of([point], (), context).items()
-            for key in texts.keys() - is_computed("vectors", texts, encoding(config, context).path, context)
+            (model.fingerprint, key) for _, model, left, _ in texts_left([point], (), context) for key in left
         }
         scored = pairs_to_score(point, found, context)
-        pairs = len(scored - planned) + most_pairs(point, found, len(queries))
+        pairs = sum(pairs_left(point, found, len(queries))) - len(scored & planned)
         yield SettingPlan(
             name,
             chunks=len(point.chunking.chunks),
@@ -213,12 +209,9 @@ def _texts_to_buy(
     points: Sequence[Chunked], queries: Sequence[Query], context: Context
 ) -> Iterator[PendingCalls]:
     """The vectors that endpoints would be asked for, by model."""
-    for config, items in texts_of(points, queries, context).values():
-        encoder = context.models.encoder(config)
-        if isinstance(encoder, ServedEncoder):
-            known = is_computed("vectors", items, encoding(config, context).path, context)
-            left = [text for key, text in items.items() if key not in known]
-            yield pending_call(left, len(known), encoder)
+    for _, model, left, known in texts_left(points, queries, context):
+        if model.served is not None:
+            yield pending_call(list(left.values()), known, model.served)
 
 
 def _pairs_to_buy(

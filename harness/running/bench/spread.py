@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.models import EncoderConfig, ServedEncoder
+from harness.models import EncoderConfig
 from harness.running.compute import digest, is_computed
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context, NotStoredError
@@ -20,18 +20,25 @@ from harness.values import Query, counted, duration
 Looked = Searched | NotStoredError | PendingCallsError
 """The search of a setting by what is stored, or the first thing that it lacks."""
 
-Texts = dict[str, tuple[EncoderConfig, dict[bytes, str]]]
 
+def texts_left(
+    points: Sequence[Chunked], queries: Sequence[Query], context: Context
+) -> Iterator[tuple[str, ModelPass, dict[bytes, str], int]]:
+    """For each encoder its name, the texts that searching still has to embed, and how many are embedded.
 
-def texts_of(points: Sequence[Chunked], queries: Sequence[Query], context: Context) -> Texts:
-    """The texts that searching embeds, by the fingerprint of their encoder; queries are taken as they are."""
-    found: Texts = {}
+    Queries are taken as they are.
+    """
+    found: dict[str, tuple[EncoderConfig, dict[bytes, str]]] = {}
     for point in points:
         for retriever in point.setting.retrieve.every():
             for config, texts in RETRIEVERS.make(retriever).wants(point.chunking.passages, queries):
                 items = found.setdefault(context.models.encoder(config).fingerprint, (config, {}))[1]
                 items.update((digest(text), text) for text in texts)
-    return found
+    for config, items in found.values():
+        model = encoding(config, context)
+        known = is_computed("vectors", items, model.path, context)
+        left = {key: text for key, text in items.items() if key not in known}
+        yield config.model_name, model, left, len(known)
 
 
 def pairs_to_score(point: Chunked, found: Looked, context: Context) -> set[tuple[str, bytes]]:
@@ -42,12 +49,12 @@ def pairs_to_score(point: Chunked, found: Looked, context: Context) -> set[tuple
     return set()
 
 
-def most_pairs(point: Chunked, found: Looked, queries: int) -> int:
-    """At most how many pairs rerankers score that depend on what is not known yet."""
-    if isinstance(found, Searched):
-        return 0
-    first = found.place + 1 if isinstance(found, NotStoredError) and found.what == "pairs" else 0
-    return queries * sum(depths(point)[first:])
+def pairs_left(point: Chunked, found: Looked, queries: int) -> list[int]:
+    """How many pairs each reranker still has to score: of what is not known yet, at most."""
+    most = [0 if isinstance(found, Searched) else queries * depth for depth in depths(point)]
+    if isinstance(found, NotStoredError) and found.what == "pairs":
+        return [*[0] * found.place, len(found.keys), *most[found.place + 1 :]]
+    return most
 
 
 def depths(point: Chunked) -> list[int]:
@@ -92,34 +99,16 @@ class StageSpread:
         return f"{self.stage}: {self.items}{batches} on {workers}: {took} ({self.measured})."
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The stages on the workers of a cluster, and a sentence on what stays on this machine."""
-
-    engine: str
-    stages: tuple[StageSpread, ...]
-    here: str
-
-    def lines(self) -> list[str]:
-        """What a plan prints."""
-        known = [stage.wall for stage in self.stages if stage.wall is not None]
-        more = [] if len(known) == len(self.stages) else ["what is unknown"]
-        together = " and ".join([*([duration(sum(known))] if known else []), *more])
-        total = [f"On the workers, together: {together}."] if len(self.stages) > 1 else []
-        none = [] if self.stages else ["Nothing is left to compute on workers."]
-        return [self.engine, *map(str, self.stages), *none, *total, self.here]
-
-
-def spread_of(
+def spread_lines(
     points: Sequence[Chunked],
     looked: Sequence[Looked],
     queries: Sequence[Query],
     config: BenchConfig,
     context: Context,
-) -> Spread | None:
-    """How the work that is left would be spread; None without a cluster. Documents have been read already."""
+) -> Iterator[str]:
+    """How the work that is left would be spread; none without a cluster. Documents have been read already."""
     if not context.engine.apart:
-        return None
+        return
     workers, asked = context.engine.size(), config.engine
     where = f"ray at {asked.address}, {counted(workers, 'worker')} of {counted(asked.threads, 'CPU')}"
     gpus = f" and {asked.gpus:g} GPUs" if asked.gpus else ""
@@ -127,23 +116,28 @@ def spread_of(
         *_embedding(points, queries, workers, asked, context),
         *_scoring(points, looked, queries, workers, asked, context),
     ]
-    return Spread(f"Engine: {where}{gpus}.", tuple(stages), _here(config))
+    yield f"Engine: {where}{gpus}."
+    yield from map(str, stages)
+    if not stages:
+        yield "Nothing is left to compute on workers."
+    if len(stages) > 1:
+        known = [stage.wall for stage in stages if stage.wall is not None]
+        parts = [duration(sum(known))] if known else []
+        parts += [] if len(known) == len(stages) else ["what is unknown"]
+        yield f"On the workers, together: {' and '.join(parts)}."
+    yield _here(config)
 
 
 def _embedding(
     points: Sequence[Chunked], queries: Sequence[Query], workers: int, asked: EngineConfig, context: Context
 ) -> Iterator[StageSpread]:
-    for config, items in texts_of(points, queries, context).values():
-        model = encoding(config, context)
-        if isinstance(context.models.encoder(config), ServedEncoder) or model.batches is None:
-            continue
-        known = is_computed("vectors", items, model.path, context)
-        left = [text for key, text in items.items() if key not in known]
-        if left:
-            batches = sum(1 for _ in model.batches(left))
-            seconds, measured = _seconds(model, sum(map(len, left)), asked, context)
-            texts = counted(len(left), "text")
-            yield StageSpread(f"embed by {config.model_name}", texts, batches, workers, seconds, measured)
+    for name, model, left, _ in texts_left(points, queries, context):
+        if left and model.batches is not None:
+            texts = list(left.values())
+            batches = sum(1 for _ in model.batches(texts))
+            seconds, measured = _seconds(model, sum(map(len, texts)), asked, context)
+            items = counted(len(texts), "text")
+            yield StageSpread(f"embed by {name}", items, batches, workers, seconds, measured)
 
 
 def _scoring(
@@ -159,10 +153,9 @@ def _scoring(
     question = sum(len(query.text) for query in queries) / max(1, len(queries))
     for point, found in zip(points, looked, strict=True):
         chunk = sum(map(len, point.chunking.passages.texts)) / max(1, len(point.chunking.passages.texts))
-        for place, (config, depth) in enumerate(zip(point.setting.rerank, depths(point), strict=True)):
+        for config, pairs in zip(point.setting.rerank, pairs_left(point, found, len(queries)), strict=True):
             if not isinstance(context.models.reranker(config), LocalModelScorer):
                 continue
-            pairs = _pairs_left(found, place, depth * len(queries))
             fingerprint = context.models.reranker(config).fingerprint
             _, before, length = left.get(fingerprint, (config, 0, 0.0))
             left[fingerprint] = config, before + pairs, length + pairs * (chunk + question)
@@ -171,15 +164,6 @@ def _scoring(
             seconds, measured = _seconds(scoring(config, context), math.ceil(length), asked, context)
             most = f"at most {counted(pairs, 'pair')}"
             yield StageSpread(f"score by {config.model_name}", most, None, workers, seconds, measured)
-
-
-def _pairs_left(found: Looked, place: int, most: int) -> int:
-    """The pairs that the reranker at a place still has to score: known, or at most."""
-    if isinstance(found, Searched):
-        return 0
-    if isinstance(found, NotStoredError) and found.what == "pairs" and place <= found.place:
-        return len(found.keys) if place == found.place else 0
-    return most
 
 
 def _seconds(
