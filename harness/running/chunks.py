@@ -202,7 +202,9 @@ def _examined(
     examined_key = key_of(key, steps.HEALTH_VERSION, steps.OUTLINE_VERSION)
     stored = context.artifacts.get("chunk_health", examined_key)
     if stored is None:
-        lengths = steps.token_lengths(chunks, tokenizer)
+        lengths = context.prepared.lengths.pop(key, None)
+        if lengths is None:
+            lengths = steps.token_lengths(chunks, tokenizer)
         health = steps.examine(chunks, lengths, outlines(corpus, context), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": health}
         context.artifacts.put("chunk_health", examined_key, stored)

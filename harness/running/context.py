@@ -14,6 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 import harness
 from harness import models, steps, store, values
 from harness.models import (
@@ -88,6 +91,8 @@ class Prepared:
     """The contexts of chunks that have not been asked for."""
     chunks: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
     """All chunks of a text, a chunker and a tokenizer."""
+    lengths: dict[str, NDArray[np.int32]] = field(default_factory=dict)
+    """The tokens of chunks that workers have cut, until they are examined."""
 
 
 Local = TypeVar("Local", bound=StageConfig)

@@ -230,11 +230,23 @@ def cut(
 
     Settings with the same chunks share them in memory.
     """
-    encoder = "" if config.embed is None else context.models.encoder(config.embed).fingerprint
-    key = key_of(corpus.key, steps.chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
+    key = chunking_key(corpus, config, tokenizer, context)
     if key not in context.prepared.chunks:
-        context.prepared.chunks[key] = tuple(_cut(corpus, config, tokenizer, context, key_of(key, _FORMAT)))
+        context.prepared.chunks[key] = tuple(_cut(corpus, config, tokenizer, context, stored_as(key)))
     return context.prepared.chunks[key], key
+
+
+def chunking_key(
+    corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context
+) -> str:
+    """What identifies text, chunker and tokenizer."""
+    encoder = "" if config.embed is None else context.models.encoder(config.embed).fingerprint
+    return key_of(corpus.key, steps.chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
+
+
+def stored_as(key: str) -> str:
+    """The key of the artifact with the chunks of a chunking."""
+    return key_of(key, _FORMAT)
 
 
 def _cut(
@@ -250,11 +262,16 @@ def _cut(
             for start, end, *before in rows
         ]
     chunks = steps.chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
-    spans: dict[str, list[list[Any]]] = {}
-    for chunk in chunks:
-        spans.setdefault(chunk.doc_id, []).append([chunk.start, chunk.end, *map(list, chunk.before)])
-    context.artifacts.put("chunks", place, spans)
+    context.artifacts.put("chunks", place, places_of(chunks))
     return chunks
+
+
+def places_of(chunks: Iterable[Chunk]) -> dict[str, list[list[Any]]]:
+    """Start and end of every chunk by document, and the ranges shown before it, as they are stored."""
+    places: dict[str, list[list[Any]]] = {}
+    for chunk in chunks:
+        places.setdefault(chunk.doc_id, []).append([chunk.start, chunk.end, *map(list, chunk.before)])
+    return places
 
 
 def outlines(corpus: Corpus, context: Context) -> dict[str, steps.Outline]:

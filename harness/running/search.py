@@ -15,6 +15,7 @@ from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.config.models import Setting
 from harness.running.context import Context, NotStoredError
 from harness.running.corpus import Corpus
+from harness.running.cutting import cut_apart
 from harness.running.passes import embed_for_all, score_for_all
 from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import Effort, FilterResult, PendingCallsError, Phrasings, RetrievalResult, rerank
@@ -81,7 +82,7 @@ class Chunked:
 
 
 def cut_for_all(
-    settings: Iterable[Setting],
+    settings: Sequence[Setting],
     corpora: Corpus | Mapping[str, Corpus],
     context: Context,
     done: Callable[[], None] = lambda: None,
@@ -92,10 +93,13 @@ def cut_for_all(
     """
     points: list[Chunked] = []
     problems: dict[str, list[str]] = {}
+    of = {one.name: corpora if isinstance(corpora, Corpus) else corpora[one.name] for one in settings}
+    if context.engine.apart and context.may_ask:
+        cut_apart([(setting, of[setting.name]) for setting in settings], context)
     for setting in settings:
         begun = perf_counter()
         found: list[str] = []
-        corpus = corpora if isinstance(corpora, Corpus) else corpora[setting.name]
+        corpus = of[setting.name]
         chunking = chunk_corpus(corpus, setting, context, found.append)
         points.append(Chunked(setting, chunking, perf_counter() - begun))
         for problem in found:

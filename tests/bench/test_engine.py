@@ -14,7 +14,9 @@ from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench import spread
 from harness.running.bench.spread import StageSpread
+from harness.running.cutting import CutPart, cut_part
 from harness.running.engine import Done, Engine, ModelJob, Rate, make_engine
+from harness.steps.chunk.recursive import RecursiveConfig
 from harness.values import CorpusError, ModelError, Silent
 from tests.command import exit_code
 
@@ -61,10 +63,44 @@ def test_parts_that_end_in_another_order_elsewhere_give_the_same_bytes(write_con
     monkeypatch.setattr("harness.steps.search.retrieve.scan._ROWS", 3)
     config = running.load_config(write_config(cache="elsewhere", retrieve=SEARCHED))
     elsewhere = tables(running.run_or_reuse(config, Silent(), again=True).folder)
-    assert set(scattered.jobs) == {"ModelJob", "ParseJob", "_BlockScan", "partial"}
+    assert set(scattered.jobs) == {"ModelJob", "ParseJob", "_BlockScan", "function", "partial"}
     monkeypatch.setattr("harness.running.context.make_engine", make_engine)
     config = running.load_config(write_config(cache="here", retrieve=SEARCHED))
     assert tables(running.run_or_reuse(config, Silent(), again=True).folder) == elsewhere
+
+
+def test_documents_are_cut_for_all_settings_in_one_pass_and_once(write_config, scattered, monkeypatch):
+    monkeypatch.setattr("harness.running.cutting._CHARACTERS", 300)
+    asked = []
+    cut = scattered.map
+
+    def noted(job, parts, *more):
+        asked.extend(
+            (part.config.chunk_size, len(part.documents)) for part in parts if hasattr(part, "config")
+        )
+        return cut(job, parts, *more)
+
+    monkeypatch.setattr(scattered, "map", noted)
+    path = write_config(
+        cache="elsewhere",
+        chunk="{kind: recursive, chunk_size: [90, 180]}",
+        retrieve="{kind: bm25}",
+        rerank="null",
+    )
+    elsewhere = tables(running.run_or_reuse(running.load_config(path), Silent(), again=True).folder)
+    # three documents are longer than a part may be
+    assert sorted(asked) == [(90, 1)] * 3 + [(180, 1)] * 3
+    running.run_or_reuse(running.load_config(path), Silent(), again=True)
+    assert len(asked) == 6
+    monkeypatch.setattr("harness.running.context.make_engine", make_engine)
+    path.write_text(path.read_text().replace("/elsewhere", "/here"))
+    assert tables(running.run_or_reuse(running.load_config(path), Silent(), again=True).folder) == elsewhere
+
+
+def test_a_worker_with_another_tokenizer_is_refused():
+    part = CutPart(RecursiveConfig(chunk_size=90), "embedded:all-MiniLM-L6-v2", "another", ())
+    with pytest.raises(ModelError, match=r"another tokenizer of this model.*Give both the same files"):
+        cut_part(part)
 
 
 def test_the_engine_does_not_decide_whether_results_are_up_to_date(write_config, capsys):
