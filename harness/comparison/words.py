@@ -10,8 +10,8 @@ from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_o
 from harness.comparison.paired import Comparison
 from harness.comparison.sentences import amount, finding_words, queries, sentence, these, worse_than
 from harness.comparison.stats import FEWEST_CLUSTERS
-from harness.comparison.verdict import LABELS, Conflict, Line, Role, Trust, Verdict, ways_with_other_sign
-from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, listed, signed
+from harness.comparison.verdict import LABELS, Line, Role, Trust, Verdict, ways_with_other_sign
+from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, by_key, listed, signed
 
 # With fewer queries, a caveat says that kinds of queries may be missing.
 MAY_MISS = 60
@@ -180,11 +180,8 @@ def _unjudged(verdict: Verdict) -> list[str]:
 
 def _disagreement(verdict: Verdict) -> str:
     """A sentence on the measures with another leader, and one on what each measure is good for."""
-    by_leader: dict[str, list[Conflict]] = {}
-    for one in verdict.conflicts:
-        by_leader.setdefault(one.found.setting, []).append(one)
     parts = []
-    for name, conflicts in by_leader.items():
+    for name, conflicts in by_key((one.found.setting, one) for one in verdict.conflicts).items():
         # described by the first that is real, if any is
         clear = max(conflicts, key=lambda one: one.found.real)
         finding = finding_words(clear.found, verdict.options.tolerance)
@@ -216,11 +213,9 @@ _SHOWN = 3
 
 def warning_lines(warnings: Sequence[ResultWarning]) -> list[str]:
     """One line for each warning, the first few of a kind."""
-    by_kind: dict[str, list[str]] = {}
-    for one in warnings:
-        by_kind.setdefault(one.kind, []).append(one.text if one.text.endswith(".") else f"{one.text}.")
     lines = []
-    for kind, texts in by_kind.items():
+    told = ((one.kind, one.text if one.text.endswith(".") else f"{one.text}.") for one in warnings)
+    for kind, texts in by_key(told).items():
         lines += texts[:_SHOWN]
         if more := len(texts) - _SHOWN if len(texts) > _SHOWN else 0:
             lines.append(f"{more} more on {kind}: the list warnings of record.json has all.")

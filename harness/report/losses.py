@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
 from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow, part_in_words
 from harness.report.tables import Table
-from harness.values import counted, interval, listed, number
+from harness.values import by_key, counted, interval, listed, number
 
 T = TypeVar("T")
 Way = tuple[str, str]
@@ -58,10 +58,7 @@ def is_route(step: str) -> bool:
 
 def losses_by_query(rows: Iterable[LossRow | AnswerLossRow]) -> Iterator[QueryLosses]:
     """Every query of every setting, and after it each of its routes, in the order of the rows."""
-    by_query: dict[tuple[str, str], list[LossRow | AnswerLossRow]] = {}
-    for row in rows:
-        by_query.setdefault((row.setting, row.query_id), []).append(row)
-    for own in by_query.values():
+    for own in by_key(((row.setting, row.query_id), row) for row in rows).values():
         yield _way([row for row in own if not is_route(row.step)], "")
         before = [row for row in own if row.part not in (CANDIDATES, ORDER, CHANGE)]
         for route in dict.fromkeys(row.step for row in own if is_route(row.step)):
@@ -70,9 +67,7 @@ def losses_by_query(rows: Iterable[LossRow | AnswerLossRow]) -> Iterator[QueryLo
 
 def mean_losses(rows: Iterable[LossRow | AnswerLossRow]) -> Means:
     """For every setting and route ('': none) the mean loss of each part by its name, and what is left."""
-    ways: dict[tuple[str, str], list[QueryLosses]] = {}
-    for one in losses_by_query(rows):
-        ways.setdefault((one.setting, one.route), []).append(one)
+    ways = by_key(((one.setting, one.route), one) for one in losses_by_query(rows))
     return {
         way: (
             {name: sum(one.losses[name] for one in own) / len(own) for name in own[0].losses},
@@ -92,10 +87,11 @@ def gap_note(rows: Iterable[LossRow]) -> str:
 
     It has the mean by part, of the setting where it is largest.
     """
-    gaps: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        if row.bound is not None and not is_route(row.step):
-            gaps.setdefault((name_of(row.step, row.part), row.setting), []).append(row.bound - row.left)
+    gaps = by_key(
+        ((name_of(row.step, row.part), row.setting), row.bound - row.left)
+        for row in rows
+        if row.bound is not None and not is_route(row.step)
+    )
     largest: dict[str, float] = {}
     for (part, _), own in gaps.items():
         largest[part] = max(largest.get(part, 0.0), sum(own) / len(own))
@@ -293,9 +289,7 @@ def _mean(row: AnswerSummaryRow) -> str:
 
 def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
     """How many answers each measure leaves without a value; where all settings agree, said once."""
-    by_measure: dict[str, list[AnswerSummaryRow]] = {}
-    for row in rows:
-        by_measure.setdefault(row.measure, []).append(row)
+    by_measure = by_key((row.measure, row) for row in rows)
     counted: dict[str, list[str]] = {}
     for measure, own in by_measure.items():
         counts = [row.n_not_scored for row in own]

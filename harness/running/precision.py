@@ -16,7 +16,7 @@ from harness.running.search import Searched, rerank_lists
 from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import Pair, PairScorer, Passages, RerankerConfig, RetrieverConfig, pairs_of
 from harness.store import key_of
-from harness.values import Query, Ranking, Silent, counted
+from harness.values import Query, Ranking, Silent, by_key, counted
 
 _FIRST = 10
 # the passages of a question: the first ones that were found, some of which are not in the first ten
@@ -151,9 +151,8 @@ def _orders(scorer: PairScorer, pairs: Sequence[Pair]) -> list[list[int]]:
     scores: dict[int, float] = {}
     for batch in scorer.batches(pairs):
         scores |= dict(zip(batch, scorer.score([pairs[i] for i in batch]).tolist(), strict=True))
-    by_query: dict[str, list[int]] = {}
-    for place in sorted(scores, key=lambda i: (-scores[i], i)):
-        by_query.setdefault(pairs[place][0], []).append(place)
+    best_first = sorted(scores, key=lambda i: (-scores[i], i))
+    by_query = by_key((pairs[place][0], place) for place in best_first)
     return [by_query[query] for query in sorted(by_query)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -14,7 +15,7 @@ from harness.running.config.models import Setting
 from harness.running.context import Context, NotStoredError
 from harness.running.resources import Resources
 from harness.store import key_of
-from harness.values import Query, Ranking
+from harness.values import Query, Ranking, by_key
 
 REWRITE = "rewrite"
 RETRIEVE = "retrieve"
@@ -125,13 +126,8 @@ class RunTools(Resources):
 
         What a language model would have to be asked, and may not be, is returned by its key.
         """
-        missing: dict[str, steps.PendingCalls] = {}
-        for config in (one.filter for one in retriever.every() if one.filter is not None):
-            try:
-                self.filtered(config, documents, queries)
-            except steps.PendingCallsError as error:
-                missing |= {one.key: one for one in error.missing}
-        return missing
+        filters = (one.filter for one in retriever.every() if one.filter is not None)
+        return pending_calls(partial(self.filtered, config, documents, queries) for config in filters)
 
     def run_rewriters(
         self, rewrite: steps.RewriterConfig | None, retriever: steps.RetrieverConfig, queries: Sequence[Query]
@@ -232,9 +228,7 @@ class RunTools(Resources):
         filtered = self.filtered(config, passages.documents, asked)
         bare = retriever.model_copy(update={"filter": None, "rewrite": None})
         if (weight := config.boost) is None:
-            groups: dict[frozenset[str] | None, list[Query]] = {}
-            for query, one in zip(asked, filtered, strict=True):
-                groups.setdefault(one.documents, []).append(query)
+            groups = by_key((one.documents, query) for query, one in zip(asked, filtered, strict=True))
             outputs = [
                 self.search("", bare, self.only(passages, among), own) for among, own in groups.items()
             ]
@@ -297,6 +291,17 @@ Own = TypeVar("Own", Query, steps.FilterResult, Ranking)
 
 # ranks held in memory when all chunks are ranked
 _CELLS = 4_000_000
+
+
+def pending_calls(attempts: Iterable[Callable[[], object]]) -> dict[str, steps.PendingCalls]:
+    """The first calls that models would get, by their keys, in a context that may not ask."""
+    missing: dict[str, steps.PendingCalls] = {}
+    for attempt in attempts:
+        try:
+            attempt()
+        except steps.PendingCallsError as error:
+            missing |= {one.key: one for one in error.missing}
+    return missing
 
 
 def merged(outputs: Sequence[steps.RetrievalResult], queries: Sequence[Query]) -> steps.RetrievalResult:

@@ -113,6 +113,7 @@ if TYPE_CHECKING:
         Slot,
         Split,
         WarningKind,
+        by_key,
         document_of,
         most_frequent,
         text_id,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from harness.values.columns import Column, id_of_query
 
@@ -16,6 +16,8 @@ SPLITS: tuple[Split, ...] = ("train", "validation")
 MAX_GRADE = 4
 # The score of a chunk that a reranker did not score: it keeps its place below all scored ones.
 NOT_SCORED = float("-inf")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,14 @@ class Slot:
 
 
 BY = "@"
+
+
+def by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values of each key, keys and values in the order of the pairs."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def text_id(doc_id: str, parser: str) -> str:

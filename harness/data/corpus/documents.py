@@ -16,7 +16,7 @@ from glob import glob, has_magic
 from pathlib import Path, PurePath
 
 from harness import values
-from harness.values import At, CorpusError, guide, refuse_special, version_of
+from harness.values import At, CorpusError, by_key, guide, refuse_special, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +219,7 @@ def _ids(paths: Sequence[Path], base: Path) -> dict[Path, str]:
     Folders count from ``base`` and as they are named, so that ids are the same on every machine.
     """
     ids: dict[Path, str] = {}
-    by_stem: dict[str, list[Path]] = {}
-    for path in paths:
-        by_stem.setdefault(document_id(path.stem), []).append(path)
-    for stem, own in by_stem.items():
+    for stem, own in by_key((document_id(path.stem), path) for path in paths).items():
         folders = [Path(os.path.relpath(path.parent, base)).parts for path in own]
         depth = 0
         if len(set(folders)) == len(folders) > 1:

@@ -14,7 +14,7 @@ from typing import Annotated
 from harness.data.corpus.anchoring import GivenPassage
 from harness.data.corpus.inputs import input_table, rows_of
 from harness.data.corpus.table import TABLES, InputTable, Row, read_table, suggestion
-from harness.values import Column, CorpusError, refuse_special
+from harness.values import Column, CorpusError, by_key, refuse_special
 
 PLACES = ("start", "page", "text")
 _PLACE = "Give text, or document with start and end, or document with page."
@@ -61,9 +61,7 @@ def read_hits(path: Path) -> HitFile:
     table = _table(path)
     _check_columns(table)
     ranked = "rank" in table.columns
-    by_query: dict[str, list[GivenHit]] = {}
-    for row in rows_of(table, GivenHit, partial(_fault, ranked)):
-        by_query.setdefault(row.query_id, []).append(row)
+    by_query = by_key((row.query_id, row) for row in rows_of(table, GivenHit, partial(_fault, ranked)))
     rising = not ranked and _rise(by_query.values())
     ordered = {
         query: _by_rank(rows) if ranked else sorted(rows, key=lambda row: -(row.score or 0.0))

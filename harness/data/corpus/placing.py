@@ -19,7 +19,7 @@ from harness.data.corpus.align import (
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.hits import GivenHit
 from harness.data.corpus.table import suggestion
-from harness.values import CorpusError, Document
+from harness.values import CorpusError, Document, by_key
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
 _ALIGNED_DOCUMENTS = 3
@@ -238,10 +238,8 @@ def _alike(
 ) -> dict[_Wanted, _Places]:
     """The likeliest place of every text that is nowhere word for word."""
     found = {key: _Places((), 0.0) for key in missing}
-    look_in: dict[str, list[_Wanted]] = {}
-    for key, doc_ids in _likeliest_documents(missing, documents).items():
-        for doc_id in doc_ids:
-            look_in.setdefault(doc_id, []).append(key)
+    likeliest = _likeliest_documents(missing, documents)
+    look_in = by_key((doc_id, key) for key, doc_ids in likeliest.items() for doc_id in doc_ids)
     for doc_id, keys in look_in.items():
         searcher = Searcher(documents[doc_id])
         for key in keys:

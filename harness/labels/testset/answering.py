@@ -13,7 +13,7 @@ from harness.labels.testset.state import Outcome, SetState, calls_made
 from harness.models import Model, TextForm, answers, jobs_of, text_of
 from harness.running import Context
 from harness.store import Ledger
-from harness.values import ConfigError, LlmAnswer, counted
+from harness.values import ConfigError, LlmAnswer, by_key, counted
 
 FOLDER = Path(__file__).parent / "answer_prompts"
 UNANSWERABLE = "UNANSWERABLE"
@@ -104,7 +104,6 @@ def _evidence(state: SetState, context: Context) -> dict[str, list[str]]:
     documents = state.documents(context)
     merged = final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values()
     relevant = [row for row in merged if (row.grade or 0) >= _RELEVANT and row.doc_id in documents]
-    texts: dict[str, list[str]] = {}
-    for row in sorted(relevant, key=lambda row: (-(row.grade or 0), row.key)):
-        texts.setdefault(row.query_id, []).append(documents[row.doc_id].text[row.start : row.end])
+    relevant.sort(key=lambda row: (-(row.grade or 0), row.key))
+    texts = by_key((row.query_id, documents[row.doc_id].text[row.start : row.end]) for row in relevant)
     return {query_id: best[:_SHOWN] for query_id, best in texts.items()}

@@ -10,7 +10,7 @@ from harness.data import answer_span
 from harness.judge import PairAgreement, pair_agreements
 from harness.labels.testset.rows import AnswerRow, DisagreementRow, GradeRow, Key
 from harness.labels.testset.state import SetState
-from harness.values import ConfigError, Document, Judgment
+from harness.values import ConfigError, Document, Judgment, by_key
 
 RULE = (
     "A passage gets the grade that was resolved; else the one that all people who graded it gave; else, if "
@@ -25,10 +25,7 @@ def final_grades(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] =
     said there. Its ``grade`` is None if people disagree, unresolved.
     """
     settled = {row.key: row.resolved for row in resolved if row.resolved is not None}
-    by_passage: dict[Key, list[GradeRow]] = {}
-    for row in rows:
-        if row.grade is not None:
-            by_passage.setdefault(row.key, []).append(row)
+    by_passage = by_key((row.key, row) for row in rows if row.grade is not None)
     merged: dict[Key, GradeRow] = {}
     for key, given in by_passage.items():
         people = [row for row in given if not row.by_model]

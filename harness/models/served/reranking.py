@@ -12,6 +12,7 @@ from harness.models.llm.faults import one_line
 from harness.models.llm.money import estimate_tokens
 from harness.models.served.endpoint import RerankEndpoint, compiled, fill
 from harness.models.served.fetching import ServedRequest, UnusableError, in_order, number, tokens_used
+from harness.values import by_key
 
 Pair = tuple[str, str]
 
@@ -63,10 +64,8 @@ class ServedPairs:
 
 def by_query(pairs: Sequence[Pair], size: int) -> list[list[int]]:
     """The places of pairs in groups of one query, up to ``size`` each."""
-    found: dict[str, list[int]] = {}
-    for place, (query, _) in enumerate(pairs):
-        found.setdefault(query, []).append(place)
-    return [places[at : at + size] for places in found.values() for at in range(0, len(places), size)]
+    found = by_key((query, place) for place, (query, _) in enumerate(pairs)).values()
+    return [places[at : at + size] for places in found for at in range(0, len(places), size)]
 
 
 def _scores(data: Any, count: int, endpoint: RerankEndpoint) -> tuple[list[Any], int | None]:

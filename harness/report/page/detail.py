@@ -16,7 +16,7 @@ from harness.report.rows.answers import ANSWER_PARTS, AnswerLossRow
 from harness.report.rows.ranked import spans_of_chunk
 from harness.report.rows.steps import CHANGE, PARTS, LossRow, part_in_words
 from harness.report.stored import Row
-from harness.values import Span, golden_answers, merge
+from harness.values import Span, by_key, golden_answers, merge
 
 UNJUDGED = -1
 
@@ -146,10 +146,8 @@ def _rankings(ranked: Sequence[Row], axes: Axes, known: dict[str, int]) -> list[
 
 def _evidence(judgments: Iterable[Row]) -> dict[str, list[Row]]:
     """The graded spans that settings were scored on, by query, best grade first."""
-    by_query: dict[str, list[Row]] = {}
-    for row in judgments:
-        if row["grade"] != "" and row["scored_on"] == "yes":
-            by_query.setdefault(row["query_id"], []).append(row)
+    scored_on = (row for row in judgments if row["grade"] != "" and row["scored_on"] == "yes")
+    by_query = by_key((row["query_id"], row) for row in scored_on)
     for rows in by_query.values():
         rows.sort(key=lambda row: (-int(row["grade"]), row["document"], int(row["start"])))
     return by_query
@@ -164,10 +162,9 @@ def _texts(
     """The text that passages show, as pieces by document: where each begins, and what it says."""
     if characters == 0:
         return {}
-    judged: dict[str, list[Span]] = {}
-    for rows in evidence.values():
-        for row in rows:
-            judged.setdefault(row["document"], []).append((int(row["start"]), int(row["end"])))
+    judged = by_key(
+        (row["document"], (int(row["start"]), int(row["end"]))) for rows in evidence.values() for row in rows
+    )
     merged = {document: merge(spans) for document, spans in judged.items()}
     pieces: dict[str, list[tuple[int, str]]] = {}
     for row in passages:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import Measure, QueryId, QuerySplit, Setting, Stage, table
-from harness.values import Column
+from harness.values import Column, by_key
 
 
 @table(
@@ -66,9 +66,6 @@ class FilterCounts:
 
 def count_filters(rows: Iterable[FilterRow]) -> dict[tuple[str, str], FilterCounts]:
     """The counts of every filter, by setting and step."""
-    by_filter: dict[tuple[str, str], list[FilterRow]] = {}
-    for row in rows:
-        by_filter.setdefault((row.setting, row.step), []).append(row)
     return {
         which: FilterCounts(
             queries=len(own),
@@ -80,7 +77,7 @@ def count_filters(rows: Iterable[FilterRow]) -> dict[tuple[str, str], FilterCoun
             left=sum(row.documents for row in own) / len(own),
             of=sum(row.of for row in own) / len(own),
         )
-        for which, own in by_filter.items()
+        for which, own in by_key(((row.setting, row.step), row) for row in rows).items()
     }
 
 

@@ -17,16 +17,18 @@ from harness.data import AnsweredQuery, Passage, input_table, read_rows, suggest
 from harness.judge import Corrected, corrected_mean, kendall_tau
 from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
-from harness.running.answering.scores import MeasuringTools, pending_calls, scored
+from harness.running.answering.scores import MeasuringTools, scored
 from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
 from harness.running.evaluate.scoring import values_of
+from harness.running.tools import pending_calls
 from harness.steps import PendingCalls
 from harness.values import (
     Column,
     CorpusError,
     HarnessError,
     QueryScore,
+    by_key,
     counted,
     golden_answers,
     guide,
@@ -75,7 +77,8 @@ def price_external(
     Raises CorpusError as ``score_external`` does.
     """
     cases, tools = _prepared(exchanges, config), MeasuringTools(config, context)
-    return pending_calls(partial(measure.run, cases, tools) for measure in config.answer_measures)
+    calls = pending_calls(partial(measure.run, cases, tools) for measure in config.answer_measures)
+    return tuple(calls.values())
 
 
 def _prepared(exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig) -> list[Case]:
@@ -135,10 +138,8 @@ def exported_answers(folder: Path, setting: str | None) -> list[AnsweredQuery]:
         raise HarnessError(f"{folder} has no setting {chosen!r} with answers. It has: {'; '.join(settings)}.")
     questions = {row.query_id: row for row in read_any(folder, QueryRow)}
     texts = {row.chunk_id: row.text for row in read_any(folder, PassageRow)}
-    read: dict[str, list[ReplyPassageRow]] = {}
-    for passage in sorted(read_any(folder, ReplyPassageRow), key=lambda one: one.place):
-        if passage.setting == chosen:
-            read.setdefault(passage.query_id, []).append(passage)
+    passages = sorted(read_any(folder, ReplyPassageRow), key=lambda one: one.place)
+    read = by_key((one.query_id, one) for one in passages if one.setting == chosen)
     exchanges = []
     for row in (row for row in replies if row.setting == chosen):
         query, places = questions[row.query_id], read.get(row.query_id, [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.passes import pair_scores
 from harness.running.tools import RunTools
 from harness.steps import Pair, PendingCalls, PendingCallsError, without_citations
-from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore
+from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore, by_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +72,6 @@ class MeasuringTools:
         return pair_scores(pairs, reranker_of(model), self.context)
 
 
-def pending_calls(attempts: Iterable[Callable[[], object]]) -> tuple[PendingCalls, ...]:
-    """The first calls that models would get, in a context that may not ask; each call once."""
-    missing: dict[str, PendingCalls] = {}
-    for attempt in attempts:
-        try:
-            attempt()
-        except PendingCallsError as error:
-            missing |= {one.key: one for one in error.missing}
-    return tuple(missing.values())
-
-
 @dataclass(frozen=True, slots=True)
 class Measured:
     """The answers of one setting as measures saw them, and their scores by measure, one a case each."""
@@ -120,10 +109,7 @@ def cases_of(
 
 def by_query(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
     """Graded spans by the query that they are graded for."""
-    found: dict[str, list[Judgment]] = {}
-    for judgment in judgments:
-        found.setdefault(judgment.query_id, []).append(judgment)
-    return found
+    return by_key((judgment.query_id, judgment) for judgment in judgments)
 
 
 def measure_all(

@@ -16,7 +16,7 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Evaluated, lost_evidence
 from harness.running.judging.judged import pool_judge_config
 from harness.running.search import Searched
-from harness.values import Chunk, Judgment, QueryScore
+from harness.values import Chunk, Judgment, QueryScore, by_key
 
 
 def rows_of_answers(
@@ -66,9 +66,7 @@ def answer_loss_rows(
 
     ``measure`` is the name of the measure to take apart, ``lost`` are labels that are in no extracted text.
     """
-    chunks: dict[str, list[Chunk]] = {}
-    for chunk in searched.chunking.chunks:
-        chunks.setdefault(chunk.doc_id, []).append(chunk)
+    chunks = by_key((chunk.doc_id, chunk) for chunk in searched.chunking.chunks)
     ranked = {one.query_id: set(one.chunk_ids) for one in searched.rankings[searched.steps[-1]]}
     for case, score in zip(measured.cases, measured.scores[measure], strict=True):
         query = case.query
@@ -133,11 +131,9 @@ def losses_of(
 
 def _facts(judgments: Iterable[Judgment]) -> dict[measures.Fact, list[Judgment]]:
     """The spans that state each relevant fact: copies of one evidence are one fact."""
-    found: dict[measures.Fact, list[Judgment]] = {}
-    for one in judgments:
-        if one.grade is not None and one.grade > 0:
-            found.setdefault(measures.fact_of(one), []).append(one)
-    return found
+    return by_key(
+        (measures.fact_of(one), one) for one in judgments if one.grade is not None and one.grade > 0
+    )
 
 
 def _lacks(case: measures.Case, score: QueryScore) -> tuple[float, float]:

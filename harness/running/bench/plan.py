@@ -13,7 +13,7 @@ import numpy as np
 from harness.judge import Pool, PoolJudgeConfig
 from harness.models import Estimate, ServedEstimate, ServedPairs, estimate_tokens
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
-from harness.running.answering.scores import MeasuringTools, cases_of, pending_calls
+from harness.running.answering.scores import MeasuringTools, cases_of
 from harness.running.bench.flow import prepare
 from harness.running.bench.spread import Looked, depths, pairs_left, pairs_to_score, spread_lines, texts_left
 from harness.running.compute import pending_call
@@ -26,7 +26,7 @@ from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.pool import estimate_pool, flag_passages, make_pool
 from harness.running.precision import what_fast_saves
 from harness.running.search import Chunked, Searched, as_read, search_settings, stored_search
-from harness.running.tools import RETRIEVE, RunTools
+from harness.running.tools import RETRIEVE, RunTools, pending_calls
 from harness.steps import ANSWERERS, AnswerReply, PendingCalls, PendingCallsError
 from harness.values import Query, Ranking, Reporter
 
@@ -333,4 +333,4 @@ def _measuring(
     tools = MeasuringTools(config.answer_scoring, context)
     # the others cost nothing, and a plan computes nothing
     asking = [one for one in config.answer_measures if every and one.may_cost]
-    return pending_calls(partial(one.run, every, tools) for one in asking)
+    return tuple(pending_calls(partial(one.run, every, tools) for one in asking).values())
