@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         text_lengths,
         token_lengths,
     )
-    from harness.steps.chunk.page import PageConfig
+    from harness.steps.chunk.markdown import PageConfig
     from harness.steps.chunk.recursive import RecursiveConfig
     from harness.steps.chunk.sentence import SentenceConfig
     from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizedConfig, Vectors

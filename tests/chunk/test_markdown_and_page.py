@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from harness.steps.chunk import chunk_documents
-from harness.steps.chunk.markdown import MarkdownConfig, section_spans
-from harness.steps.chunk.page import PageConfig
+from harness.steps.chunk.markdown import MarkdownConfig, PageConfig, section_spans
 from harness.steps.chunk.recursive import RecursiveConfig
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from harness.steps.chunk import chunk_documents
 from harness.steps.chunk.health import token_lengths
-from harness.steps.chunk.page import PageConfig
+from harness.steps.chunk.markdown import PageConfig
 from harness.values.errors import ModelError
 from harness.values.text.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
 from tests.chunk.conftest import document

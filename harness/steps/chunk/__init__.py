@@ -19,7 +19,7 @@ KINDS: Kinds[ChunkerConfig] = Kinds(
     KindAt("token", "TokenChunkerConfig", module="recursive_token"),
     KindAt("sentence", "SentenceConfig"),
     KindAt("markdown", "MarkdownConfig"),
-    KindAt("page", "PageConfig"),
+    KindAt("page", "PageConfig", module="markdown"),
     KindAt("python", "PythonChunkerConfig"),
     KindAt("rows", "RowsConfig"),
     KindAt("semantic", "SemanticConfig"),

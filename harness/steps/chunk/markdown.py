@@ -1,4 +1,4 @@
-"""Sections under Markdown headings."""
+"""Sections under Markdown headings, and pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import Literal
 from pydantic import Field
 
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.steps.chunk.sizes import Cuts, Documents, OverlappingConfig, SizeMeasure, Vectors, measure_in
+from harness.steps.chunk.sizes import (
+    ChunkerConfig,
+    Cuts,
+    Documents,
+    OverlappingConfig,
+    SizeMeasure,
+    Vectors,
+    measure_in,
+)
 from harness.values import Span, Tokenizer, between, markdown_headings
 
 
@@ -67,3 +75,13 @@ def _merged(text: str, sections: list[Span], measure: SizeMeasure, limit: int) -
             merged.append(section)
             size = length
     return merged
+
+
+class PageConfig(ChunkerConfig):
+    """One chunk per page; a document without pages is one chunk."""
+
+    kind: Literal["page"] = "page"
+
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
+        """The pages of each document."""
+        return [list(between(0, len(document.text), document.page_starts)) for document in documents]

@@ -7,7 +7,7 @@ KINDS: Kinds[PairScorer] = Kinds(
     "rerank",
     KindAt("cross_encoder", "CrossEncoderConfig", "CrossEncoderScorer"),
     KindAt("late_interaction", "LateInteractionConfig", "LateInteractionScorer"),
-    KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer"),
+    KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer", module="scorer"),
     KindAt("llm", "LlmRerankerConfig", "LlmScorer"),
     KindAt("entities", "EntitiesMatchConfig", "EntitiesMatch"),
     KindAt("llm_entities", "LlmMatchConfig", "LlmMatch", module="harness.steps.search.rerank.entities"),

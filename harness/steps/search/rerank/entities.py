@@ -18,7 +18,7 @@ from harness.steps.search.dense import Floats
 from harness.steps.search.depth import DECIMALS
 from harness.steps.search.rerank.late_interaction import max_sim
 from harness.steps.search.rerank.scorer import ListScorer
-from harness.steps.search.rewrite import entities, llm, llm_entities
+from harness.steps.search.rewrite import entities, llm
 from harness.steps.search.step import Identity, RerankerConfig
 from harness.steps.search.tools import PendingCalls, PendingCallsError, Shared
 
@@ -225,7 +225,7 @@ class LlmMatch(SecondMatch[LlmMatchConfig]):
         request = models.Request(c, c.prompt.form, about, title, "naming", beforehand=passages)
         talks = tools.talks(request)
         words = [models.text_of(talk.answers[0]) for talk in talks]
-        lines = [None if one is None else llm_entities.names_of(one) for one in words]
+        lines = [None if one is None else llm.names_of(one) for one in words]
         failed = {
             repr(text[:60]): talk.answers[0].reason or "no words"
             for text, talk, own in zip(texts, talks, lines, strict=True)

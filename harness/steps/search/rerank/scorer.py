@@ -1,16 +1,17 @@
-"""The interface of rerankers, which score (query, passage) pairs, and the base of those that run here."""
+"""The interface of rerankers, which score (query, passage) pairs; those that run here, and those paid for."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from harness import models
-from harness.models import LocalConfig, LocalModel
+from harness.models import LocalConfig, LocalModel, RerankEndpoint
 from harness.steps.search.step import RerankerConfig
 from harness.steps.search.tools import Shared
 from harness.values import NOT_SCORED, Ranking
@@ -67,6 +68,36 @@ class PaidScorer(PairScorer):
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """Not offered."""
         raise TypeError(f"{type(self).__name__} is asked by a run, which keeps the scores")
+
+
+class EndpointRerankerConfig(RerankerConfig):
+    """A reranker behind an endpoint: Cohere, Jina, vLLM, TEI. Its scores are paid for once and kept."""
+
+    kind: Literal["endpoint"] = "endpoint"
+    endpoint: RerankEndpoint = Field(description="Where it is served, what it costs, and its rate limits.")
+
+    @property
+    def model_name(self) -> str:
+        """The model's name."""
+        return self.endpoint.model
+
+
+class ServedScorer(PaidScorer):
+    """Scores pairs by an endpoint. A score is kept by its pair, whatever others were in its request."""
+
+    def __init__(self, config: EndpointRerankerConfig) -> None:
+        self.config = config
+        self.served: models.ServedPairs = models.ServedPairs(config.endpoint)
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of the model and what is sent with the texts."""
+        return f"endpoint:{self.served.fingerprint}"
+
+    def describe(self) -> dict[str, str]:
+        """The model by its name: what weights the endpoint has is not known here."""
+        e = self.config.endpoint
+        return {"name": e.model, "origin": "endpoint", "fingerprint": self.served.fingerprint}
 
 
 class ListScorer(PaidScorer):

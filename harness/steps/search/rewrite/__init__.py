@@ -12,7 +12,7 @@ KINDS: Kinds[Rewriter[Any]] = Kinds(
     KindAt("llm", "LlmRewriterConfig", "LlmRewriter"),
     KindAt("multi_query", "MultiQueryConfig", "ManyRewriter", module="many"),
     KindAt("decomposition", "DecompositionConfig", "ManyRewriter", module="many"),
-    KindAt("llm_entities", "LlmEntitiesConfig", "LlmEntitiesRewriter"),
+    KindAt("llm_entities", "LlmEntitiesConfig", "LlmEntitiesRewriter", module="llm"),
     KindAt("python", "PythonRewriterConfig", "PythonRewriter"),
     KindAt("http", "HttpRewriterConfig", "HttpRewriter"),
     retired={"statement": "Use `llm`, whose prompt `declarative` turns questions into statements, or none."},

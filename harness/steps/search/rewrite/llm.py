@@ -1,4 +1,4 @@
-"""Rewriters that prompt a language model: their keys, the call, failures; the one that rewords questions."""
+"""Rewriters that prompt a language model: their keys, the call, failures; new wordings, and names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, TypeVar
 from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, read_prompt, text_of
+from harness.steps.search.rewrite.entities import NamingConfig, NamingRewriter
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import ConfigError, LlmCall, Query
@@ -29,6 +30,7 @@ T = TypeVar("T")
 _MARK = re.compile(r"^(?:[-*•–]\s+|[(（]?\d{1,2}(?:[.):]\s+|[、．）]\s*))")
 _AROUND = {'"': '"', "“": "”", "「": "」", "'": "'"}
 _FENCE = "```"
+_NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +160,34 @@ class LlmRewriter(Rewriter[LlmRewriterConfig]):
 
     def _asked(self, question: str, text: str) -> str:
         return f"{question}\n{text}" if self.config.with_question else text
+
+
+class LlmEntitiesConfig(PromptedConfig, NamingConfig):
+    """Asks for what a question names, as a language model finds it; meant for one of several routes."""
+
+    kind: Literal["llm_entities"] = "llm_entities"
+    prompt: RewritePrompt = Field(
+        "entities",
+        validate_default=True,
+        description="`entities`, `entities_zh`, or the path of your own file; the model answers with one "
+        "name per line, or `none`.",
+    )
+
+
+class LlmEntitiesRewriter(NamingRewriter[LlmEntitiesConfig]):
+    """The names, one after the other, are the query; an answer of `none` is not a failure."""
+
+    def identity(self) -> Identity:
+        """The prompt, the model, and the handling of a question without names."""
+        c = self.config
+        return [c.kind, identity_of(c, c.prompt.form), c.without]
+
+    def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
+        """The names that the model finds; raises LlmError as `llm` does."""
+        return ask_about(self.config, self.config.prompt.form, queries, tools, names_of)
+
+
+def names_of(text: str) -> list[str] | None:
+    """The names in an answer, one a line, [] for an answer of none; None for no words."""
+    lines = lines_of(text)
+    return [line for line in lines if line.lower() not in _NONE] if lines else None
