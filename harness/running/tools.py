@@ -170,7 +170,7 @@ class RunTools(Resources):
         """A retriever and its routes with their full names, and the queries as they come to each."""
         asked = self.rewritten(retriever.rewrite, queries)
         yield name, retriever, asked
-        for route, part in zip(steps.route_names(retriever.parts), retriever.parts, strict=True):
+        for route, part in retriever.named_parts:
             yield from self.visits(f"{name}.{route}", part, asked)
 
     def wants(

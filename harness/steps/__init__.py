@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.steps.answer import ANSWERERS
+    from harness.steps.answer import (
+        ANSWERERS,
+        AnswerConfig,
+        Answerer,
+        AnswerInput,
+        AnswerReply,
+        passages_read,
+    )
     from harness.steps.answer.citations import without_citations
-    from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, AnswerReply, passages_read
     from harness.steps.chunk import KINDS as CHUNKERS
     from harness.steps.chunk import chunk_documents, chunker_fingerprint
     from harness.steps.chunk.health import (
@@ -24,26 +30,18 @@ if TYPE_CHECKING:
     from harness.steps.chunk.sentence import SentenceConfig
     from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizedConfig, Vectors
     from harness.steps.custom.code import CodeConfig, ServiceConfig, call_function, contract_error
-    from harness.steps.search.analyse.analyser import Analyser
+    from harness.steps.search.analyser import Analyser
     from harness.steps.search.context import KINDS as CONTEXTS
-    from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, nested
+    from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, nested
     from harness.steps.search.depth import cut
     from harness.steps.search.filter import KINDS as FILTERS
-    from harness.steps.search.filter.step import Filter
-    from harness.steps.search.fuse.phrasings import fuse_phrasings
-    from harness.steps.search.fuse.routes import Fusion, FusionConfig, route_names
+    from harness.steps.search.filter import Filter
+    from harness.steps.search.fuse import Fusion, FusionConfig, fuse_phrasings
     from harness.steps.search.fuse.scores import MinMaxConfig
     from harness.steps.search.read import KINDS as READERS
-    from harness.steps.search.read.step import ReadConfig, Reader
+    from harness.steps.search.read import ReadConfig, Reader
     from harness.steps.search.rerank import KINDS as RERANKERS
-    from harness.steps.search.rerank.scorer import (
-        ListScorer,
-        LocalModelScorer,
-        Pair,
-        PairScorer,
-        pairs_of,
-        rerank,
-    )
+    from harness.steps.search.rerank import ListScorer, LocalModelScorer, Pair, PairScorer, pairs_of, rerank
     from harness.steps.search.retrieve import KINDS as RETRIEVERS
     from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
     from harness.steps.search.retrieve.exact import ExactConfig

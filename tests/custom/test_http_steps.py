@@ -9,7 +9,7 @@ from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.passes import pair_scores
 from harness.running.tools import RunTools
-from harness.steps.search.rerank.scorer import EndpointRerankerConfig, ServedScorer
+from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.steps.search.retrieve.http import HttpRetrieverConfig
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.http import HttpRewriterConfig

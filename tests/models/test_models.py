@@ -10,8 +10,8 @@ from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder, length_sorted_batches
 from harness.models.model_files import EMBEDDED
 from harness.report.write import strictly_falling
+from harness.steps.search.rerank import rerank
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
-from harness.steps.search.rerank.scorer import rerank
 from harness.values.errors import ModelError
 from harness.values.types import NOT_SCORED, Ranking
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.steps.search.analyse.analyser import Analyser, Synonyms
+from harness.steps.search.analyser import Analyser, Synonyms
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.errors import ConfigError
 

@@ -176,7 +176,7 @@ def test_synonyms_are_asked_for_and_are_part_of_the_identity(search, tmp_path):
 
 def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, monkeypatch):
     seen = []
-    from harness.steps.search.analyse.analyser import Analyser
+    from harness.steps.search.analyser import Analyser
 
     terms = Analyser.terms
     monkeypatch.setattr(Analyser, "terms", lambda self, text: seen.append(text) or terms(self, text))

@@ -13,7 +13,7 @@ from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.search import Chunked, rerank_lists, search_settings
 from harness.steps import CONTEXTS
-from harness.steps.search.context.step import ContextText, nested
+from harness.steps.search.context import ContextText, nested
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from harness.values.text.headings import markdown_headings, numbered_headings

@@ -17,7 +17,7 @@ from harness.models.served.fetching import ServedError
 from harness.running.context import Context
 from harness.running.passes import score_for_all
 from harness.running.tools import RunTools
-from harness.steps.search.rerank.scorer import EndpointRerankerConfig
+from harness.steps.search.rerank import EndpointRerankerConfig
 from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
 from harness.steps.search.retrieve.exact import ExactConfig

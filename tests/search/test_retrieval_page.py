@@ -8,7 +8,7 @@ import yaml
 
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import TABLES, load_config
-from harness.steps.search.analyse.analyser import Analyser, Synonyms
+from harness.steps.search.analyser import Analyser, Synonyms
 from harness.values.progress import Silent
 
 ROOT = Path(__file__).parent.parent.parent

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from harness.steps.search.depth import SearchDepth, ranked
-from harness.steps.search.fuse.routes import Fusion, FusionConfig
-from harness.steps.search.rerank.scorer import PairScorer
+from harness.steps.search.fuse import Fusion, FusionConfig
+from harness.steps.search.rerank import PairScorer
 from harness.steps.search.step import (
     RerankerConfig,
     RetrievalResult,

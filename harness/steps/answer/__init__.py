@@ -1,9 +1,146 @@
 """Answerers: a question and passages → an answer. One file per kind."""
 
-from typing import Any
+from __future__ import annotations
 
-from harness.steps.answer.step import Answerer
-from harness.values import KindAt, Kinds
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from harness import models
+from harness.models import EncoderConfig
+from harness.values import KindAt, Kinds, LlmAnswer, StageConfig
+
+Order = Literal["rank", "reverse", "edges"]
+
+
+class AnswerConfig(StageConfig):
+    """Base of the configurations of answerers: how much of a ranking is read, and in which order."""
+
+    top_n: int | None = Field(
+        5, ge=1, description="How many passages are read at most; null: as many as `max_tokens` allows."
+    )
+    max_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="The passages have at most so many tokens together, counted by the setting's "
+        "`tokenizer`. They are read whole: the first that does not fit ends the list.",
+    )
+    order: Order = Field(
+        "rank",
+        description="The order of the passages in the prompt: best first (`rank`), best last (`reverse`), or "
+        "the best at both ends and the worst in the middle (`edges`).",
+    )
+    max_failed: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="The share of questions that may stay without an answer because a call failed; beyond "
+        "it the run ends. A question without an answer is never scored as 0.",
+    )
+
+    @model_validator(mode="after")
+    def _has_a_limit(self) -> AnswerConfig:
+        if self.top_n is None and self.max_tokens is None:
+            raise ValueError("top_n and max_tokens are both null: set one, or all of a ranking would be read")
+        return self
+
+    @property
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """The encoders that it uses."""
+        return ()
+
+
+def passages_read(config: AnswerConfig, lengths: Sequence[int]) -> list[int]:
+    """The ranks, from 0, of the passages that are read, in the order in which they are read.
+
+    ``lengths`` are the tokens of the ranked passages, best first.
+    """
+    ranks = list(range(len(lengths)))[: config.top_n]
+    if config.max_tokens is not None:
+        ranks = ranks[: bisect_right(list(accumulate(lengths[: len(ranks)])), config.max_tokens)]
+    return in_order(ranks, config.order)
+
+
+def in_order(ranks: Sequence[int], order: Order) -> list[int]:
+    """Ranks, best first, in another order.
+
+    ``edges`` puts ranks 1, 3, 5 … first and … 6, 4, 2 after them (Liu et al., Lost in the middle, TACL 2024:
+    what is in the middle is used least).
+    """
+    if order == "reverse":
+        return list(reversed(ranks))
+    if order == "edges":
+        return [*ranks[::2], *reversed(ranks[1::2])]
+    return list(ranks)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerInput:
+    """A question, and the texts of the passages in the order in which they are read."""
+
+    query_id: str
+    question: str
+    passages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReply:
+    """The outcome of asking. ``text`` None: no answer, and ``reason`` says why.
+
+    ``cited`` are 0-based indexes into the passages, in the order of their first mention; ``bad_citations``
+    counts marks that look like a citation and name no passage that was read. Tokens, ``price`` (None:
+    unknown) and ``seconds`` are those of the call that brought the answer, whenever it was made; None if
+    no language model was asked.
+    """
+
+    text: str | None
+    reason: str = ""
+    cited: tuple[int, ...] = ()
+    bad_citations: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    price: float | None = None
+    seconds: float | None = None
+
+
+class StageTools(Protocol):
+    """The part of a run that answerers may use."""
+
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def answers(self, request: models.Request) -> list[LlmAnswer]:
+        """The model's answer to a prompt about each question and its passages, from the ledger first."""
+
+
+Config = TypeVar("Config", bound=AnswerConfig)
+
+
+class Answerer(ABC, Generic[Config]):
+    """Questions with passages → one reply each, in their order. A failure is a reply without a text."""
+
+    asks: ClassVar[bool] = False
+    """Whether it asks a language model, which costs money."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the answerer, for tables and messages."""
+
+    @abstractmethod
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[AnswerReply]:
+        """The replies; every question has at least one passage. Raises LlmError if no model can be asked."""
+
 
 ANSWERERS: Kinds[Answerer[Any]] = Kinds(
     "answer",

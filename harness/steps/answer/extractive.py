@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models import ComputingConfig, EmbedConfig, EncoderConfig
-from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, AnswerReply, StageTools
+from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply, StageTools
 from harness.values import sentence_spans
 
 REFUSAL = "I cannot answer this from the passages."

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from harness.models import LlmStepConfig, Prompt, Request, read_prompt, text_of
+from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply, StageTools
 from harness.steps.answer.citations import read_citations, without_citations
-from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, AnswerReply, StageTools
 from harness.values import LlmAnswer
 
 FOLDER = Path(__file__).parent / "prompts"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -303,6 +304,21 @@ class RetrieverConfig(StageConfig):
     def parts(self) -> tuple[RetrieverConfig, ...]:
         """The retrievers that a fusion combines; none for all others."""
         return ()
+
+    @property
+    def named_parts(self) -> list[tuple[str, RetrieverConfig]]:
+        """The parts by their names: their kinds, numbered from the second of a kind on.
+
+        A dash precedes the number if the kind ends in one: ``chroma2``, ``bm25-2``.
+        """
+        seen: Counter[str] = Counter()
+        named = []
+        for part in self.parts:
+            kind = part.kind
+            seen[kind] += 1
+            dash = "-" if kind[-1].isdigit() else ""
+            named.append((kind if seen[kind] == 1 else f"{kind}{dash}{seen[kind]}", part))
+        return named
 
     def every(self) -> Iterator[RetrieverConfig]:
         """Itself and all retrievers that it combines, each before its own parts."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, line
+from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
 from harness.steps.search.step import TableConfig
 from harness.steps.search.tools import Sources
 from harness.values import Chunk, ConfigError

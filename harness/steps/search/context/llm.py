@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, read_prompt, text_of
-from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, line
+from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
 from harness.steps.search.tools import Sources
 from harness.values import Chunk
 

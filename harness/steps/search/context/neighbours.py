@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer
+from harness.steps.search.context import ContextConfig, ContextText, Contextualizer
 from harness.steps.search.tools import Sources, WindowUnit, window_of
 from harness.values import Chunk
 

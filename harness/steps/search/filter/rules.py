@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.steps.search.filter import Filter, Named, TableValues
 from harness.steps.search.filter.names import Names, years_in
-from harness.steps.search.filter.step import Filter, Named, TableValues
 from harness.steps.search.step import FilterConfig, Identity
 from harness.steps.search.tools import Tools
 from harness.values import ConfigError, Query

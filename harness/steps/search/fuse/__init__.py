@@ -1,1 +1,148 @@
-"""Fusions: several rankings → one; each is a retriever whose routes are retrievers."""
+"""Fusions: several rankings → one, those of retrievers (routes) or of several phrasings of one query."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import Field, SerializeAsAny, model_validator
+
+from harness.steps.search.depth import cut
+from harness.steps.search.step import (
+    FilterResult,
+    Identity,
+    Passages,
+    RetrievalResult,
+    Retriever,
+    RetrieverConfig,
+)
+from harness.steps.search.tools import Tools
+from harness.values import Query, Ranking, Section, counted
+
+
+class FusionConfig(RetrieverConfig):
+    """Base of the configurations of fusions: the routes, and how much each counts."""
+
+    routes: Annotated[tuple[SerializeAsAny[RetrieverConfig], ...], Section("retrieve")] = Field(
+        min_length=1, description="The retrievers to fuse: a list of sections like `retrieve`."
+    )
+    weights: tuple[float, ...] | None = Field(
+        None,
+        description="The weight of each route, in order; a list of lists is a sweep. Empty: equal weights.",
+    )
+
+    @model_validator(mode="after")
+    def _one_weight_a_route(self) -> FusionConfig:
+        if self.weights is None:
+            return self
+        if len(self.weights) != len(self.routes):
+            routes = counted(len(self.routes), "route")
+            raise ValueError(f"weights has {counted(len(self.weights), 'number')} for {routes}")
+        if any(weight < 0 for weight in self.weights) or not any(self.weights):
+            raise ValueError("weights are 0 or more, and not all 0")
+        return self
+
+    @property
+    def parts(self) -> tuple[RetrieverConfig, ...]:
+        """The routes."""
+        return self.routes
+
+
+Fusing = TypeVar("Fusing", bound=FusionConfig)
+
+
+class Fusion(Retriever[Fusing], Generic[Fusing]):
+    """Runs its routes and combines, for every query, what they found."""
+
+    @abstractmethod
+    def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
+        """The fused score of every chunk that any route ranked for one query; higher is better.
+
+        One ranking and one weight per route. A chunk that a route did not find gets the value of the rule for
+        absent chunks.
+        """
+
+    def identity(self, tools: Tools) -> Identity:
+        """The rule with its own keys, and the identities of the routes."""
+        own = self.config.model_dump(mode="json", exclude={"routes", "rewrite", "filter"})
+        return [own, [tools.identity(route) for route in self.config.routes]]
+
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+        """Search by every route, then fuse; equal scores keep the order of the first route that has them."""
+        outputs = tuple(
+            tools.search(name, route, passages, queries) for name, route in self.config.named_parts
+        )
+        weights = self.config.weights or (1.0,) * len(outputs)
+        length = passages.length_of
+        rankings = []
+        for at, query in enumerate(queries):
+            scores = self.combine([one.rankings[at] for one in outputs], weights)
+            rankings.append(ranked_by(scores, query.query_id, self.config, length))
+        return RetrievalResult(rankings, routes=outputs)
+
+
+def ranked_by(
+    scores: Mapping[str, float], query_id: str, config: RetrieverConfig, length: Mapping[str, int]
+) -> Ranking:
+    """The ranking by fused scores, as deep as ``config`` asks for; ``length`` is in characters, by chunk."""
+    return cut(Ranking.by_score(query_id, list(scores), list(scores.values())), config, length)
+
+
+Fuse = Callable[[Sequence[Ranking]], Mapping[str, float]]
+
+
+def fuse_phrasings(
+    output: RetrievalResult,
+    retriever: RetrieverConfig,
+    passages: Passages,
+    queries: Sequence[Query],
+    sizes: Sequence[int],
+    fuse: Fuse,
+) -> RetrievalResult:
+    """The output of a retriever that was asked ``sizes[i]`` texts for query i, as one ranking per query.
+
+    The routes of a fusion are treated alike, so that each can be scored. A query that asks nothing has an
+    empty ranking. Where no query asks more than one text, nothing is fused and the scores stay. Rankings are
+    as deep as the retriever, or the route, asks for.
+    """
+    length = passages.length_of
+
+    def of(one: RetrievalResult, config: RetrieverConfig) -> RetrievalResult:
+        routes = tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False))
+        return replace(
+            one,
+            rankings=list(_fused(one.rankings, config, queries, sizes, fuse, length)),
+            routes=routes,
+            filtered=tuple(_one_each(one.filtered, queries)),
+        )
+
+    return of(output, retriever)
+
+
+def _one_each(filtered: Sequence[FilterResult], queries: Sequence[Query]) -> Iterator[FilterResult]:
+    """One filter result a query: filters read the question, so all phrasings of one are filtered alike."""
+    by_query = {one.query_id: one for one in filtered}
+    return (by_query[query.query_id] for query in queries if query.query_id in by_query)
+
+
+def _fused(
+    rankings: Sequence[Ranking],
+    config: RetrieverConfig,
+    queries: Sequence[Query],
+    sizes: Sequence[int],
+    fuse: Fuse,
+    length: Mapping[str, int],
+) -> Iterator[Ranking]:
+    several = max(sizes, default=0) > 1
+    end = 0
+    for query, size in zip(queries, sizes, strict=True):
+        begin, end = end, end + size
+        own = rankings[begin:end]
+        if not own:
+            yield Ranking(query.query_id, (), ())
+        elif several:
+            yield ranked_by(fuse(own), query.query_id, config, length)
+        else:
+            yield own[0]

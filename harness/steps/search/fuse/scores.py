@@ -9,7 +9,7 @@ from typing import Generic, Literal
 
 from pydantic import Field
 
-from harness.steps.search.fuse.routes import Fusing, Fusion, FusionConfig
+from harness.steps.search.fuse import Fusing, Fusion, FusionConfig
 from harness.values import Ranking
 
 

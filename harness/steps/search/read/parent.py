@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SerializeAsAny
 
-from harness.steps.search.read.step import ReadConfig, Reader
+from harness.steps.search.read import ReadConfig, Reader
 from harness.steps.search.tools import Sources
 from harness.values import Chunk, Section, Span, StageConfig
 

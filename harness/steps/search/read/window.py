@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.search.read.step import ReadConfig, Reader
+from harness.steps.search.read import ReadConfig, Reader
 from harness.steps.search.tools import Sources, WindowUnit, window_of
 from harness.values import Chunk, Span
 

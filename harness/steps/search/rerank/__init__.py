@@ -1,13 +1,154 @@
 """Rerankers: ranking → ranking, by scores of (query, passage) pairs. One file per kind."""
 
-from harness.steps.search.rerank.scorer import PairScorer
-from harness.values import KindAt, Kinds
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from harness import models
+from harness.models import LocalConfig, LocalModel, RerankEndpoint
+from harness.steps.search.step import RerankerConfig
+from harness.steps.search.tools import Shared
+from harness.values import NOT_SCORED, KindAt, Kinds, Ranking
+
+Pair = tuple[str, str]
+
+
+def pairs_of(lists: Iterable[Sequence[str]]) -> list[Pair]:
+    """Each query with each of the passages after it."""
+    return [(query, passage) for query, *passages in lists for passage in passages]
+
+
+class PairScorer(ABC):
+    """Scores pairs of texts; models load their weights with the first pair that has to be scored.
+
+    ``own_code``: it runs the user's own code, which may cost something. ``served``: the endpoint that is
+    asked for scores; None where they are computed here.
+    """
+
+    own_code: ClassVar[bool] = False
+    served: models.ServedPairs | None = None
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Everything that decides a score besides the pair."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """The model behind it, for the run record: its name among the facts."""
+
+    @abstractmethod
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """Indices of ``pairs`` in groups that are scored together."""
+
+    @abstractmethod
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """The score of every (query, passage) pair of one batch, float32 [pairs]; higher is better."""
+
+    def forget(self) -> None:  # noqa: B027 - most keep nothing
+        """Forget cached queries, so that a known query takes as long as a new one."""
+
+    def try_out(self) -> None:  # noqa: B027 - a service is asked nothing before it has to score
+        """Make sure that it can be used; raises HarnessError."""
+
+
+class PaidScorer(PairScorer):
+    """Base of those that cost money: only a run asks them, which keeps what was paid for."""
+
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """All together."""
+        return [list(range(len(pairs)))]
+
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """Not offered."""
+        raise TypeError(f"{type(self).__name__} is asked by a run, which keeps the scores")
+
+
+class EndpointRerankerConfig(RerankerConfig):
+    """A reranker behind an endpoint: Cohere, Jina, vLLM, TEI. Its scores are paid for once and kept."""
+
+    kind: Literal["endpoint"] = "endpoint"
+    endpoint: RerankEndpoint = Field(description="Where it is served, what it costs, and its rate limits.")
+
+    @property
+    def model_name(self) -> str:
+        """The model's name."""
+        return self.endpoint.model
+
+
+class ServedScorer(PaidScorer):
+    """Scores pairs by an endpoint. A score is kept by its pair, whatever others were in its request."""
+
+    def __init__(self, config: EndpointRerankerConfig) -> None:
+        self.config = config
+        self.served: models.ServedPairs = models.ServedPairs(config.endpoint)
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of the model and what is sent with the texts."""
+        return f"endpoint:{self.served.fingerprint}"
+
+    def describe(self) -> dict[str, str]:
+        """The model by its name: what weights the endpoint has is not known here."""
+        e = self.config.endpoint
+        return {"name": e.model, "origin": "endpoint", "fingerprint": self.served.fingerprint}
+
+
+class ListScorer(PaidScorer):
+    """Scores passages by asking a language model, about several at once if it likes; kept in the ledger."""
+
+    @abstractmethod
+    def ordered(
+        self, lists: Sequence[Sequence[str]], tools: Shared
+    ) -> list[tuple[Sequence[float], float | None]]:
+        """The scores of each list of passages after their query, and what they cost, whichever run paid.
+
+        Raises LlmError without an answer, and PendingCallsError with the most calls that there may be.
+        """
+
+
+class LocalModelConfig(LocalConfig, RerankerConfig):
+    """Base of the configurations of rerankers whose model runs here."""
+
+
+Configured = TypeVar("Configured", bound=LocalModelConfig)
+
+
+class LocalModelScorer(LocalModel[Configured], PairScorer, Generic[Configured]):
+    """Scores pairs with a model that runs here."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that decides a score besides the pair."""
+        return f"{self.config.kind}:{self.model.computing_in(self.config.dtype, self.config.backend)}"
+
+    def numbers(self, texts: Sequence[str]) -> Iterable[NDArray[np.float32]]:
+        """The scores of one batch of texts for a word."""
+        return [self.score([("word", text) for text in texts])]
+
+
+def rerank(ranking: Ranking, scores: Sequence[float]) -> Ranking:
+    """The first ``len(scores)`` chunks of ``ranking`` in the order of ``scores``, highest first.
+
+    The others follow in the retriever's order, as NOT_SCORED: a score of the retriever cannot be compared
+    with one of the reranker. Equal scores keep the retriever's order.
+    """
+    head = Ranking.by_score(ranking.query_id, ranking.chunk_ids[: len(scores)], scores)
+    tail = ranking.chunk_ids[len(scores) :]
+    return Ranking(ranking.query_id, head.chunk_ids + tail, head.scores + (NOT_SCORED,) * len(tail))
+
 
 KINDS: Kinds[PairScorer] = Kinds(
     "rerank",
     KindAt("cross_encoder", "CrossEncoderConfig", "CrossEncoderScorer"),
     KindAt("late_interaction", "LateInteractionConfig", "LateInteractionScorer"),
-    KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer", module="scorer"),
+    KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer", module="harness.steps.search.rerank"),
     KindAt("llm", "LlmRerankerConfig", "LlmScorer"),
     KindAt("entities", "EntitiesMatchConfig", "EntitiesMatch"),
     KindAt("llm_entities", "LlmMatchConfig", "LlmMatch", module="harness.steps.search.rerank.entities"),

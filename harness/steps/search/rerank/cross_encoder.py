@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from harness.models import EMBEDDED, length_sorted_batches
-from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
+from harness.steps.search.rerank import LocalModelConfig, LocalModelScorer, Pair
 
 
 class CrossEncoderConfig(LocalModelConfig):

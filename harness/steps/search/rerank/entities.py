@@ -16,8 +16,8 @@ from harness import models
 from harness.models import ComputingConfig, EmbedConfig
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import DECIMALS
+from harness.steps.search.rerank import ListScorer
 from harness.steps.search.rerank.late_interaction import max_sim
-from harness.steps.search.rerank.scorer import ListScorer
 from harness.steps.search.rewrite import entities, llm
 from harness.steps.search.step import Identity, RerankerConfig
 from harness.steps.search.tools import PendingCalls, PendingCallsError, Shared

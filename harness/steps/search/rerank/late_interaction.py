@@ -15,7 +15,7 @@ from pydantic import Field
 
 from harness import models
 from harness.models import length_sorted_batches
-from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
+from harness.steps.search.rerank import LocalModelConfig, LocalModelScorer, Pair
 
 
 class LateInteractionConfig(LocalModelConfig):

@@ -15,8 +15,7 @@ from pydantic import Field, model_validator
 
 from harness import models
 from harness.models import Malformed
-from harness.steps.search.rerank import sorting
-from harness.steps.search.rerank.scorer import ListScorer
+from harness.steps.search.rerank import ListScorer, sorting
 from harness.steps.search.step import RerankerConfig
 from harness.steps.search.tools import Shared
 from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.steps.custom.code import CodeConfig, call_function, contract_error, find_call
-from harness.steps.search.rerank.scorer import Pair, PairScorer
+from harness.steps.search.rerank import Pair, PairScorer
 from harness.steps.search.step import RerankerConfig
 
 

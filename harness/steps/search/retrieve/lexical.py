@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, model_validator
 
-from harness.steps.search.analyse.analyser import ANALYSER_TEXT, Analyser, AnalyserName, StopWords, Synonyms
+from harness.steps.search.analyser import ANALYSER_TEXT, Analyser, AnalyserName, StopWords, Synonyms
 from harness.steps.search.step import Identity, Passages
 from harness.steps.search.tools import Tools
 from harness.values import CorpusError, StageConfig, refuse_special

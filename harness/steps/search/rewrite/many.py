@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from harness.steps.search.fuse.routes import Fusion
+from harness.steps.search.fuse import Fusion
 from harness.steps.search.fuse.scores import MinMax, MinMaxConfig, Rrf, RrfConfig
 from harness.steps.search.rewrite.llm import PromptedConfig, RewritePrompt, ask_about, identity_of, lines_of
 from harness.steps.search.step import Identity, SeveralRewriter

@@ -1,1 +1,0 @@
-"""Text → the terms that lexical retrieval matches, by analysers with a name."""
