@@ -7,15 +7,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from harness import models
 from harness.models import EncoderConfig
-from harness.values import KindAt, Kinds, LlmAnswer, StageConfig
+from harness.steps.search.tools import Shared
+from harness.values import KindAt, Kinds, StageConfig
 
 Order = Literal["rank", "reverse", "edges"]
 
@@ -110,16 +108,6 @@ class AnswerReply:
     seconds: float | None = None
 
 
-class StageTools(Protocol):
-    """The part of a run that answerers may use."""
-
-    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
-        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
-
-    def answers(self, request: models.Request) -> list[LlmAnswer]:
-        """The model's answer to a prompt about each question and its passages, from the ledger first."""
-
-
 Config = TypeVar("Config", bound=AnswerConfig)
 
 
@@ -138,7 +126,7 @@ class Answerer(ABC, Generic[Config]):
         """The name of the answerer, for tables and messages."""
 
     @abstractmethod
-    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[AnswerReply]:
+    def run(self, asked: Sequence[AnswerInput], tools: Shared) -> list[AnswerReply]:
         """The replies; every question has at least one passage. Raises LlmError if no model can be asked."""
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models import ComputingConfig, EmbedConfig, EncoderConfig
-from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply, StageTools
+from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply
+from harness.steps.search.tools import Shared
 from harness.values import sentence_spans
 
 REFUSAL = "I cannot answer this from the passages."
@@ -58,7 +59,7 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
         """The kind and the model."""
         return f"extractive by {self.config.model}"
 
-    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[AnswerReply]:
+    def run(self, asked: Sequence[AnswerInput], tools: Shared) -> list[AnswerReply]:
         """The best sentences of every question's passages."""
         sentences = [list(_sentences(one.passages)) for one in asked]
         texts = dict.fromkeys([one.question for one in asked])

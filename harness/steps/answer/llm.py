@@ -9,8 +9,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from harness.models import LlmStepConfig, Prompt, Request, read_prompt, text_of
-from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply, StageTools
+from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply
 from harness.steps.answer.citations import read_citations, without_citations
+from harness.steps.search.tools import Shared
 from harness.values import LlmAnswer
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -80,7 +81,7 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
         """The model and the prompt."""
         return f"{self.config.prompt.name} by {self.config.asked_model}"
 
-    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[AnswerReply]:
+    def run(self, asked: Sequence[AnswerInput], tools: Shared) -> list[AnswerReply]:
         """The model's words about every question."""
         prompt = self.config.prompt
         about = [(one.question, one.passages) for one in asked]

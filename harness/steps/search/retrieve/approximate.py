@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.steps.search.dense import Dense, DenseRetriever, Floats, Search
 from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
-from harness.steps.search.retrieve.scan import Nearest, scan
+from harness.steps.search.retrieve.scan import Nearest, exact_share, scan
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools, VectorRows
 from harness.values import Query, Ranking
@@ -80,11 +80,11 @@ class ApproximateRetriever(DenseRetriever[Dense]):
         """The hits of every query, as rows of passages; ``nearest`` are the true ones."""
         return [distinct.expand(*found) for found in self.hits(index, asked, wanted)]
 
-    @abstractmethod
     def share(
         self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
     ) -> float | None:
-        """The share of the true nearest chunks that were found."""
+        """The share of the true nearest chunks that were found, by their scores if these are true ones."""
+        return exact_share(rankings, nearest)
 
     def scaled(self, vectors: Floats) -> Floats:
         """The vectors as the index holds them."""

@@ -15,10 +15,10 @@ from pydantic import Field
 
 from harness.steps.search.dense import DenseConfig, Floats
 from harness.steps.search.retrieve.approximate import MARGIN, ApproximateRetriever, DistinctVectors, Hits
-from harness.steps.search.retrieve.scan import Nearest, exact_share
+from harness.steps.search.retrieve.scan import Nearest
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values import ConfigError, HarnessError, Ranking
+from harness.values import ConfigError, HarnessError
 
 _ADD_AT_ONCE = 2000
 # How much harder the index is searched if it has missed a true neighbour.
@@ -88,12 +88,6 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
     @property
     def _effort(self) -> int:
         return max(self.config.ef_search, self.config.top_k + MARGIN)
-
-    def share(
-        self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
-    ) -> float | None:
-        """Of what was returned; Chroma's scores are true ones."""
-        return exact_share(rankings, nearest)
 
     def search(
         self, index: Any, asked: Floats, wanted: int, distinct: DistinctVectors, nearest: Sequence[Nearest]
