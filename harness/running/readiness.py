@@ -27,11 +27,9 @@ def check_ready(config: BenchConfig, context: Context) -> None:
     check_endpoints(config, context)
     for setting in config.settings:
         context.models.tokenizer(setting.tokenizer)
-        for encoder in setting.retrieve.encoders():
-            context.models.encoder(encoder)
-        if setting.chunk.embed is not None:
-            context.models.encoder(setting.chunk.embed)
-        for encoder in setting.answer.encoders if setting.answer is not None else ():
+        encoders = [*setting.retrieve.encoders(), setting.chunk.embed]
+        encoders += setting.answer.encoders if setting.answer is not None else ()
+        for encoder in filter(None, encoders):
             context.models.encoder(encoder)
         for reranker in setting.rerank:
             context.models.reranker(reranker)

@@ -143,22 +143,20 @@ def _after(
     scores: comparison.Scores,
     verdict: comparison.Verdict,
 ) -> Iterator[report.Part]:
-    """The effects of labels and rerankers, and that answers can be compared too; nothing after answers."""
+    """The effects of labels and rerankers, and that answers can be compared too; nothing after answers.
+
+    That of the reranker where one folder is compared by its last stage and has both stages.
+    """
     if any(one.stage == ANSWER for one in stored.values()):
         return
     yield from comparison.label_parts(scores.sensitivity.get(verdict.measure), verdict.comparisons)
-    yield from _reranked(args, verdict.measure)
+    if len(args.results) == 1 and args.stage == "final":
+        result = report.read_result(args.results[0])
+        options = comparison.options_of(result.record)
+        if table := comparison.reranked_table(result.per_query, verdict.measure, options):
+            yield table
     if measure := comparison.common_answer_measure(args.results):
         yield (f"Answers were measured too: --measure {measure} compares them.",)
-
-
-def _reranked(args: argparse.Namespace, measure: str) -> Iterator[report.Part]:
-    """The effect of the reranker, where one folder is compared by its last stage and has both stages."""
-    if len(args.results) > 1 or args.stage != "final":
-        return
-    result = report.read_result(args.results[0])
-    if table := comparison.reranked_table(result.per_query, measure, comparison.options_of(result.record)):
-        yield table
 
 
 @command(

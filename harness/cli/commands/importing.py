@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
-from harness import data, labels, running
+from harness import labels, running
 from harness.cli.commands import REMOVED
 from harness.cli.commands.declaring import command, option, path, several
 from harness.cli.terminal import TerminalReporter, print_line
@@ -51,10 +50,14 @@ def import_(args: argparse.Namespace) -> int:
     if args.documents and args.format != "ragas":
         raise ConfigError(f"--documents goes with ragas alone; {args.format} includes its documents.")
     target = args.to or Path("corpora") / args.format
-    options = _options(args)
+    if args.qrels is not None and "qrels" not in IMPORTS[args.format].options:
+        formats = " and ".join(name for name, one in IMPORTS.items() if "qrels" in one.options)
+        raise ConfigError(f"--qrels goes with the format {formats} alone.")
     if args.documents:
-        summary = _testset(args, target)
+        with running.Context.at(Path(".cache/harness"), TerminalReporter(), may_ask=False) as context:
+            summary = labels.import_testset(args.source, args.documents, target, context)
     else:
+        options = {} if args.qrels is None else {"qrels": args.qrels}
         summary = IMPORTS[args.format].read(args.source, target, **options)
     print_line(
         f"{summary.target}: {counted(summary.documents, 'document')}, "
@@ -67,18 +70,3 @@ def import_(args: argparse.Namespace) -> int:
         print_line(f"  harness score-answers {quote(str(summary.target / 'answers.jsonl'))}")
         print_line(f"{summary.target / 'README.md'} explains how to score what was retrieved.")
     return 0
-
-
-def _options(args: argparse.Namespace) -> dict[str, Any]:
-    """The options that were given; raises ConfigError for one that the format does not have."""
-    if args.qrels is None:
-        return {}
-    if "qrels" not in IMPORTS[args.format].options:
-        formats = " and ".join(name for name, one in IMPORTS.items() if "qrels" in one.options)
-        raise ConfigError(f"--qrels goes with the format {formats} alone.")
-    return {"qrels": args.qrels}
-
-
-def _testset(args: argparse.Namespace, target: Path) -> data.ImportSummary:
-    with running.Context.at(Path(".cache/harness"), TerminalReporter(), may_ask=False) as context:
-        return labels.import_testset(args.source, args.documents, target, context)

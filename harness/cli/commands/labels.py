@@ -16,7 +16,7 @@ from harness.cli.commands.declaring import (
     path,
     results_folder,
 )
-from harness.cli.commands.shared import refuse_below_one, refuse_existing_sheet
+from harness.cli.commands.shared import refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_error, print_line, width, write_lines
 from harness.values import ConfigError, counted, on_one_line, printable, wrapped
 
@@ -60,7 +60,8 @@ _TOP = number("--top", 10, "of each ranking")
 def unjudged(args: argparse.Namespace) -> int:
     """Write the sheet."""
     refuse_below_one(top=args.top)
-    refuse_existing_sheet(args.output)
+    if args.output.exists():
+        raise ConfigError(f"{args.output} exists already, perhaps with grades in it. Name another file.")
     sheet = labels.sheet_of(args.results, args.top, TerminalReporter())
     left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
     left_out = left_out if sheet.unanswerable else ""

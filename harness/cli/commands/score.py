@@ -55,12 +55,6 @@ _OPTIONS = group(
 )
 
 
-def _given(args: argparse.Namespace) -> list[str]:
-    """The options of hits that were given."""
-    names = (*_NEEDED, *_DEFAULTS)
-    return [f"--{name.replace('_', '-')}" for name in names if getattr(args, name) is not None]
-
-
 def _score_hits(args: argparse.Namespace) -> int:
     """Score them, write the results and print the summary."""
     if args.ranked or args.qrels:
@@ -185,8 +179,9 @@ def score(args: argparse.Namespace) -> int:
             f"the following arguments are required: {', '.join(missing)} (or --hits with --queries, --labels "
             "and --documents)"
         )
-    if given := _given(args):
-        args.wrong_usage(f"{', '.join(given)}: only with --hits")
+    if given := [name for name in (*_NEEDED, *_DEFAULTS) if getattr(args, name) is not None]:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        args.wrong_usage(f"{options}: only with --hits")
     return _run(args)
 
 

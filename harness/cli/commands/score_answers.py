@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
 from harness import data, report, running, store
 from harness.cli.commands import shared
@@ -71,7 +70,10 @@ def score_answers(args: argparse.Namespace) -> int:
     title = f"{args.file.name}: {counted(len(exchanges), 'query', 'queries')}, {answered} answered"
     show(running.external_table(title, found))
     if args.human:
-        _show_people(args.human, found)
+        names, queries = [one.measure for one in found], [one.query_id for one in found[0].scores]
+        human = running.read_values(args.human, names, queries)
+        beside = (running.compare_with_people(one, human.get(one.measure, {})) for one in found)
+        show(running.people_table([one for one in beside if one is not None]))
     if args.output:
         store.write_text(args.output, _csv(found))
         print_line(f"Every value: {args.output}")
@@ -89,14 +91,6 @@ def export_answers(args: argparse.Namespace) -> int:
     count = data.write_answers(running.exported_answers(args.results, args.setting), args.output)
     print_line(f"{args.output}: {counted(count, 'query', 'queries')}")
     return 0
-
-
-def _show_people(path: Path, found: list[running.MeasureScores]) -> None:
-    """How well the measures agree with people's values."""
-    queries = [one.query_id for one in found[0].scores]
-    human = running.read_values(path, [one.measure for one in found], queries)
-    beside = [running.compare_with_people(one, human[one.measure]) for one in found if one.measure in human]
-    show(running.people_table([one for one in beside if one is not None]))
 
 
 def _csv(found: list[running.MeasureScores]) -> str:

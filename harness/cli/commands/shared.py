@@ -39,12 +39,6 @@ def refuse_below_one(**numbers: int | None) -> None:
             raise ConfigError(f"--{name} counts from 1; it cannot be {value}.")
 
 
-def refuse_existing_sheet(path: Path | None) -> None:
-    """Raise ConfigError for a sheet that would be overwritten."""
-    if path is not None and path.exists():
-        raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
-
-
 def print_ending(ending: running.FinalOutput) -> None:
     """The end of a run: notes, and last, where readers look first, the results at a glance."""
     if ending.notes:

@@ -18,7 +18,7 @@ from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerScoringConfi
 from harness.running.config.models import STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.running.config.naming import name_settings
 from harness.running.config.source import KeyPath, Source, read_source, source_of
-from harness.values import ConfigError, Kinds, Section, StageConfig, counted, printable, problem_in, quoted
+from harness.values import ConfigError, Kinds, Section, counted, printable, problem_in, quoted
 
 TABLES: dict[str, Kinds[Any]] = {
     "parse": PARSERS,
@@ -75,17 +75,15 @@ def _points(source: Source, at: KeyPath, entry: Mapping[str, Any]) -> list[Stage
             found = _alternatives(source, step, place, section[step])
         else:
             found = [None] if step in OPTIONAL else _mapping(source, step, place, {})
-        options.append([_sequence(config) for config in found] if step in SEQUENCES else found)
+        if step in SEQUENCES:
+            found = [one if isinstance(one, tuple) else () if one is None else (one,) for one in found]
+        options.append(found)
     _check_size(source, at, options)
     points = [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
     for point in points:
         _check_filter(source, (*at, "filter") if "filter" in entry else ("filter",), point)
         _check_depth(source, (*at, "rerank") if "rerank" in entry else ("rerank",), point)
     return points
-
-
-def _sequence(config: Any) -> tuple[StageConfig, ...]:
-    return config if isinstance(config, tuple) else () if config is None else (config,)
 
 
 def _check_depth(source: Source, at: KeyPath, point: Stages) -> None:

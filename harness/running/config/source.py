@@ -78,10 +78,6 @@ class Source:
             if key not in known:
                 raise self.error((*at, str(key)), gone.get(key) or no_such_key(str(key), known))
 
-    def of_kind(self, kinds: Kinds[Any], section: Mapping[str, Any], at: KeyPath) -> Any:
-        """The configuration that a section holds, of the kind that it names; raises ConfigError."""
-        return self.validated(self.kind(kinds, section.get("kind", kinds.default), at), section, at)
-
     def kind(self, kinds: Kinds[Any], name: object, at: KeyPath) -> type[StageConfig]:
         """The model of the configuration of a kind; raises ConfigError where there is none."""
         try:
