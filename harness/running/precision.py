@@ -34,7 +34,10 @@ def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], c
     The result is warned of, and kept for the record. The exact numbers are made aside: in the cache, their
     batches would not be those of an exact run.
     """
-    some = _sample(queries, sum(len(one.chunking.chunks) for one in searched))
+    chunks = sum(len(one.chunking.chunks) for one in searched)
+    # at equal distances, more where there is more to search
+    count = min(len(queries), _MOST, max(_FEWEST, chunks // _CHUNKS))
+    some = [queries[i * len(queries) // count] for i in range(count)]
     compared = context.models.compared
     users: dict[str, list[str]] = {}
     for one in searched:
@@ -104,12 +107,6 @@ def _checks(one: Searched, queries: Sequence[Query], context: Context) -> Iterat
             pairs = _pairs(few, place, queries)
             facts = [context.models.reranker(reranker).fingerprint, *(digest(*pair).hex() for pair in pairs)]
             yield reranker.model, facts, lambda own=reranker, pairs=pairs: _rescored(own, pairs, context)
-
-
-def _sample(queries: Sequence[Query], chunks: int) -> list[Query]:
-    """Queries at equal distances, more where there is more to search."""
-    count = min(len(queries), _MOST, max(_FEWEST, chunks // _CHUNKS))
-    return [queries[i * len(queries) // count] for i in range(count)]
 
 
 def _found(passages: Passages, rankings: Iterable[Ranking]) -> Passages:

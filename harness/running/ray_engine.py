@@ -149,7 +149,8 @@ class RayEngine(Engine):
         try:
             while len(work.ended) < len(parts):
                 self._hire(len(parts) - len(work.ended))
-                for member in self._free():
+                # the least busy first
+                for member in sorted(self._members, key=lambda one: one.load):
                     while member.load < _AHEAD and (index := work.next_for(member)) is not None:
                         member.load += 1
                         reference = member.actor.run.remote(work.job, parts[index])
@@ -277,10 +278,6 @@ class RayEngine(Engine):
         while len(self._members) + len(self._joining) < wanted:
             member = _Member(make.remote(self.config.threads))
             self._joining[member.actor.ready.remote()] = member
-
-    def _free(self) -> list[_Member]:
-        """The workers that can take a part, the least busy first."""
-        return sorted((one for one in self._members if one.load < _AHEAD), key=lambda one: one.load)
 
     def _ready(self, work: _Work) -> list[Any]:
         """The references of finished parts after at most a second; workers that are up join meanwhile."""

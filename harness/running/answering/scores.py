@@ -107,11 +107,6 @@ def cases_of(
     return tuple(cases)
 
 
-def by_query(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
-    """Graded spans by the query that they are graded for."""
-    return by_key((judgment.query_id, judgment) for judgment in judgments)
-
-
 def measure_all(
     replied: Sequence[Replies],
     corpus: Corpus,
@@ -123,7 +118,7 @@ def measure_all(
 
     Raises LlmError if more calls of a measure have failed than ``answer_max_unscored`` allows.
     """
-    own = by_query(judgments)
+    own = by_key((judgment.query_id, judgment) for judgment in judgments)
     cases = [cases_of(one, corpus, own) for one in replied]
     every = [case for some in cases for case in some]
     scores: list[dict[str, tuple[QueryScore, ...]]] = [{} for _ in replied]

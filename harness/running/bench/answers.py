@@ -9,7 +9,7 @@ from typing import Any
 
 from harness import measures, report
 from harness.running.answering.replies import Replies, reply_rows
-from harness.running.answering.scores import Measured, answer_rows, by_query, measure_all
+from harness.running.answering.scores import Measured, answer_rows, measure_all
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -45,7 +45,8 @@ def _losses(
     if measure is None:
         return
     by_people = pool_judge_config(config) is None
-    lost = by_query(lost_evidence(corpus.label_rows, corpus.anchored) if by_people else [])
+    evidence = lost_evidence(corpus.label_rows, corpus.anchored) if by_people else []
+    lost = by_key((one.query_id, one) for one in evidence)
     projection = config.relevance.projection
     settings = {one.setting.name: one for one in searched}
     for one in measured:

@@ -68,21 +68,27 @@ def expand(source: Source) -> list[Stages]:
 
 def _points(source: Source, at: KeyPath, entry: Mapping[str, Any]) -> list[Stages]:
     """The points of one sweep: ``entry`` of `settings` replaces sections of the file."""
+    places: dict[str, KeyPath] = {step: (*at, step) if step in entry else (step,) for step in STAGES}
     options = []
     for step in STAGES:
-        section, place = (entry, (*at, step)) if step in entry else (source.data, (step,))
+        section = entry if step in entry else source.data
         if step in section:
-            found = _alternatives(source, step, place, section[step])
+            found = _alternatives(source, step, places[step], section[step])
         else:
-            found = [None] if step in OPTIONAL else _mapping(source, step, place, {})
+            found = [None] if step in OPTIONAL else _mapping(source, step, places[step], {})
         if step in SEQUENCES:
             found = [one if isinstance(one, tuple) else () if one is None else (one,) for one in found]
         options.append(found)
     _check_size(source, at, options)
     points = [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
     for point in points:
-        _check_filter(source, (*at, "filter") if "filter" in entry else ("filter",), point)
-        _check_depth(source, (*at, "rerank") if "rerank" in entry else ("rerank",), point)
+        # the routes of a fusion may have their own within the setting's
+        if point["filter"] is not None and point["retrieve"].filter is not None:
+            raise source.error(
+                places["filter"],
+                "the retriever of a setting has a filter of its own (retrieve.filter); keep one of them.",
+            )
+        _check_depth(source, places["rerank"], point)
     return points
 
 
@@ -96,14 +102,6 @@ def _check_depth(source: Source, at: KeyPath, point: Stages) -> None:
                 f"the reranker scores {counted(reranker.top_n, 'chunk')} (rerank.top_n) but only "
                 f"{retrieve.top_k} are retrieved (retrieve.top_k). Lower the first or raise the second.",
             )
-
-
-def _check_filter(source: Source, at: KeyPath, point: Stages) -> None:
-    """A retriever has one filter; the routes of a fusion may have their own within the setting's."""
-    if point["filter"] is not None and point["retrieve"].filter is not None:
-        raise source.error(
-            at, "the retriever of a setting has a filter of its own (retrieve.filter); keep one of them."
-        )
 
 
 def _alternatives(source: Source, step: str, at: KeyPath, value: Any) -> list[Any]:
