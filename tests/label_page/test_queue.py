@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.labels.label_page.queue import as_listed, next_open, progress, usual_order
+from harness.labels.label_page.service import as_listed, next_open, progress, usual_order
 from tests.label_page.pools import item
 
 ITEMS = [item(f"q{query}", "d", 10 * place, 10 * place + 5) for query in range(3) for place in range(8)]

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from harness.data import Note, read_rows, read_utf8
 from harness.labels.label_page.document_store import DocumentStore
-from harness.labels.label_page.queue import Order, usual_order
-from harness.labels.label_page.service import LabelService
+from harness.labels.label_page.service import LabelService, Order, usual_order
 from harness.labels.label_page.state import PageState
 from harness.labels.labelling.grading import UngradedRow
 from harness.labels.labelling.passages import PassageToGrade
