@@ -18,7 +18,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import stored_values, vectors
 from harness.store import key_of
-from harness.values import Chunk, ConfigError, Document, LlmAnswer, Reporter, Slot, StageConfig
+from harness.values import Chunk, ConfigError, Document, LlmAnswer, Reporter, Slot, StageConfig, by_key
 
 _STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank", "naming": "rerank"}
 # The nouns for the items of an estimate.
@@ -268,10 +268,7 @@ def _cut(
 
 def places_of(chunks: Iterable[Chunk]) -> dict[str, list[list[Any]]]:
     """Start and end of every chunk by document, and the ranges shown before it, as they are stored."""
-    places: dict[str, list[list[Any]]] = {}
-    for chunk in chunks:
-        places.setdefault(chunk.doc_id, []).append([chunk.start, chunk.end, *map(list, chunk.before)])
-    return places
+    return by_key((one.doc_id, [one.start, one.end, *map(list, one.before)]) for one in chunks)
 
 
 def outlines(corpus: Corpus, context: Context) -> dict[str, steps.Outline]:

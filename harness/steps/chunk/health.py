@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.values import Chunk, Span, Tokenizer, sentence_spans, token_counts
+from harness.values import Chunk, Span, Tokenizer, by_key, sentence_spans, token_counts
 
 OUTLINE_VERSION = 2
 """Raised whenever the same text may get another outline than before; part of cache keys."""
@@ -127,15 +127,12 @@ def examine(
 
 def _by_document(chunks: Sequence[Chunk]) -> dict[str, tuple[Ints, Ints]]:
     """For every document where its chunks end, [N], and all spans that they show, [M, 2] by start."""
-    own: dict[str, list[Chunk]] = {}
-    for chunk in chunks:
-        own.setdefault(chunk.doc_id, []).append(chunk)
     return {
         doc_id: (
             np.array([chunk.end for chunk in its], dtype=np.int64),
             np.array(sorted(span for chunk in its for span in chunk.spans), dtype=np.int64),
         )
-        for doc_id, its in own.items()
+        for doc_id, its in by_key((chunk.doc_id, chunk) for chunk in chunks).items()
     }
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, SerializeAsAny
 
 from harness.steps.search.read import ReadConfig, Reader
 from harness.steps.search.tools import Sources
-from harness.values import Chunk, Section, Span, StageConfig
+from harness.values import Chunk, Section, Span, StageConfig, by_key
 
 
 class ParentConfig(ReadConfig):
@@ -42,9 +42,7 @@ def parents_of(chunks: Sequence[Chunk], larger: Sequence[Chunk]) -> list[Span]:
 
     Of two alike the first; the chunk itself where none holds a part of it.
     """
-    parents: dict[str, list[Span]] = {}
-    for one in larger:
-        parents.setdefault(one.doc_id, []).append((one.start, one.end))
+    parents = by_key((one.doc_id, (one.start, one.end)) for one in larger)
     reached = {doc_id: list(accumulate((end for _, end in its), max)) for doc_id, its in parents.items()}
     return [
         _parent((chunk.start, chunk.end), parents.get(chunk.doc_id, []), reached.get(chunk.doc_id, []))

@@ -16,6 +16,7 @@ from pydantic import Field
 from harness import models
 from harness.models import length_sorted_batches
 from harness.steps.search.rerank import LocalModelConfig, LocalModelScorer, Pair
+from harness.values import by_key
 
 
 class LateInteractionConfig(LocalModelConfig):
@@ -41,9 +42,7 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
 
         All pairs of a passage are in one batch, so that it is encoded once for all its queries.
         """
-        users: dict[str, list[int]] = {}
-        for index, (_, passage) in enumerate(pairs):
-            users.setdefault(passage, []).append(index)
+        users = by_key((passage, index) for index, (_, passage) in enumerate(pairs))
         window = self.tokenizer.window or 1 << 30
         lengths = [min(length, window) for length in self.tokenizer.lengths(list(users))]
         owned = list(users.values())

@@ -15,7 +15,7 @@ from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
 from harness.steps.search.retrieve.scan import Nearest, exact_share, scan
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools, VectorRows
-from harness.values import Query, Ranking
+from harness.values import Query, Ranking, by_key
 
 Hits = tuple[Ints, Doubles]
 """Rows that an index has found, and their scores."""
@@ -36,9 +36,7 @@ class DistinctVectors:
     @classmethod
     def of(cls, vectors: Floats) -> DistinctVectors:
         """Group the rows [N, d] that are equal bit by bit; groups are in the order of their first rows."""
-        groups: dict[bytes, list[int]] = {}
-        for i, row in enumerate(np.ascontiguousarray(vectors)):
-            groups.setdefault(row.tobytes(), []).append(i)
+        groups = by_key((row.tobytes(), i) for i, row in enumerate(np.ascontiguousarray(vectors)))
         members = tuple(np.array(group, dtype=np.int64) for group in groups.values())
         return cls(np.array([group[0] for group in members], dtype=np.int64), members)
 

@@ -12,7 +12,7 @@ from harness.steps.custom.code import CodeConfig, broken_contract, call_function
 from harness.steps.search import step
 from harness.steps.search.retrieve.returned import asked_depth, ranker_of, rankings_of
 from harness.steps.search.tools import Tools
-from harness.values import Query, Ranking
+from harness.values import Query, Ranking, by_key
 
 PLACE = "place"
 
@@ -106,9 +106,7 @@ def searcher_of(retriever: Any, passages: Sequence[str], who: str) -> Callable[[
             f"returned {type(retriever).__name__}, which has neither `invoke` (LangChain) nor `retrieve` "
             "(LlamaIndex)",
         )
-    by_text: dict[str, list[int]] = {}
-    for place, text in enumerate(passages):
-        by_text.setdefault(text, []).append(place)
+    by_text = by_key((text, place) for place, text in enumerate(passages))
     return lambda query: _places(list(search(query)), by_text, query, who)
 
 
