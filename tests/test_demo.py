@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.commands import demo, shared
+from harness.cli.commands import bench, shared
 from harness.running import load_config
 from tests.command import exit_code, table
 
@@ -22,7 +22,7 @@ PLACES = {"name", "documents", "queries", "labels", "results", "cache"}
 def test_the_demo_is_the_quickstart_with_other_paths(tmp_path, monkeypatch):
     quickstart = load_config(ROOT / "configs/quickstart.yaml")
     monkeypatch.chdir(tmp_path)
-    config = demo._config(Path("results/demo"), Path(".cache/harness"))
+    config = bench._quickstart(Path("results/demo"), Path(".cache/harness"))
     assert config.model_dump(exclude=PLACES) == quickstart.model_dump(exclude=PLACES)
     assert (config.results, config.name) == (Path("results"), "demo")
     assert config.queries == ROOT / quickstart.queries
@@ -39,9 +39,9 @@ def test_the_page_opens_where_there_is_a_screen_and_it_is_wanted(
 ):
     monkeypatch.chdir(tmp_path)
     pages = []
-    monkeypatch.setattr(demo, "run_and_show", lambda config, quiet, again: 0)
-    monkeypatch.setattr(demo, "can_show_pages", lambda: screen)
-    monkeypatch.setattr(demo.webbrowser, "open", pages.append)
+    monkeypatch.setattr(bench, "run_and_show", lambda config, quiet, again: 0)
+    monkeypatch.setattr(bench, "can_show_pages", lambda: screen)
+    monkeypatch.setattr(bench.webbrowser, "open", pages.append)
     assert exit_code("demo", "--out", "mine/first", *words) == 0
     assert pages == [(tmp_path / "mine/first/report.html").as_uri()] * opened
 

@@ -12,7 +12,7 @@ from harness.cli.commands.declaring import Command
 
 # name -> module and the name in it; its line in the list of commands
 COMMANDS = {
-    "demo": ("demo.demo", "run the benchmark that is shipped, and open its page"),
+    "demo": ("bench.demo", "run the benchmark that is shipped, and open its page"),
     "init": ("testset.init", "start from a folder of documents"),
     "bench": ("bench.bench", "run a benchmark and write its results"),
     "validate": ("bench.validate", "check a configuration and print what it would run"),
@@ -25,9 +25,9 @@ COMMANDS = {
     "labels": ("labels.family", "grade retrieved passages that are unjudged"),
     "testset": ("testset.testset", "make questions and labels step by step"),
     "score": ("score.score", "evaluate a TREC run against qrels, or what another pipeline returned"),
-    "score-answers": ("score_answers.score_answers", "measure the answers of another pipeline"),
+    "score-answers": ("score.score_answers", "measure the answers of another pipeline"),
     "export-answers": (
-        "score_answers.export_answers",
+        "score.export_answers",
         "write the answers of a run for other tools, such as ragas",
     ),
     "judge": ("judge.family", "judgments: show, export, import; test a judge, compare it with people"),
