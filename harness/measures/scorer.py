@@ -112,7 +112,9 @@ class Scorer:
         self._known: dict[tuple[bytes, Measure], Floats] = {}
 
     def against(self, spans: SpanQrels) -> Scorer:
-        """The same queries and chunks with other spans."""
+        """The same queries and chunks with other spans; itself with its own, which it has scored."""
+        if spans is self.spans:
+            return self
         other = copy(self)
         other.__dict__.pop("grades", None)
         other._known = {}

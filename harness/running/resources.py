@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import data, models, steps, store, values
-from harness.models import ModelTokenizer
+from harness.models import ModelTokenizer, resolve
+from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import stored_values, vectors
 from harness.store import key_of
-from harness.values import Chunk, ConfigError, Document, LlmAnswer, Reporter, Slot, StageConfig, by_key
+from harness.values import (
+    Chunk,
+    ConfigError,
+    Document,
+    LlmAnswer,
+    ModelError,
+    Reporter,
+    Slot,
+    StageConfig,
+    by_key,
+)
 
 _STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank", "naming": "rerank"}
 # The nouns for the items of an estimate.
@@ -230,23 +241,18 @@ def cut(
 
     Settings with the same chunks share them in memory.
     """
-    key = chunking_key(corpus, config, tokenizer, context)
+    key = _chunking_key(corpus, config, tokenizer, context)
     if key not in context.prepared.chunks:
-        context.prepared.chunks[key] = tuple(_cut(corpus, config, tokenizer, context, stored_as(key)))
+        context.prepared.chunks[key] = tuple(_cut(corpus, config, tokenizer, context, key_of(key, _FORMAT)))
     return context.prepared.chunks[key], key
 
 
-def chunking_key(
+def _chunking_key(
     corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context
 ) -> str:
     """What identifies text, chunker and tokenizer."""
     encoder = "" if config.embed is None else context.models.encoder(config.embed).fingerprint
     return key_of(corpus.key, steps.chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
-
-
-def stored_as(key: str) -> str:
-    """The key of the artifact with the chunks of a chunking."""
-    return key_of(key, _FORMAT)
 
 
 def _cut(
@@ -262,11 +268,11 @@ def _cut(
             for start, end, *before in rows
         ]
     chunks = steps.chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
-    context.artifacts.put("chunks", place, places_of(chunks))
+    context.artifacts.put("chunks", place, _places_of(chunks))
     return chunks
 
 
-def places_of(chunks: Iterable[Chunk]) -> dict[str, list[list[Any]]]:
+def _places_of(chunks: Iterable[Chunk]) -> dict[str, list[list[Any]]]:
     """Start and end of every chunk by document, and the ranges shown before it, as they are stored."""
     return by_key((one.doc_id, [one.start, one.end, *map(list, one.before)]) for one in chunks)
 
@@ -288,3 +294,79 @@ def outlines(corpus: Corpus, context: Context) -> dict[str, steps.Outline]:
         doc_id: steps.Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
         for doc_id, both in stored.items()
     }
+
+
+_CHARACTERS = 2_000_000
+"""So many characters of documents go to a worker at a time."""
+
+Cut = tuple[dict[str, list[list[Any]]], NDArray[np.int32]]
+"""The places of the chunks of each document, and the tokens of every chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutPart:
+    """Some documents to cut; ``tokenizer`` is that of a model by its name, with its ``fingerprint`` here."""
+
+    config: steps.ChunkerConfig
+    tokenizer: str
+    fingerprint: str
+    documents: tuple[Document, ...]
+
+
+def cut_part(part: CutPart) -> Cut:
+    """What a worker makes of a part; raises ModelError if its tokenizer is another one than ours."""
+    tokenizer = _tokenizer(part.tokenizer)
+    if tokenizer.fingerprint != part.fingerprint:
+        raise ModelError(
+            f"{part.tokenizer}: a worker has another tokenizer of this model than the machine that runs the "
+            "harness. Give both the same files, or name the model by its hub id."
+        )
+    chunks = steps.chunk_documents(part.documents, part.config, tokenizer)
+    return _places_of(chunks), steps.token_lengths(chunks, tokenizer)
+
+
+@lru_cache(maxsize=1)
+def _tokenizer(name: str) -> ModelTokenizer:
+    return ModelTokenizer(resolve(name))
+
+
+def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> None:
+    """Cut for every setting what is not stored yet, all documents of all settings in one pass.
+
+    Chunkers that embed the text, and people's own ones, cut later on this machine.
+    """
+    parts: list[CutPart] = []
+    chunkings: dict[str, slice] = {}
+    for setting, corpus in points:
+        tokenizer = context.models.tokenizer(setting.tokenizer)
+        key = _chunking_key(corpus, setting.chunk, tokenizer, context)
+        own = setting.chunk.embed is not None or setting.chunk.kind == "python"
+        if own or key in chunkings or context.artifacts.path("chunks", key_of(key, _FORMAT)).exists():
+            continue
+        first, common = len(parts), (setting.chunk, setting.tokenizer, tokenizer.fingerprint)
+        parts += [CutPart(*common, documents) for documents in _batches(corpus.documents)]
+        chunkings[key] = slice(first, len(parts))
+    cuts: dict[int, Cut] = {}
+    with context.reporter.task("cut documents", len(parts)) as task:
+        for done in context.engine.map(cut_part, parts, cut_part, task):
+            cuts[done.index] = done.value
+            task.advance()
+    found = [cuts[index] for index in range(len(parts))]
+    for key, its in chunkings.items():
+        places = {doc_id: rows for placed, _ in found[its] for doc_id, rows in placed.items()}
+        context.artifacts.put("chunks", key_of(key, _FORMAT), places)
+        # until they are examined
+        context.prepared.lengths[key] = np.concatenate([lengths for _, lengths in found[its]])
+
+
+def _batches(documents: Sequence[Document]) -> Iterator[tuple[Document, ...]]:
+    batch: list[Document] = []
+    characters = 0
+    for document in documents:
+        batch.append(document)
+        characters += len(document.text)
+        if characters >= _CHARACTERS:
+            yield tuple(batch)
+            batch, characters = [], 0
+    if batch:
+        yield tuple(batch)

@@ -16,6 +16,7 @@ from harness.running.config.models import Setting
 from harness.running.context import Context, NotStoredError
 from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all
+from harness.running.resources import cut_apart
 from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import Effort, FilterResult, PendingCallsError, Phrasings, RetrievalResult, rerank
 from harness.values import Query, Ranking, Silent, listed
@@ -94,9 +95,6 @@ def cut_for_all(
     problems: dict[str, list[str]] = {}
     of = {one.name: corpora if isinstance(corpora, Corpus) else corpora[one.name] for one in settings}
     if context.engine.apart and context.may_ask:
-        # which only a cluster needs
-        from harness.running.cutting import cut_apart
-
         cut_apart([(setting, of[setting.name]) for setting in settings], context)
     for setting in settings:
         begun = perf_counter()

@@ -54,11 +54,6 @@ class CacheLayout:
         return self.base / "copies"
 
     @property
-    def shared(self) -> Path:
-        """What of a shared cache is here."""
-        return self.base / "shared"
-
-    @property
     def ledger(self) -> Path:
         """Every judgment ever bought; outside the format, since it must outlive it."""
         return self.root / "judgments.sqlite"

@@ -22,7 +22,6 @@ from harness.store.ledger import Ledger
 from harness.store.remote import fetch, file_system
 from harness.values import StoreError
 
-KEY = "shared_cache"
 _PACK = ".pack"
 _PACK_BYTES = 1 << 26
 _AT_ONCE = 500
@@ -41,11 +40,11 @@ class SharedCache:
     def __init__(self, url: str, layout: CacheLayout, faults: Faults) -> None:
         self._url, self._layout, self._faults = url, layout, faults
         # the packs that were read or written, with the keys in each
-        self._seen = layout.shared / key_of(url)[:32]
+        self._seen = layout.base / "shared" / key_of(url)[:32]
 
     def pull(self) -> None:
         """Take what is there and not here."""
-        with file_system(self._url, KEY, StoreError) as (system, base):
+        with file_system(self._url, "shared_cache", StoreError) as (system, base):
             there = {name: path for name, path in _files(system, base) if ".." not in name.split("/")}
             artifacts = {path: self._layout.root / name for name, path in there.items()}
             folder = self._layout.artifacts
@@ -57,7 +56,7 @@ class SharedCache:
 
     def push(self) -> None:
         """Add what is here and not there."""
-        with file_system(self._url, KEY, StoreError) as (system, base):
+        with file_system(self._url, "shared_cache", StoreError) as (system, base):
             there = {name for name, _ in _files(system, base)}
             for path in self._layout.artifacts.rglob("*.json.gz"):
                 name = path.relative_to(self._layout.root).as_posix()
@@ -65,9 +64,10 @@ class SharedCache:
                     _put(system, f"{base}/{name}", path.read_bytes())
             for path, items in self._tables():
                 table = path.relative_to(self._layout.root).as_posix()
-                known = {key for seen in (self._seen / table).glob(f"*{_PACK}") for key in _noted(seen)}
+                noted = (seen.read_text(encoding="ascii") for seen in (self._seen / table).glob(f"*{_PACK}"))
+                known = {bytes.fromhex(key) for keys in noted for key in keys.split()}
                 for pack in _packs(items(known)):
-                    name = f"{table}/{_digest(pack)}{_PACK}"
+                    name = f"{table}/{hashlib.sha256(pack).hexdigest()}{_PACK}"
                     _put(system, f"{base}/{name}", pack)
                     self._note(name, pack)
 
@@ -93,7 +93,7 @@ class SharedCache:
 
     def _take(self, pack: bytes, path: Path, name: str) -> None:
         """Keep the items of a pack here; one that was cut short does not fit its name and is left out."""
-        if not name.endswith(f"/{_digest(pack)}{_PACK}"):
+        if not name.endswith(f"/{hashlib.sha256(pack).hexdigest()}{_PACK}"):
             self._faults.damaged("shared packs", path)
             return
         if path == self._layout.ledger:
@@ -117,14 +117,6 @@ def _files(system: Any, base: str) -> Iterator[tuple[str, str]]:
 def _put(system: Any, path: str, content: bytes) -> None:
     system.makedirs(path.rpartition("/")[0], exist_ok=True)
     system.pipe_file(path, content)
-
-
-def _noted(seen: Path) -> Iterator[bytes]:
-    return map(bytes.fromhex, seen.read_text(encoding="ascii").split())
-
-
-def _digest(pack: bytes) -> str:
-    return hashlib.sha256(pack).hexdigest()
 
 
 def _packs(items: Iterable[Item]) -> Iterator[bytes]:

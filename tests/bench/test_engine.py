@@ -14,8 +14,8 @@ from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench import spread
 from harness.running.bench.spread import StageSpread
-from harness.running.cutting import CutPart, cut_part
 from harness.running.engine import Done, Engine, ModelJob, Rate, make_engine
+from harness.running.resources import CutPart, cut_part
 from harness.steps.chunk.recursive import RecursiveConfig
 from harness.values import CorpusError, ModelError, Silent
 from tests.command import exit_code
@@ -70,7 +70,7 @@ def test_parts_that_end_in_another_order_elsewhere_give_the_same_bytes(write_con
 
 
 def test_documents_are_cut_for_all_settings_in_one_pass_and_once(write_config, scattered, monkeypatch):
-    monkeypatch.setattr("harness.running.cutting._CHARACTERS", 300)
+    monkeypatch.setattr("harness.running.resources._CHARACTERS", 300)
     asked = []
     cut = scattered.map
 

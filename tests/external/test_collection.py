@@ -6,7 +6,7 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.data.external.collection import import_ragas
+from harness.data.external.answer_files import import_ragas
 
 QUESTION = "How long is the Halden ferry crossing?"
 ANSWER = "The crossing takes 35 minutes."

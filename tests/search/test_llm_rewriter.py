@@ -9,8 +9,7 @@ from harness.models.llm.prompt import built_in
 from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search.rewrite.llm import FOLDER, LlmRewriterConfig
-from harness.steps.search.rewrite.many import MultiQueryConfig
+from harness.steps.search.rewrite.llm import FOLDER, LlmRewriterConfig, MultiQueryConfig
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query

@@ -8,8 +8,12 @@ from harness.running.tools import RunTools
 from harness.steps.search.fuse.scores import RrfConfig
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.rewrite.entities import EntitiesConfig
-from harness.steps.search.rewrite.llm import LlmEntitiesConfig, lines_of
-from harness.steps.search.rewrite.many import DecompositionConfig, MultiQueryConfig
+from harness.steps.search.rewrite.llm import (
+    DecompositionConfig,
+    LlmEntitiesConfig,
+    MultiQueryConfig,
+    lines_of,
+)
 from harness.steps.search.rewrite.template import TemplateConfig
 from harness.steps.search.step import Passages
 from harness.values.errors import LlmError

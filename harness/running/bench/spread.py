@@ -184,7 +184,7 @@ def _seconds(
 
 def _here(config: BenchConfig) -> str:
     """What is done on this machine, and how long it took in the last run."""
-    what = "On this machine, but for search by exact and bm25: cutting, search, scores, tables, page"
+    what = "On this machine, but for search by exact and bm25: search, scores, tables, page"
     try:
         record = json.loads((config.results / config.name / "record.json").read_text(encoding="utf-8"))
         took, date = record["timings"], record["date"]

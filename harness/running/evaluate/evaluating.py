@@ -271,11 +271,7 @@ def label_sensitivity_rows(
     shared = {id(scorer.spans): scorer.spans for _, scorer in searched}
     drawn = {key: relabelled(spans, texts) for key, spans in shared.items()}
     ways = {
-        # what the scorer itself was asked is known
-        scorer: {
-            way: scorer if spans is scorer.spans else scorer.against(spans)
-            for way, spans in drawn[id(scorer.spans)].items()
-        }
+        scorer: {way: scorer.against(spans) for way, spans in drawn[id(scorer.spans)].items()}
         for scorer in dict.fromkeys(scorer for _, scorer in searched)
     }
     rows = []

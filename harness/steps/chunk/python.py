@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, Vectors
-from harness.steps.custom.code import CodeConfig, call_function, contract_error
+from harness.steps.custom.code import CodeConfig, call_function
 from harness.values import Document, Span, Tokenizer
 
 
@@ -26,41 +26,34 @@ class PythonChunkerConfig(CodeConfig, ChunkerConfig):
 def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
     returned = call_function(config.call, document.text, **config.arguments)
     if isinstance(returned, str) or not hasattr(returned, "__iter__"):
-        raise contract_error(
-            config.call, f"returned {type(returned).__name__} for {document.doc_id}, not offsets"
-        )
+        raise config.broken(f"returned {type(returned).__name__} for {document.doc_id}, not offsets")
     spans: list[Span] = []
     for item in returned:
-        start, end = _offsets(item, document, config.call)
+        start, end = _offsets(item, document, config)
         if spans and (start, end) <= spans[-1]:
-            raise contract_error(
-                config.call,
+            raise config.broken(
                 f"returned {(start, end)} after {spans[-1]} for {document.doc_id}: chunks must be in "
-                "text order, with no two the same",
+                "text order, with no two the same"
             )
         spans.append((start, end))
     return spans
 
 
-def _offsets(item: Any, document: Document, call: str) -> Span:
+def _offsets(item: Any, document: Document, config: PythonChunkerConfig) -> Span:
     if isinstance(item, str):
-        raise contract_error(
-            call,
+        raise config.broken(
             f"returned text for {document.doc_id}; return (start, end) for each chunk, so that its "
-            "position is known",
+            "position is known"
         )
     try:
         start, end = (int(one) if one == int(one) else None for one in item)
     except (TypeError, ValueError):
         start = end = None
     if start is None or end is None:
-        raise contract_error(
-            call, f"returned {str(item)[:60]} for {document.doc_id}, which is not (start, end)"
-        )
+        raise config.broken(f"returned {str(item)[:60]} for {document.doc_id}, which is not (start, end)")
     if not 0 <= start < end <= len(document.text):
-        raise contract_error(
-            call,
+        raise config.broken(
             f"returned {(start, end)} for {document.doc_id}, which has the characters 0 to "
-            f"{len(document.text)}",
+            f"{len(document.text)}"
         )
     return start, end

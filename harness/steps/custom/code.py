@@ -36,6 +36,14 @@ Version = Annotated[
 ]
 
 
+Broken = Callable[[str], HarnessError]
+"""The error of an answer that breaks the contract, made of the words for what is wrong with it."""
+
+
+def _broken(who: str, what: str) -> HarnessError:
+    return HarnessError(f"{who} {what}. {guide('own-steps.md')} says what it must return.")
+
+
 class CodeConfig(StageConfig):
     """Base of the configurations of steps that are a function of the user's."""
 
@@ -56,6 +64,10 @@ class CodeConfig(StageConfig):
     def check_ready(self) -> None:
         """Import the function; raises ConfigError if there is none."""
         find_call(self.call)
+
+    def broken(self, what: str) -> HarnessError:
+        """The error for an answer of the function that breaks the contract."""
+        return _broken(f"call: {self.call}", what)
 
 
 def find_call(name: str) -> Callable[..., Any]:
@@ -101,16 +113,6 @@ def calling(name: str) -> Iterator[None]:
             f"call: {name} failed: {type(error).__name__}: {error}{_where(error)}. This is your code; "
             f"{guide('own-steps.md')} says what it receives and must return."
         ) from error
-
-
-def contract_error(name: str, what: str) -> HarnessError:
-    """The error for an answer of a function that breaks the contract."""
-    return broken_contract(f"call: {name}", what)
-
-
-def broken_contract(who: str, what: str) -> HarnessError:
-    """The error for an answer that breaks the contract; ``who`` gave it."""
-    return HarnessError(f"{who} {what}. {guide('own-steps.md')} says what it must return.")
 
 
 def _where(error: BaseException) -> str:
@@ -166,6 +168,10 @@ class ServiceConfig(HttpConfig):
     def service_facts(self) -> list[Any]:
         """Everything besides the filled-in values that decides an answer: user settings and request."""
         return [self.url, self.method, self.headers, self.request, self.response, self.version]
+
+    def broken(self, what: str) -> HarnessError:
+        """The error for an answer of the service that breaks the contract."""
+        return _broken(f"http: {self.url}", what)
 
     def problem(self) -> str:
         """Why the service cannot be called, such as a secret that is not set; nothing is sent."""

@@ -107,22 +107,15 @@ def send(
     return [answers[place] for place in range(len(messages))]
 
 
+@dataclass(frozen=True, slots=True)
 class _Answered(models.Exchange[Any, None]):
     """One message, and what ``response`` finds in its reply."""
 
-    def __init__(
-        self,
-        place: int,
-        message: Message,
-        connection: models.Connection,
-        service: ServiceConfig,
-        note: Callable[[int, Any], None],
-    ) -> None:
-        self._place = place
-        self._message = message
-        self._connection = connection
-        self._service = service
-        self._note = note
+    _place: int
+    _message: Message
+    _connection: models.Connection
+    _service: ServiceConfig
+    _note: Callable[[int, Any], None]
 
     async def post(self, timeout: float) -> Any:
         """The answer in its reply."""

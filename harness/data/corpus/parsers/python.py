@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from harness.data.corpus.parsers.pdf_file import OnPage, PdfPages
-from harness.steps import CodeConfig, call_function, contract_error
+from harness.steps import CodeConfig, call_function
 from harness.values import CorpusError, HarnessError, refuse_special
 
 
@@ -42,7 +42,7 @@ class PythonParserConfig(CodeConfig):
             texts = (returned,) if isinstance(returned, str) else returned
             if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
                 given = type(returned).__name__
-                raise contract_error(self.call, f"returned {given}, not a text, nor a list of a text a page")
+                raise self.broken(f"returned {given}, not a text, nor a list of a text a page")
         except HarnessError as error:
             raise CorpusError(f"{path}: {error}") from error
         if not texts:

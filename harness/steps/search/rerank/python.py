@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.steps.custom.code import CodeConfig, call_function, contract_error, find_call
+from harness.steps.custom.code import CodeConfig, call_function, find_call
 from harness.steps.search.rerank import Pair, PairScorer
 from harness.steps.search.step import RerankerConfig
 
@@ -59,13 +59,11 @@ class PythonScorer(PairScorer):
         try:
             scores = np.asarray(given, dtype=np.float32)
         except (TypeError, ValueError):
-            raise contract_error(c.call, "returned scores that are not numbers") from None
+            raise c.broken("returned scores that are not numbers") from None
         if scores.shape != (len(pairs),):
-            raise contract_error(
-                c.call, f"returned scores of shape {scores.shape}, not one for each of {len(pairs)} pairs"
-            )
+            raise c.broken(f"returned scores of shape {scores.shape}, not one for each of {len(pairs)} pairs")
         if not np.isfinite(scores).all():
-            raise contract_error(c.call, "returned a score that is not finite")
+            raise c.broken("returned a score that is not finite")
         return scores
 
     def try_out(self) -> None:

@@ -85,9 +85,7 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
         given = {**_of_passages(passages, slice(None)), "k": k}
 
         def read(answer: Any, asked: list[str]) -> Any:
-            rankings_of(
-                f"http: {c.url}", answer, [Query(f"{text!r}", text, "train") for text in asked], passages, c
-            )
+            rankings_of(c.broken, answer, [Query(f"{text!r}", text, "train") for text in asked], passages, c)
             return answer
 
         answers = kept_or_asked(
@@ -100,7 +98,7 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
             lambda: self._index(passages),
         )
         ranked = [answers[key] for key in keys]
-        return RetrievalResult(rankings_of(f"http: {c.url}", ranked, queries, passages, c))
+        return RetrievalResult(rankings_of(c.broken, ranked, queries, passages, c))
 
     def _index(self, passages: Passages) -> None:
         index = self.config.index

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.steps.custom.code import CodeConfig, broken_contract, call_function, calling
+from harness.steps.custom.code import Broken, CodeConfig, call_function, calling
 from harness.steps.search import step
 from harness.steps.search.retrieve.returned import asked_depth, ranker_of, rankings_of
 from harness.steps.search.tools import Tools
@@ -51,9 +51,7 @@ class PythonRetriever(step.Retriever[PythonConfig]):
             return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         with tools.timed("retrieve"):
             answers = self._ask([query.text for query in queries], list(passages.texts), passages)
-        return step.RetrievalResult(
-            rankings_of(f"call: {self.config.call}", answers, queries, passages, self.config)
-        )
+        return step.RetrievalResult(rankings_of(self.config.broken, answers, queries, passages, self.config))
 
     @contextmanager
     def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
@@ -68,7 +66,7 @@ class PythonRetriever(step.Retriever[PythonConfig]):
                 "return a retriever (returns: retriever) to have each query measured"
             )
         search = self._searcher(passages)
-        rank = ranker_of(f"call: {self.config.call}", passages, self.config)
+        rank = ranker_of(self.config.broken, passages, self.config)
         yield lambda query: rank(query, search(query.text))
 
     def _ask(self, queries: list[str], texts: list[str], passages: step.Passages) -> Any:
@@ -82,8 +80,7 @@ class PythonRetriever(step.Retriever[PythonConfig]):
         c = self.config
         texts = list(passages.texts)
         retriever = call_function(c.call, texts, asked_depth(c, passages), **c.arguments)
-        who = f"call: {c.call}"
-        search = searcher_of(retriever, texts, who)
+        search = searcher_of(retriever, texts, c.broken)
 
         def find(question: str) -> list[Any]:
             with calling(c.call):
@@ -92,7 +89,7 @@ class PythonRetriever(step.Retriever[PythonConfig]):
         return find
 
 
-def searcher_of(retriever: Any, passages: Sequence[str], who: str) -> Callable[[str], list[Any]]:
+def searcher_of(retriever: Any, passages: Sequence[str], broken: Broken) -> Callable[[str], list[Any]]:
     """Searches for one query: the places of passages as ``retriever`` ranks them, with scores if it has any.
 
     LangChain's has ``invoke``, which returns documents with ``page_content`` and ``metadata``; LlamaIndex's
@@ -101,13 +98,12 @@ def searcher_of(retriever: Any, passages: Sequence[str], who: str) -> Callable[[
     """
     search = _search_of(retriever)
     if search is None:
-        raise broken_contract(
-            who,
+        raise broken(
             f"returned {type(retriever).__name__}, which has neither `invoke` (LangChain) nor `retrieve` "
-            "(LlamaIndex)",
+            "(LlamaIndex)"
         )
     by_text = by_key((text, place) for place, text in enumerate(passages))
-    return lambda query: _places(list(search(query)), by_text, query, who)
+    return lambda query: _places(list(search(query)), by_text, query, broken)
 
 
 def _search_of(retriever: Any) -> Callable[[str], Any] | None:
@@ -119,7 +115,7 @@ def _search_of(retriever: Any) -> Callable[[str], Any] | None:
     return None
 
 
-def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, who: str) -> list[Any]:
+def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, broken: Broken) -> list[Any]:
     taken: set[int] = set()
     places = []
     for hit in hits:
@@ -130,11 +126,10 @@ def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, who:
             alike = by_text.get(_text_of(node), [])
             place = next((one for one in alike if one not in taken), None)
         if place is None:
-            raise broken_contract(
-                who,
+            raise broken(
                 f"returned {_text_of(node)[:60]!r} for {query!r}, which is not the text of a passage (or is "
                 f"of one already ranked). Keep the texts unchanged, or put their position into "
-                f"metadata[{PLACE!r}]",
+                f"metadata[{PLACE!r}]"
             )
         taken.add(place)
         places.append(place)

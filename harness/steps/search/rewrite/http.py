@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from harness.steps.custom.code import ServiceConfig, broken_contract, one_of
+from harness.steps.custom.code import ServiceConfig, one_of
 from harness.steps.custom.sending import kept_or_asked
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
@@ -41,11 +41,10 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
         return [replace(query, text=str(rewritten[keys[query.text]])) for query in queries]
 
     def _texts(self, answer: Any, asked: Sequence[str]) -> list[str]:
-        who = f"http: {self.config.url}"
         if not isinstance(answer, list) or len(answer) != len(asked):
             returned = counted(len(answer), "text") if isinstance(answer, list) else type(answer).__name__
-            raise broken_contract(who, f"returned {returned} for {counted(len(asked), 'question')}")
+            raise self.config.broken(f"returned {returned} for {counted(len(asked), 'question')}")
         for text in answer:
             if not isinstance(text, str):
-                raise broken_contract(who, f"returned {str(text)[:60]!r}, which is not text")
+                raise self.config.broken(f"returned {str(text)[:60]!r}, which is not text")
         return answer

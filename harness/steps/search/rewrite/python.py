@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from harness.steps.custom.code import CodeConfig, call_function, contract_error
+from harness.steps.custom.code import CodeConfig, call_function
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import Query
@@ -47,10 +47,8 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
         asked = call_function(c.call, [query.text for query in queries], **c.arguments)
         if not isinstance(asked, list | tuple) or len(asked) != len(queries):
             given = f"{len(asked)} texts" if isinstance(asked, list | tuple) else type(asked).__name__
-            raise contract_error(
-                c.call, f"returned {given}, not one text for each of {len(queries)} questions"
-            )
+            raise c.broken(f"returned {given}, not one text for each of {len(queries)} questions")
         for text in asked:
             if not isinstance(text, str):
-                raise contract_error(c.call, f"returned {text!r}, which is not text")
+                raise c.broken(f"returned {text!r}, which is not text")
         return list(asked)
