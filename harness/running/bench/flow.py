@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import report
+from harness import report, store
 from harness.report import Results, SummaryRow, is_route, write_results
 from harness.running import search
 from harness.running.config.models import BenchConfig
@@ -22,7 +22,7 @@ from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, 
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
 from harness.running.readiness import check_ready, warn_of_languages
 from harness.running.tools import RETRIEVE
-from harness.store import SharedCache, replace_folder
+from harness.store import replace_folder
 from harness.values import Board, Reporter, StoreError, number
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def shared_cache(config: BenchConfig, context: Context) -> Iterator[None]:
     if config.shared_cache is None:
         yield
         return
-    shared = SharedCache(config.shared_cache, context.cache, context.faults)
+    shared = store.SharedCache(config.shared_cache, context.cache, context.faults)
     context.reporter.note(f"Copying what is new in {config.shared_cache}.")
     shared.pull()
     try:
