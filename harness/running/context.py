@@ -246,7 +246,12 @@ class Context:
         precision: Precision = "exact",
         engine: EngineConfig | None = None,
     ) -> Context:
-        """A fresh context over the cache folder ``cache``; models compute where ``engine`` says."""
+        """A fresh context over the folder ``cache``, no URL; models compute where ``engine`` says."""
+        scheme, url, _ = cache.as_posix().partition(":/")
+        if url and scheme.isalnum() and len(scheme) > 1:  # a drive has one letter
+            raise values.ConfigError(
+                f"cache: {cache} is a URL. Name a folder here; shared_cache may be a URL."
+            )
         layout = CacheLayout(cache)
         made = make_engine(engine or EngineConfig(), reporter)
         context = cls(layout, reporter, may_ask=may_ask, engine=made, _in_use=layout.use())

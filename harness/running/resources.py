@@ -336,27 +336,27 @@ def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> Non
     Chunkers that embed the text, and people's own ones, cut later on this machine.
     """
     parts: list[CutPart] = []
-    chunkings: dict[str, slice] = {}
+    chunkings: dict[str, range] = {}
     for setting, corpus in points:
         tokenizer = context.models.tokenizer(setting.tokenizer)
         key = _chunking_key(corpus, setting.chunk, tokenizer, context)
-        own = setting.chunk.embed is not None or setting.chunk.kind == "python"
+        own = setting.chunk.embed is not None or isinstance(setting.chunk, steps.CodeConfig)
         if own or key in chunkings or context.artifacts.path("chunks", key_of(key, _FORMAT)).exists():
             continue
         first, common = len(parts), (setting.chunk, setting.tokenizer, tokenizer.fingerprint)
         parts += [CutPart(*common, documents) for documents in _batches(corpus.documents)]
-        chunkings[key] = slice(first, len(parts))
+        chunkings[key] = range(first, len(parts))
     cuts: dict[int, Cut] = {}
     with context.reporter.task("cut documents", len(parts)) as task:
         for done in context.engine.map(cut_part, parts, cut_part, task):
             cuts[done.index] = done.value
             task.advance()
-    found = [cuts[index] for index in range(len(parts))]
     for key, its in chunkings.items():
-        places = {doc_id: rows for placed, _ in found[its] for doc_id, rows in placed.items()}
+        found = [cuts[place] for place in its]
+        places = {doc_id: rows for placed, _ in found for doc_id, rows in placed.items()}
         context.artifacts.put("chunks", key_of(key, _FORMAT), places)
         # until they are examined
-        context.prepared.lengths[key] = np.concatenate([lengths for _, lengths in found[its]])
+        context.prepared.lengths[key] = np.concatenate([lengths for _, lengths in found])
 
 
 def _batches(documents: Sequence[Document]) -> Iterator[tuple[Document, ...]]:
@@ -368,5 +368,5 @@ def _batches(documents: Sequence[Document]) -> Iterator[tuple[Document, ...]]:
         if characters >= _CHARACTERS:
             yield tuple(batch)
             batch, characters = [], 0
-    if batch:
+    if batch or not documents:
         yield tuple(batch)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,63 +42,64 @@ class SharedCache:
         self._seen = layout.base / "shared" / key_of(url)[:32]
 
     def pull(self) -> None:
-        """Take what is there and not here."""
+        """Take what is there and not here; packs that do not fit their names were cut short, and stay."""
+        layout = self._layout
         with file_system(self._url, "shared_cache", StoreError) as (system, base):
-            there = {name: path for name, path in _files(system, base) if ".." not in name.split("/")}
-            artifacts = {path: self._layout.root / name for name, path in there.items()}
-            folder = self._layout.artifacts
-            fetch(system, {a: b for a, b in artifacts.items() if folder in b.parents and not b.exists()})
+            there = dict(_files(system, base))
+            places = {path: layout.root / name for name, path in there.items()}
+            artifacts = {path: place for path, place in places.items() if layout.artifacts in place.parents}
+            fetch(system, {path: place for path, place in artifacts.items() if not place.exists()})
             for name, path in there.items():
-                table, _, pack = name.rpartition("/")
-                if pack.endswith(_PACK) and not (self._seen / name).exists():
-                    self._take(system.cat_file(path), self._layout.root / table, name)
+                table = places[path].parent
+                ours = table == layout.ledger or table.parent in layout.values
+                if not ours or not name.endswith(_PACK) or (self._seen / name).exists():
+                    continue
+                pack = system.cat_file(path)
+                if name.endswith(f"/{hashlib.sha256(pack).hexdigest()}{_PACK}"):
+                    self._take(pack, table, name)
+                else:
+                    self._faults.damaged("shared packs", table)
 
     def push(self) -> None:
         """Add what is here and not there."""
+        layout = self._layout
         with file_system(self._url, "shared_cache", StoreError) as (system, base):
             there = {name for name, _ in _files(system, base)}
-            for path in self._layout.artifacts.rglob("*.json.gz"):
-                name = path.relative_to(self._layout.root).as_posix()
-                if name not in there:
-                    _put(system, f"{base}/{name}", path.read_bytes())
-            for path, items in self._tables():
-                table = path.relative_to(self._layout.root).as_posix()
+            here = [path.relative_to(layout.root).as_posix() for path in layout.artifacts.rglob("*.json.gz")]
+            new = {f"{base}/{name}": str(layout.root / name) for name in here if name not in there}
+            for folder in {name.rpartition("/")[0] for name in new}:
+                system.makedirs(folder, exist_ok=True)
+            system.put(list(new.values()), list(new))
+            tables = [path for folder in layout.values for path in folder.glob("*.sqlite")]
+            for path in sorted(filter(Path.is_file, [*tables, layout.ledger])):
+                table = path.relative_to(layout.root).as_posix()
                 noted = (seen.read_text(encoding="ascii") for seen in (self._seen / table).glob(f"*{_PACK}"))
                 known = {bytes.fromhex(key) for keys in noted for key in keys.split()}
-                for pack in _packs(items(known)):
+                for pack in _packs(self._new(path, known)):
                     name = f"{table}/{hashlib.sha256(pack).hexdigest()}{_PACK}"
-                    _put(system, f"{base}/{name}", pack)
+                    system.makedirs(f"{base}/{table}", exist_ok=True)
+                    system.pipe_file(f"{base}/{name}", pack)
                     self._note(name, pack)
 
-    def _tables(self) -> Iterator[tuple[Path, Callable[[set[bytes]], Iterator[Item]]]]:
-        """The files with values or answers; for each, what gives its items without those known."""
-        for path in sorted(path for folder in self._layout.values for path in folder.glob("*.sqlite")):
-            yield path, partial(self._values, path)
-        if self._layout.ledger.is_file():
-            yield self._layout.ledger, self._answers
-
-    def _values(self, path: Path, known: set[bytes]) -> Iterator[Item]:
+    def _new(self, path: Path, known: set[bytes]) -> Iterator[Item]:
+        """The values or answers in a file, without those known."""
+        if path == self._layout.ledger:
+            with Ledger(path) as ledger:
+                for line in map(str.encode, ledger.export_lines()):
+                    if (key := hashlib.sha256(line).digest()) not in known:
+                        yield key, line
+            return
         with KeyValue(path, self._faults) as values:
             new = [key for key in values if key not in known]
             for at in range(0, len(new), _AT_ONCE):
                 yield from values.get(new[at : at + _AT_ONCE]).items()
 
-    def _answers(self, known: set[bytes]) -> Iterator[Item]:
-        with Ledger(self._layout.ledger) as ledger:
-            for line in ledger.export_lines():
-                key = hashlib.sha256(line.encode()).digest()
-                if key not in known:
-                    yield key, line.encode()
-
     def _take(self, pack: bytes, path: Path, name: str) -> None:
-        """Keep the items of a pack here; one that was cut short does not fit its name and is left out."""
-        if not name.endswith(f"/{hashlib.sha256(pack).hexdigest()}{_PACK}"):
-            self._faults.damaged("shared packs", path)
-            return
+        """Keep the items of a pack in a file here."""
         if path == self._layout.ledger:
             with Ledger(path) as ledger:
                 ledger.import_lines((value.decode() for _, value in _items(pack)), name)
-        elif path.parent in self._layout.values:
+        else:
             with KeyValue(path, self._faults, durable=path.parent == self._layout.paid) as values:
                 values.put(_items(pack))
         self._note(name, pack)
@@ -109,14 +109,10 @@ class SharedCache:
 
 
 def _files(system: Any, base: str) -> Iterator[tuple[str, str]]:
-    """All files below a path: their names from there, and their paths."""
+    """All files below a path: their names from there, and their paths; none whose name leads elsewhere."""
     prefix = base.rstrip("/") + "/"
-    return ((path.removeprefix(prefix), path) for path in system.find(base))
-
-
-def _put(system: Any, path: str, content: bytes) -> None:
-    system.makedirs(path.rpartition("/")[0], exist_ok=True)
-    system.pipe_file(path, content)
+    named = ((path.removeprefix(prefix), path) for path in system.find(base))
+    return ((name, path) for name, path in named if not {"", ".."} & set(name.split("/")))
 
 
 def _packs(items: Iterable[Item]) -> Iterator[bytes]:

@@ -72,22 +72,6 @@ def test_a_cached_run_says_that_nothing_was_computed(write_config):
     assert prices == again
 
 
-def test_what_another_machine_has_computed_is_taken_from_the_shared_cache(write_config, tmp_path):
-    share = f"shared_cache: file://{tmp_path}/there"
-    done = [run(write_config(cache=name, more=share)) for name in ("one", "two", "two")]
-    shares = [
-        {
-            value
-            for notes in results.record.counts["settings"].values()
-            for value in notes["computed_share"].values()
-        }
-        for results, _ in done
-    ]
-    assert 1.0 in shares[0]
-    assert shares[1:] == [{0.0}, {0.0}]
-    assert done[0][1] == done[1][1] == done[2][1]
-
-
 def test_verdict_and_page_take_the_price_of_their_measure(write_config):
     path = write_config(
         chunk="{kind: recursive, chunk_size: [90, 180]}",

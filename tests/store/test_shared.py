@@ -126,6 +126,7 @@ def test_a_pack_that_was_cut_short_is_left_out_and_said(url, tmp_path):
 def test_names_that_lead_elsewhere_are_not_followed(tmp_path):
     machine = Machine(tmp_path / "deep" / "one", "memory://cache")
     names = ["../../../out.json.gz", "harness-v2/artifacts/../../../out.json.gz", "elsewhere/x.json.gz"]
+    names += ["/out.sqlite/ab.pack", "harness-v2/vectors/../../../out.sqlite/ab.pack"]
     files = {f"/cache/{name}": name for name in [*names, "harness-v2/other/x.sqlite/ab.pack"]}
 
     class System:

@@ -51,7 +51,6 @@ class InputSpec(Generic[R]):
     """Of these columns no two rows hold the same, and those that have to be there are never empty."""
     formulas: bool
     """Cells may have the apostrophe that keeps a spreadsheet from running them; it is taken off."""
-    """No other columns are allowed."""
     columns: tuple[Declared, ...]
 
     @property

@@ -23,7 +23,7 @@ from harness.running.judging.judged import judged_by_people, pool_judge_config, 
 from harness.running.readiness import check_ready, warn_of_languages
 from harness.running.tools import RETRIEVE
 from harness.store import replace_folder
-from harness.values import Board, Reporter, StoreError, number
+from harness.values import Board, HarnessError, Reporter, number
 
 if TYPE_CHECKING:
     from harness.running.answering.replies import Replies
@@ -76,8 +76,8 @@ def shared_cache(config: BenchConfig, context: Context) -> Iterator[None]:
     finally:
         try:
             shared.push()
-        except StoreError as error:
-            # the results are whole, and must be shown
+        except HarnessError as error:
+            # what others do not get is no reason to lose the results, or to hide why the run failed
             context.reporter.warn(str(error))
 
 
