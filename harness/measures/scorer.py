@@ -116,7 +116,8 @@ class Scorer:
         if spans is self.spans:
             return self
         other = copy(self)
-        other.__dict__.pop("grades", None)
+        for name in ("grades", "_ideals"):
+            other.__dict__.pop(name, None)
         other._known = {}
         other.spans = spans.for_queries(self.query_ids)
         return other
@@ -125,6 +126,18 @@ class Scorer:
     def grades(self) -> ChunkGrades:
         """The grade of every judged chunk for every query; queries are numbered in their order."""
         return project(self.spans, self.chunks, self._projection)
+
+    @cached_property
+    def _ideals(self) -> tuple[tuple[Ints, Ints], ...]:
+        """The grades of best rankings and their offsets: of what there is to find, of chunks, of whole ones.
+
+        The first has every evidence, whether or not any chunk stands for it; the others have it once, at the
+        best grade of a chunk that stands for it, the last by chunks alone that are not judged in part.
+        """
+        best = _best_chunks(self.spans, self.grades)
+        whole = _best_chunks(self.spans, self.grades, ~self.grades.partly)
+        there = self.spans.evidence_grades()[1]
+        return _falling(there, self.spans), _falling(best, self.spans), _falling(whole, self.spans)
 
     def score(self, rankings: Sequence[Ranking], measures: Sequence[Measure | str]) -> ScoreTable:
         """Score every query under every measure.
@@ -135,7 +148,7 @@ class Scorer:
         """
         wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
         chunk, offsets = lay_out(rankings, self.query_ids, self.chunks.rows())
-        graded, items = _grade(chunk, offsets, self.spans, self.grades)
+        graded, items = _grade(chunk, offsets, self.spans, self.grades, self._ideals)
         return ScoreTable(
             self.query_ids,
             wanted,
@@ -252,7 +265,9 @@ def lay_out(
     return np.array(rows, dtype=np.int64), offsets
 
 
-def _grade(chunk: Ints, offsets: Ints, spans: SpanQrels, grades: ChunkGrades) -> tuple[Graded, RankedItems]:
+def _grade(
+    chunk: Ints, offsets: Ints, spans: SpanQrels, grades: ChunkGrades, ideals: Sequence[tuple[Ints, Ints]]
+) -> tuple[Graded, RankedItems]:
     """Join the ranked chunks with their grades."""
     query = owners(offsets)
     row = grades.rows_of(query, chunk)
@@ -266,11 +281,7 @@ def _grade(chunk: Ints, offsets: Ints, spans: SpanQrels, grades: ChunkGrades) ->
     )
     partly = np.zeros(len(chunk), dtype=np.bool_)
     partly[judged] = grades.partly[known]
-    # the ideal has every evidence once, at the best grade of a chunk that stands for it
-    ideal, ideal_offsets = _falling(_best_chunks(spans, grades), spans)
-    certain, certain_offsets = _falling(_best_chunks(spans, grades, ~grades.partly), spans)
-    # what there is to find, whether or not any chunk stands for it
-    evidence, evidence_offsets = _falling(spans.evidence_grades()[1], spans)
+    (evidence, evidence_offsets), (ideal, ideal_offsets), (certain, certain_offsets) = ideals
     graded = Graded(
         offsets,
         judged,

@@ -59,6 +59,13 @@ def ideal_gain(trail: Trail, budget: int, L: int) -> Floats:
     overlap, their densities add up, so it is characters, not spans, that are put in order: no trail of text
     can earn more.
     """
+    known, key = trail.judged.ideals, (trail.unit, budget, L)
+    if key not in known:
+        known[key] = _ideal_gain(trail, budget, L)
+    return known[key]
+
+
+def _ideal_gain(trail: Trail, budget: int, L: int) -> Floats:
     paid, chosen = paid_up_to(budget, L), choices(trail)
     choice, length, density = _segments(trail, chosen, gain_exp(trail.spans.grade) / trail.length)
     order = np.lexsort((-density, choice))

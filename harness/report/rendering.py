@@ -6,12 +6,11 @@ neither formats anything nor breaks a table nor runs a command.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from types import NoneType
+from itertools import chain
 from typing import Any, TextIO
 
 from harness.report.tables import Table, to_text
@@ -27,8 +26,8 @@ _LOOKALIKE = re.compile(r"\\+(?=x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 _ESCAPE = re.compile(r"(\\+)(x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 
 
-# csv writes these as ``cell`` does
-_AS_IT_IS = {int, float, NoneType}
+# what a cell is quoted for
+_QUOTED = re.compile('[,"\n]').search
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -39,20 +38,13 @@ def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def write_csv(out: TextIO, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    """The same, line by line into an open file: for tables too long to hold as text."""
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(
-        [
-            value
-            if (kind := value.__class__) in _AS_IT_IS
-            else _text_cell(value)
-            if kind is str
-            else cell(value)
-            for value in line
-        ]
-        for line in lines
-    )
+    """The same, line by line into an open file: for tables too long to hold as text.
+
+    These are the lines of the module ``csv``, which would look anew at every letter of what repeats.
+    """
+    for line in chain((columns,), lines):
+        row = ",".join([_quoted(value) if value.__class__ is str else str(cell(value)) for value in line])
+        out.write(f"{row}\n" if row else '""\n')
 
 
 def cell(value: Any) -> Any:
@@ -69,7 +61,12 @@ def cell(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
-@lru_cache(maxsize=8192)  # names of settings, stages and queries repeat in every row
+@lru_cache(maxsize=8192)  # names and passages repeat in many rows
+def _quoted(value: str) -> str:
+    text = _text_cell(value)
+    return '"{}"'.format(text.replace('"', '""')) if _QUOTED(text) else text
+
+
 def _text_cell(value: str) -> str:
     # a bare carriage return ends a row for some readers, and csv does not quote it
     text = _escaped(value.replace("\r\n", "\n").replace("\r", "\n"))

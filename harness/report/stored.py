@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -71,7 +71,11 @@ _MOST_KNOWN = 10_000
 _BLOCK = 1024
 
 
-def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = None) -> list[Row]:
+Kept = Mapping[str, Callable[[str], bool]]
+"""By column, which of its cells a row must hold to be kept."""
+
+
+def read_rows(folder: Path, table: str, keep: Kept | None = None) -> list[Row]:
     """The rows of a table, as text without the apostrophes of spreadsheets; checked by its declaration.
 
     ``keep`` chooses rows of a table too long to hold as a whole. Raises FileNotFoundError if there is no
@@ -82,9 +86,7 @@ def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = Non
     rows: list[Row] = []
     seen: set[str | tuple[str, ...]] = set()
     key_of = itemgetter(*spec.key) if spec.key else None
-    for number, row in _rows(path, spec):
-        if keep is not None and not keep(row):
-            continue
+    for number, row in _rows(path, spec, keep or {}):
         rows.append(row)
         if key_of is None:
             continue
@@ -120,8 +122,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
-    """Row by row with its number in the file, every cell checked."""
+def _rows(path: Path, spec: TableSpec[Any], keep: Kept) -> Iterator[tuple[int, Row]]:
+    """Those rows to keep with their numbers in the file; every cell is checked, of all rows."""
     # passages are longer than the 128 KiB that csv takes for a cell by default
     csv.field_size_limit(2**31 - 1)
     try:
@@ -157,16 +159,27 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
                         raise damaged(path, why)
                     if len(known) < _MOST_KNOWN:
                         known |= new
-                for at, record in enumerate(block, start=1):
-                    cells = dict(zip(header, record, strict=True))
+                for at in _chosen(block, [(header.index(name), wanted) for name, wanted in keep.items()]):
+                    cells = dict(zip(header, block[at], strict=True))
                     if restored:
                         cells |= {name: restore(cells) for name, restore in restored.items()}
-                    yield number + at, cells
+                    yield number + at + 1, cells
                 number += len(block)
     except FileNotFoundError:
         raise
     except (OSError, EOFError, zlib.error, csv.Error, ValueError) as error:
         raise damaged(path, _reason(error)) from None
+
+
+def _chosen(
+    block: Sequence[Sequence[str]], keep: Sequence[tuple[int, Callable[[str], bool]]]
+) -> Sequence[int]:
+    """The places of the records to keep, by what cells of some columns hold."""
+    chosen: Sequence[int] = range(len(block))
+    for column, wanted in keep:
+        cells = {cell for cell in {record[column] for record in block} if wanted(cell)}
+        chosen = [at for at in chosen if block[at][column] in cells]
+    return chosen
 
 
 def _wrong(value: Any, spec: Any, where: str) -> str:

@@ -224,6 +224,9 @@ def strictly_falling(scores: Sequence[float]) -> list[float]:
     out: list[float] = []
     last = np.float32(np.inf)
     with np.errstate(over="ignore"):
+        single = np.array(scores, dtype=np.float32)
+        if np.isfinite(single).all() and (single[1:] < single[:-1]).all():
+            return list(map(float, single))
         for score in scores:
             value = np.float32(score)
             if not value < last or (score == NOT_SCORED and out):

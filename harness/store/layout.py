@@ -72,6 +72,11 @@ class CacheLayout:
         return self.base / "scores" / f"{fingerprint[:32]}.sqlite"
 
     @property
+    def orders(self) -> Path:
+        """The best orders of chunks that a search found."""
+        return self.base / "scores" / "orders.sqlite"
+
+    @property
     def paid(self) -> Path:
         """Paid results of endpoints; outside the format, like the judgments."""
         return self.root / "paid"

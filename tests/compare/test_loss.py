@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from harness.data.corpus.align import QuotePlace
 from harness.data.corpus.anchoring import Anchoring, AnchorResult, LabelRow
-from harness.measures import Scorer, SpanQrels, score
+from harness.measures import Scorer, SpanQrels, parse_measure, score
 from harness.report.losses import is_route, losses_by_query
 from harness.running.chunks import Chunking
+from harness.running.evaluate import oracle
 from harness.running.evaluate.evaluating import lost_evidence
 from harness.running.evaluate.losses import loss_levels, loss_rows, waterfall
+from harness.running.evaluate.oracle import Oracle
 from harness.running.search import Searched
+from harness.store import KeyValue
 from harness.values.types import Chunk, Document, Judgment, Query, Ranking
 
 QUERY = Query("q", "?", "train")
@@ -128,6 +131,35 @@ def test_the_best_of_all_orders_is_between_the_best_known_and_its_bound(case, na
     best = max(value_of(measure, order, chunks, judgments, lambda _: tokens()) for order in orders)
     assert best - 0.3 <= level.scores[0] <= best + 1e-9
     assert best <= level.bound[0] + 1e-9
+
+
+@pytest.mark.parametrize("measure", ["ndcg_text@800", "ndcg_evidence@800", "ndcg_text_tokens@160"])
+def test_orders_from_the_cache_are_those_that_a_search_finds(measure, tmp_path, monkeypatch):
+    unit, tokens = parse_measure(measure), np.arange(0, LENGTH + 1, 5)
+    with KeyValue(tmp_path / "orders.sqlite") as stored:
+
+        @settings(max_examples=20, deadline=None)
+        @given(cases())
+        def check(case):
+            # one cache for all cases: whatever an order depends on tells them apart
+            chunks, judgments, retrieved, *_ = case
+            scorer = Scorer([QUERY], judgments, chunks, token_boundaries=lambda _: tokens)
+            found = {"q": [c.chunk_id for c in retrieved]}
+            alone, first = Oracle(scorer, unit), Oracle(scorer, unit, stored)
+            expected = [alone.best(), alone.best(found)]
+            assert_same([first.best(), first.best(found)], expected)
+            with monkeypatch.context() as patched:
+                patched.setattr(oracle, "greedy_order", None)
+                again = Oracle(scorer, unit, stored)
+                assert_same([again.best(), again.best(found)], expected)
+
+        check()
+
+
+def assert_same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        assert (one.by_rate, one.by_gain) == (other.by_rate, other.by_gain)
+        assert one.most.tolist() == other.most.tolist()
 
 
 def best_order_score(judged, chunks, budget):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from harness.report.columns import TABLES
 from harness.report.losses import is_route
 from harness.report.read import no_result, refuse_foreign
-from harness.report.stored import Row, read_record, read_rows
+from harness.report.stored import Kept, Row, read_record, read_rows
 
 NEEDED = ("summary", "per_query")
 # Ranks further down are not shown, and rankings are by far the longest table.
@@ -65,15 +65,17 @@ class Tables:
         """The name of the file of a table, packed where it lies there packed."""
         return TABLES[table].path_in(self.folder).name
 
-    def _kept(self, table: str) -> Callable[[Row], bool] | None:
-        """Which rows of a long table the page needs; None: all."""
+    def _kept(self, table: str) -> Kept:
+        """Which rows of a long table the page needs, by their cells."""
         drilled = self.drilled if table in ("rankings", "passages") else None
         if table == "rankings":
-            return lambda row: int(row["rank"]) <= DEEPEST and (drilled is None or row["query_id"] in drilled)
-        if drilled is None:
-            return None
-        shown = {row["chunk_id"] for row in self["rankings"]}
-        return lambda row: row["chunk_id"] in shown
+            ranks: Kept = {"rank": lambda cell: int(cell) <= DEEPEST}
+            return ranks if drilled is None else {**ranks, "query_id": drilled.__contains__}
+        return (
+            {}
+            if drilled is None
+            else {"chunk_id": {row["chunk_id"] for row in self["rankings"]}.__contains__}
+        )
 
     def _read(self, table: str) -> list[Row] | None:
         if table not in self._rows:

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from harness import comparison, data, measures, report, store
-from harness.values import CorpusError, HarnessError, Reporter, Silent
+from harness.values import CorpusError, HarnessError, Reporter, Silent, by_key
 
 WIDTH, HEIGHT = 760, 1100
 Span = tuple[str, int, int]
@@ -66,6 +66,7 @@ def statistics(
     scores = replace(scores, folders=dict.fromkeys(scores.folders, folder))
     out: dict[str, dict[str, Any]] = {}
     glances: dict[str, comparison.Glance] = {}
+    rows = by_key((row["measure"], row) for row in tables["per_query"])
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
             of = known if known is not None and known.measure == measure else None
@@ -74,7 +75,7 @@ def statistics(
                 verdict = found.pop("of")
                 glances[measure] = comparison.glance_of(verdict)
                 found["glance"] = comparison.glance_json(glances[measure])
-                found["reranked"] = _reranked(stored, measure, scores, places)
+                found["reranked"] = _reranked(rows[measure], measure, scores, places)
             out[measure] = {"about": measures.about(measure), **found}
             task.advance()
     return out, glances
@@ -94,12 +95,12 @@ def _stored(tables: report.Tables) -> comparison.Stored:
 
 
 def _reranked(
-    stored: comparison.Stored, measure: str, scores: comparison.Scores, places: Mapping[str, int]
+    rows: Sequence[report.Row], measure: str, scores: comparison.Scores, places: Mapping[str, int]
 ) -> list[list[Any]]:
     """Every reranked setting against its own retrieval, in the form of `_pair`, and the two means."""
     return [
         [*_pair(one, places, scores.options), report.figure(one.mean_against), report.figure(one.mean), one.n]
-        for one in comparison.reranked(stored.result.per_query, measure, scores.options)
+        for one in comparison.reranked(rows, measure, scores.options)
     ]
 
 

@@ -84,7 +84,7 @@ def evaluate(
         if show is not None:
             show(scored[-1].summary)
     with context.timed("waterfall"):
-        losses = _losses(searched, scorers, judged.judgments, corpus, config)
+        losses = _losses(searched, scorers, judged.judgments, corpus, config, context)
     with context.timed("label_sensitivity"):
         drawn = label_sensitivity_rows([(one, scorers.of(one)) for one in searched], corpus, config, context)
     without = Counter(why[query.query_id] for query in scorers.queries if not query.answerable)
@@ -157,6 +157,7 @@ def _losses(
     judgments: Sequence[Judgment],
     corpus: Corpus,
     config: BenchConfig,
+    context: Context,
 ) -> list[LossRow]:
     """The loss of each query at each part of the pipeline, for every setting, by the scorers of the scores.
 
@@ -168,15 +169,15 @@ def _losses(
     measure = loss_measure(config.measures, run_headline(config))
     rows: list[LossRow] = []
     oracles: dict[Scorer, Oracle] = {}
-    for one in searched:
-        scorer, found = scorers.of(one), None
-        if scorer not in oracles:
-            oracles[scorer] = Oracle(scorer, parse_measure(measure))
-        if corpus.texts_of:
-            found = SpanQrels.from_judgments(judged_for(one.setting.name, judgments, corpus)[0])
-        rows += loss_rows(
-            one.setting.name, scorer, loss_levels(one, scorer, found, measure, oracles[scorer]), measure
-        )
+    with context.values("orders", context.cache.orders) as stored:
+        for one in searched:
+            scorer, found = scorers.of(one), None
+            if scorer not in oracles:
+                oracles[scorer] = Oracle(scorer, parse_measure(measure), stored)
+            if corpus.texts_of:
+                found = SpanQrels.from_judgments(judged_for(one.setting.name, judgments, corpus)[0])
+            levels = loss_levels(one, scorer, found, measure, oracles[scorer])
+            rows += loss_rows(one.setting.name, scorer, levels, measure)
     return rows
 
 

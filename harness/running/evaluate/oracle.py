@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.measures import Bools, Floats, Ints, Measure, Scorer, discount, overlapping
+from harness.running.context import program_key
 from harness.running.evaluate.segments import EvidenceSegments, Paying
+from harness.store import KeyValue
 from harness.values import Ranking
 
 Orders = Mapping[str, Sequence[str]]
 """Chunk ids by query."""
+_Asked = tuple[int, tuple[int, ...]]
+# numbers of chunks by rate and by gain, and the gain that no order exceeds
+_Orders = tuple[list[int], list[int], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +34,16 @@ class Best:
 class Oracle:
     """Finds the best orders of the chunks of a scorer by a measure, each set of chunks once.
 
-    ``measure`` is an ``ndcg_evidence`` or an ``ndcg_text``, of characters or tokens.
+    ``measure`` is an ``ndcg_evidence`` or an ``ndcg_text``, of characters or tokens. ``stored`` has what the
+    same program has found before.
     """
 
-    def __init__(self, scorer: Scorer, measure: Measure) -> None:
+    def __init__(self, scorer: Scorer, measure: Measure, stored: KeyValue | None = None) -> None:
         self._paying = Paying.of(measure)
         self._query_ids = scorer.query_ids
-        self._scorer, self._unit = scorer, scorer.unit_of(measure)
+        self._scorer, self._unit, self._stored = scorer, scorer.unit_of(measure), stored
         self._rows: dict[int, tuple[Ints, Ints]] = {}
-        self._known: dict[tuple[int, tuple[int, ...]], tuple[Ranking, Ranking, float]] = {}
+        self._known: dict[_Asked, _Orders] = {}
         spans = scorer.spans
         relevant = np.flatnonzero(spans.grade > 0)
         span, chunk, _ = overlapping(spans.take(relevant), scorer.chunks)
@@ -54,33 +62,48 @@ class Oracle:
         """
         best = Best([], [], np.zeros(len(self._query_ids)))
         chunk_ids = self._scorer.chunks.chunk_ids
+        asked: list[_Asked] = []
         for at, (_, rows) in self._rows.items():
             there = None if found is None else set(found.get(self._query_ids[at], ()))
             some = tuple(i for i, row in enumerate(rows) if there is None or chunk_ids[row] in there)
-            by_rate, by_gain, best.most[at] = self._of(at, some)
-            best.by_rate.append(by_rate)
-            best.by_gain.append(by_gain)
+            asked.append((at, some))
+        self._find([one for one in asked if one not in self._known])
+        for at, some in asked:
+            by_rate, by_gain, best.most[at] = self._known[at, some]
+            for rankings, order in ((best.by_rate, by_rate), (best.by_gain, by_gain)):
+                names = tuple(chunk_ids[self._rows[at][1][i]] for i in order)
+                scores = tuple(-float(i) for i in range(len(order)))
+                rankings.append(Ranking(self._query_ids[at], names, scores))
         return best
 
-    def _of(self, at: int, allowed: tuple[int, ...]) -> tuple[Ranking, Ranking, float]:
-        if (at, allowed) not in self._known:
-            spans, rows = self._rows[at]
-            # made anew for each set of chunks: all queries' at once would take kilobytes a judgment
-            evidence = EvidenceSegments.of(self._scorer, spans, rows, self._unit, self._paying)
-            names = [self._scorer.chunks.chunk_ids[row] for row in rows]
-            # one chunk has one order
-            ways = (True, False) if len(allowed) > 1 else (True,)
-            orders = [greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in ways]
-            ranked = [
-                Ranking(
-                    self._query_ids[at],
-                    tuple(names[i] for i in order),
-                    tuple(-float(i) for i in range(len(order))),
-                )
-                for order in orders
-            ]
-            self._known[at, allowed] = ranked[0], ranked[-1], most_earned(evidence, allowed, self._paying)
-        return self._known[at, allowed]
+    def _find(self, asked: Sequence[_Asked]) -> None:
+        """Find the orders of these queries and chunks, as far as they are not stored."""
+        keys = [self._key(*one) for one in asked]
+        stored = {} if self._stored is None else self._stored.get(keys)
+        new: dict[bytes, bytes] = {}
+        for one, key in zip(asked, keys, strict=True):
+            if key not in stored:
+                stored[key] = new[key] = json.dumps(self._of(*one)).encode()
+            self._known[one] = json.loads(stored[key])
+        if self._stored is not None:
+            self._stored.put(new)
+
+    def _key(self, at: int, allowed: Sequence[int]) -> bytes:
+        """All that the orders depend on; names of chunks and documents are not part of it."""
+        columns = self._evidence(at).columns
+        facts = program_key(), self._paying, allowed, [column.shape for column in columns]
+        return hashlib.sha256(repr(facts).encode() + b"".join(one.tobytes() for one in columns)).digest()
+
+    def _evidence(self, at: int) -> EvidenceSegments:
+        # made anew for each set of chunks: all queries' at once would take kilobytes a judgment
+        return EvidenceSegments.of(self._scorer, *self._rows[at], self._unit, self._paying)
+
+    def _of(self, at: int, allowed: Sequence[int]) -> _Orders:
+        evidence = self._evidence(at)
+        # one chunk has one order
+        ways = (True, False) if len(allowed) > 1 else (True,)
+        orders = [greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in ways]
+        return orders[0], orders[-1], most_earned(evidence, allowed, self._paying)
 
 
 def greedy_order(

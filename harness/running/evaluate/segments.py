@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -132,6 +132,11 @@ class EvidenceSegments:
             fact=np.unique(spans.evidence, return_inverse=True)[1],
             size=np.add.reduceat(part_length, parts[:-1]),
         )
+
+    @property
+    def columns(self) -> list[Floats | Ints | Bools]:
+        """All of the arrays."""
+        return [getattr(self, one.name) for one in fields(self)]
 
     @cached_property
     def _own(self) -> tuple[Ints, Floats]:
