@@ -22,7 +22,7 @@ from harness.comparison.matrix import (
 from harness.comparison.scores import Scores, chunkings_of, options_of, tokens_of, verdict_of
 from harness.comparison.verdict import Trust, Verdict
 from harness.measures import headline, is_quality, less_is_better
-from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, counted
+from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, by_key, counted
 
 if TYPE_CHECKING:
     from harness.measures import MeasureFacts
@@ -40,17 +40,16 @@ class Stored:
     stage: str
     # as they were named, prices left out
     measures: tuple[str, ...]
-    # a row a value, with the columns of per_query.csv
-    scores: Sequence[report.Row]
+    # by measure, a row a value with the columns of per_query.csv
+    scores: Mapping[str, Sequence[report.Row]]
     # the configuration of every measure of answers that has values, by name, in the order of the run
     configured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, result: report.StoredResult, stage: str = "final") -> Stored:
         """A result at a stage of its rankings, with all of its measures that are not costs."""
-        names = dict.fromkeys(row["measure"] for row in result.per_query)
-        measures = tuple(name for name in names if not less_is_better(name))
-        return cls(result, stage, measures, result.per_query)
+        rows = by_key((row["measure"], row) for row in result.per_query)
+        return cls(result, stage, tuple(name for name in rows if not less_is_better(name)), rows)
 
     def facts(self, measure: str) -> MeasureFacts:
         """The facts of a measure of answers."""
@@ -109,7 +108,7 @@ class Stored:
         If less is better, answers have their values subtracted from 1 and the name says so, so that more is
         always better.
         """
-        matrix = from_rows(self.scores, measure, self.stage)
+        matrix = from_rows(self.scores.get(measure, ()), measure, self.stage)
         if self.stage != ANSWER or not self.facts(measure).less_is_better:
             return matrix
         return replace(matrix, measure=f"1 - {measure}", values=1.0 - matrix.values)
@@ -164,12 +163,12 @@ def read_answers_of(folder: Path) -> Stored:
         {**asdict(row), "stage": ANSWER, "value": "" if row.value is None else repr(row.value)}
         for row in report.read_any(folder, report.AnswerScoreRow)
     ]
-    scored = {row["measure"] for row in rows}
+    scored = by_key((row["measure"], row) for row in rows)
     named = {
         one.get("name") or one["kind"]: one for one in result.record["config"].get("answer_measures", [])
     }
     configured = {name: one for name, one in named.items() if name in scored}
-    return Stored(result, ANSWER, tuple(configured), rows, configured)
+    return Stored(result, ANSWER, tuple(configured), scored, configured)
 
 
 def names_of(folders: Sequence[Path]) -> list[str]:

@@ -95,27 +95,27 @@ def _interval(high: bytes, low: bytes, seed: int, resamples: int, level: float) 
 
 
 def _resampled(high: Floats, low: Floats, seed: int, resamples: int) -> Floats:
-    """The AUROC of every resample: how often each score was drawn, summed over all pairs that they decide.
-
-    Both sides are drawn as counts of the distinct scores, so that a resample is a cumulative sum.
-    """
-    rng = np.random.default_rng(seed)
-    scores = np.unique(np.concatenate([high, low]))
-    places = [np.searchsorted(scores, side) for side in (high, low)]
-    values = np.empty(resamples)
-    rows = max(1, _BLOCK_DRAWS // (len(high) + len(low)))
+    """The AUROC of every resample: how often each score was drawn, summed over all pairs that they decide."""
+    below, not_above = (np.searchsorted(low, high, side=side) for side in ("left", "right"))
+    rows, wins = max(1, _BLOCK_DRAWS // (len(high) + len(low))), []
     for first in range(0, resamples, rows):
-        drawn = [_counts(rng, of, min(rows, resamples - first), len(scores)) for of in places]
-        beaten = np.cumsum(drawn[1], axis=1) - drawn[1] / 2
-        values[first : first + rows] = (drawn[0] * beaten).sum(axis=1) / (len(high) * len(low))
-    return values
+        times, before = _drawn(len(high), len(low), min(rows, resamples - first), seed, first)
+        wins.append(np.einsum("hr,hr->r", times, before[below] + before[not_above]))
+    return np.concatenate(wins) / (2 * len(high) * len(low))
 
 
-def _counts(rng: np.random.Generator, places: Ints, resamples: int, n_scores: int) -> Ints:
-    """How often each distinct score is in a resample of one side, [resamples, n_scores]."""
-    drawn = places[rng.integers(0, len(places), (resamples, len(places)))]
-    cells = drawn + n_scores * np.arange(resamples)[:, None]
-    return np.bincount(cells.ravel(), minlength=resamples * n_scores).reshape(resamples, n_scores)
+@lru_cache(maxsize=2)  # settings draw from as many queries
+def _drawn(n_high: int, n_low: int, resamples: int, seed: int, first: int) -> tuple[Ints, Ints]:
+    """Resamples from the ``first`` on: how often each place of one side is in them, [n_high, resamples].
+
+    And how often those before each place of the other side are, [n_low + 1, resamples].
+    """
+    rng = np.random.default_rng((seed, first) if first else seed)
+    counts = []
+    for size in (n_high, n_low):
+        cells = rng.integers(0, size, (resamples, size)) * resamples + np.arange(resamples)[:, None]
+        counts.append(np.bincount(cells.ravel(), minlength=resamples * size).reshape(size, resamples))
+    return counts[0], np.pad(np.cumsum(counts[1], axis=0), ((1, 0), (0, 0)))
 
 
 def _share_below(scores: Floats, candidates: Floats) -> Floats:

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from harness import comparison, data, measures, report, store
-from harness.values import CorpusError, HarnessError, Reporter, Silent, by_key
+from harness.values import CorpusError, HarnessError, Reporter, Silent
 
 WIDTH, HEIGHT = 760, 1100
 Span = tuple[str, int, int]
@@ -66,7 +66,6 @@ def statistics(
     scores = replace(scores, folders=dict.fromkeys(scores.folders, folder))
     out: dict[str, dict[str, Any]] = {}
     glances: dict[str, comparison.Glance] = {}
-    rows = by_key((row["measure"], row) for row in tables["per_query"])
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
             of = known if known is not None and known.measure == measure else None
@@ -75,7 +74,7 @@ def statistics(
                 verdict = found.pop("of")
                 glances[measure] = comparison.glance_of(verdict)
                 found["glance"] = comparison.glance_json(glances[measure])
-                found["reranked"] = _reranked(rows[measure], measure, scores, places)
+                found["reranked"] = _reranked(stored.scores[measure], measure, scores, places)
             out[measure] = {"about": measures.about(measure), **found}
             task.advance()
     return out, glances
