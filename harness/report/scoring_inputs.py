@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -11,8 +11,10 @@ from harness.report.columns import TABLES
 from harness.report.rows.ranked import ChunkOffsetRow, before_cell, before_of
 from harness.report.rows.scores import QueryRow
 from harness.report.stored import Row, damaged, read_as, read_rows
-from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Split
+from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Span, Split
 
+Cuts = tuple[str, Iterable[tuple[str, Sequence[Span]]]]
+"""A name of a chunking, and the document and the spans of each of its chunks, its own place the last."""
 SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
 
 
@@ -78,15 +80,15 @@ def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
     return rankings
 
 
-def offset_rows(cut: Mapping[str, tuple[str, Sequence[Chunk]]]) -> Iterator[ChunkOffsetRow]:
+def offset_rows(cut: Mapping[str, Cuts]) -> Iterator[ChunkOffsetRow]:
     """The chunks of every setting, or the setting before it that has the same ones."""
     first: dict[str, str] = {}
     for setting, (key, chunks) in cut.items():
         if first.setdefault(key, setting) != setting:
             yield ChunkOffsetRow(setting, first[key], "", None, None)
             continue
-        for chunk in chunks:
-            yield ChunkOffsetRow(setting, "", chunk.doc_id, chunk.start, chunk.end, before_cell(chunk))
+        for document, (*before, (start, end)) in chunks:
+            yield ChunkOffsetRow(setting, "", document, start, end, before_cell(before))
 
 
 def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:

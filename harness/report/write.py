@@ -19,9 +19,9 @@ from harness.report.rows.answers import ReplyPassageRow
 from harness.report.rows.labels import JudgmentRow
 from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
-from harness.report.scoring_inputs import offset_rows
+from harness.report.scoring_inputs import Cuts, offset_rows
 from harness.report.stored import PACKED, RECORD
-from harness.values import NOT_SCORED, Chunk, Query, QueryScore, Ranking, RunRecord
+from harness.values import NOT_SCORED, Query, QueryScore, Ranking, RunRecord
 
 VERDICT = "verdict.json"
 MOST_PLAIN = 50_000_000
@@ -51,8 +51,7 @@ class Results:
     those of all other tables, each written to the file that its class declares. ``extras`` maps query ids to
     what the query file says besides, ``clusters`` to what a query is tested with. ``verdict`` is the verdict
     as plain values, with its ``sentences``, and ``concluded`` the verdict itself, None if there is none.
-    ``cut`` maps a setting to a name of its chunking, which settings
-    with the same chunks share, and to these.
+    ``cut`` maps a setting to a name of its chunking, which settings with the same chunks share, and to these.
     """
 
     name: str
@@ -69,7 +68,7 @@ class Results:
     clusters: Mapping[str, str] = field(default_factory=dict)
     verdict: Mapping[str, Any] = field(default_factory=dict)
     concluded: Any = None
-    cut: Mapping[str, tuple[str, Sequence[Chunk]]] = field(default_factory=dict)
+    cut: Mapping[str, Cuts] = field(default_factory=dict)
 
     def of(self, row: type[R]) -> list[R]:
         """The rows of one of the other tables."""

@@ -16,7 +16,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.resources import RunSources, cut, outlines
 from harness.store import key_of
-from harness.values import Chunk, Ranking, Span, Tokenizer, merge
+from harness.values import Chunk, Ranking, Span, Tokenizer, by_key, merge
 
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]
@@ -204,8 +204,9 @@ def _examined(
     if stored is None:
         lengths = context.prepared.lengths.pop(key, None)
         if lengths is None:
-            lengths = steps.token_lengths(chunks, tokenizer)
-        health = steps.examine(chunks, lengths, outlines(corpus, context), tokenizer.window)
+            lengths = steps.token_lengths([chunk.text for chunk in chunks], tokenizer)
+        shown = by_key((chunk.doc_id, chunk.spans) for chunk in chunks)
+        health = steps.examine(shown, lengths, outlines(corpus, context), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": health}
         context.artifacts.put("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]

@@ -228,7 +228,7 @@ class RunSources(Resources):
         """The tokens of texts, special tokens left out, from the cache where they were counted before."""
         stored = self.kept(kind, key)
         if stored is None:
-            found = steps.text_lengths(texts, self.tokenizer) - np.int32(self.tokenizer.special)
+            found = steps.token_lengths(texts, self.tokenizer) - np.int32(self.tokenizer.special)
             stored = {"lengths": found.tolist()}
             self.keep(kind, key, stored)
         return np.array(stored["lengths"], dtype=np.int32)
@@ -322,7 +322,7 @@ def cut_part(part: CutPart) -> Cut:
             "harness. Give both the same files, or name the model by its hub id."
         )
     chunks = steps.chunk_documents(part.documents, part.config, tokenizer)
-    return _places_of(chunks), steps.token_lengths(chunks, tokenizer)
+    return _places_of(chunks), steps.token_lengths([chunk.text for chunk in chunks], tokenizer)
 
 
 @lru_cache(maxsize=1)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         Outline,
         examine,
         table_spans,
-        text_lengths,
         token_lengths,
     )
     from harness.steps.chunk.markdown import PageConfig

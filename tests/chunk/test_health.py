@@ -17,9 +17,8 @@ def chunk(start, end, doc="d"):
 
 def health(spans, lengths, outline=None, window=0):
     outline = outline or Outline.of("")
-    found = examine(
-        [chunk(*span) for span in spans], np.array(lengths, dtype=np.int32), {"d": outline}, window
-    )
+    shown = {"d": [chunk(*span).spans for span in spans]}
+    found = examine(shown, np.array(lengths, dtype=np.int32), {"d": outline}, window)
     return ChunkRow("a setting", **found)
 
 
@@ -62,7 +61,7 @@ def test_lengths_by_hand():
     assert {edge: n for edge, n in counts.items() if n != "0"} == {0: "1", 16: "2", 256: "1"}
     unknown = health([(0, 10)], [300])
     assert (unknown.share_overlong, unknown.index_tokens) == (None, 300)
-    assert examine([], np.zeros(0, dtype=np.int32), {}, 256) == {}
+    assert examine({}, np.zeros(0, dtype=np.int32), {}, 256) == {}
 
 
 @settings(deadline=None)

@@ -67,7 +67,7 @@ def test_lengths_count_special_tokens(minilm):
         document("word " * 254, doc_id="c"),
     ]
     chunks = chunk_documents(docs, PageConfig())
-    lengths = token_lengths(chunks, minilm)
+    lengths = token_lengths([chunk.text for chunk in chunks], minilm)
     assert lengths.dtype == np.int32
     assert lengths.tolist() == [4, 302, 256]
 

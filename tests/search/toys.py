@@ -39,7 +39,7 @@ class Words(Retriever[WordsConfig]):
             scores = np.array(
                 [len(asked & set(text.lower().split())) for text in passages.texts], dtype=float
             )
-            depth, rows = SearchDepth.of(self.config, passages), np.arange(len(scores))
+            depth, rows = SearchDepth.of(self.config, passages.lengths), np.arange(len(scores))
             rankings.append(ranked(query.query_id, rows, scores, depth, passages.ids))
         return RetrievalResult(rankings)
 

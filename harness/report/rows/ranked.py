@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from harness.report.columns import ChunkId, DocumentId, End, Page, QueryId, Setting, Stage, Start, table
-from harness.values import Cells, Chunk, Column, snippet
+from harness.values import Cells, Column, Span, snippet
 
 
 @table("rankings", "every ranked passage", key=("setting", "stage", "query_id", "rank"))
@@ -39,9 +40,9 @@ Before = Annotated[
 ]
 
 
-def before_cell(chunk: Chunk) -> str:
+def before_cell(ranges: Iterable[Span]) -> str:
     """The ranges that a chunk shows before it, as a cell of ``before``."""
-    return " ".join(f"{start}-{end}" for start, end in chunk.before)
+    return " ".join(f"{start}-{end}" for start, end in ranges)
 
 
 def before_of(cell: str) -> tuple[tuple[int, int], ...]:

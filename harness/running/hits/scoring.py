@@ -95,7 +95,7 @@ def returned(
     missed = list(_missed(list(chunks.values()), corpus.labels, config.relevance.projection, documents))
     every = [*chunks.values(), *missed]
     tokenizer = context.models.tokenizer(setting.tokenizer)
-    lengths = token_lengths(every, tokenizer)
+    lengths = token_lengths([chunk.text for chunk in every], tokenizer)
     health = health_of(lengths[: len(chunks)], tokenizer.window)
     key = key_of(corpus.key, other_text.document and other_text.document.sha256, [c.chunk_id for c in every])
     chunking = Chunking(tuple(every), key, health, lengths - np.int32(tokenizer.special), returned_only=True)

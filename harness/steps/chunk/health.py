@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.values import Chunk, Span, Tokenizer, by_key, sentence_spans, token_counts
+from harness.values import Span, Tokenizer, sentence_spans, token_counts
 
 OUTLINE_VERSION = 2
 """Raised whenever the same text may get another outline than before; part of cache keys."""
@@ -75,33 +75,30 @@ BINS = (0, 16, 32, 64, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096)
 SHORT = 32
 
 
-def token_lengths(chunks: Sequence[Chunk], tokenizer: Tokenizer) -> NDArray[np.int32]:
-    """The length of each chunk in tokens, special tokens included, measured in batches."""
-    return text_lengths([chunk.text for chunk in chunks], tokenizer)
-
-
-def text_lengths(texts: Sequence[str], tokenizer: Tokenizer) -> NDArray[np.int32]:
+def token_lengths(texts: Sequence[str], tokenizer: Tokenizer) -> NDArray[np.int32]:
     """The length of each text in tokens, special tokens included, measured in batches."""
     return np.asarray(token_counts(tokenizer, texts), dtype=np.int32) + np.int32(tokenizer.special)
 
 
 def examine(
-    chunks: Sequence[Chunk],
+    shown: Mapping[str, Sequence[Sequence[Span]]],
     lengths: NDArray[np.int32],
     outlines: Mapping[str, Outline],
     window: int,
 ) -> dict[str, Any]:
     """The columns of chunks.csv for all chunks of a chunking, less the setting; empty if there are none.
 
-    ``lengths`` are those of ``token_lengths``, ``outlines`` the outline of every document by its id,
-    ``window`` the encoder's (0: unknown).
+    ``shown`` are the spans of every chunk by document, its own place the last one; ``lengths`` those of
+    ``token_lengths``, ``outlines`` the outline of every document by its id, ``window`` the encoder's (0:
+    unknown).
     """
-    if not chunks:
+    if not len(lengths):
         return {}
     low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))
     cut_ends, tables_cut, covered, twice = 0, 0, 0, 0
-    for doc_id, (ends, spans) in _by_document(chunks).items():
-        outline = outlines[doc_id]
+    for doc_id, chunks in shown.items():
+        outline, ends = outlines[doc_id], np.array([spans[-1][1] for spans in chunks], dtype=np.int64)
+        spans = np.array(sorted(span for its in chunks for span in its), dtype=np.int64)
         cut_ends += _inside(ends, outline.sentences)
         tables_cut += _not_whole(outline.tables, spans)
         once, more = _coverage(spans)
@@ -109,7 +106,7 @@ def examine(
     read = np.minimum(lengths, window) if window else lengths
     counts = np.bincount(np.searchsorted(BINS, lengths, side="right") - 1, minlength=len(BINS))
     return {
-        "chunks": len(chunks),
+        "chunks": len(lengths),
         "tokens_mean": float(lengths.mean()),
         "tokens_p5": low,
         "tokens_p50": middle,
@@ -117,22 +114,11 @@ def examine(
         "tokens_max": int(lengths.max()),
         "share_under_32": float((lengths < SHORT).mean()),
         "share_overlong": float((lengths > window).mean()) if window else None,
-        "share_cut_mid_sentence": cut_ends / len(chunks),
+        "share_cut_mid_sentence": cut_ends / len(lengths),
         "tables_cut": tables_cut,
         "share_covered_twice": twice / covered if covered else 0.0,
         "index_tokens": int(read.sum()),
         "histogram": " ".join(map(str, counts.tolist())),
-    }
-
-
-def _by_document(chunks: Sequence[Chunk]) -> dict[str, tuple[Ints, Ints]]:
-    """For every document where its chunks end, [N], and all spans that they show, [M, 2] by start."""
-    return {
-        doc_id: (
-            np.array([chunk.end for chunk in its], dtype=np.int64),
-            np.array(sorted(span for chunk in its for span in chunk.spans), dtype=np.int64),
-        )
-        for doc_id, its in by_key((chunk.doc_id, chunk) for chunk in chunks).items()
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.steps.search.step import Passages, RetrieverConfig
+from harness.steps.search.step import RetrieverConfig
 from harness.values import Ranking
 
 Ints = NDArray[np.int64]
@@ -32,9 +32,9 @@ class SearchDepth:
     lengths: Ints
 
     @classmethod
-    def of(cls, config: RetrieverConfig, passages: Passages) -> SearchDepth:
-        """The depth that a configuration asks for among these passages."""
-        return cls(config.top_k, config.top_chars, np.array(passages.lengths, dtype=np.int64))
+    def of(cls, config: RetrieverConfig, lengths: Sequence[int]) -> SearchDepth:
+        """The depth that a configuration asks for among passages of these lengths."""
+        return cls(config.top_k, config.top_chars, np.array(lengths, dtype=np.int64))
 
     @property
     def usual(self) -> int:

@@ -94,7 +94,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
     ) -> Iterator[Search]:
         """A search of the index; without the check, one as in a deployment."""
         c = self.config
-        depth = SearchDepth.of(c, passages)
+        depth = SearchDepth.of(c, passages.lengths)
         known: Floats = np.asarray(vectors)
         stored = self.scaled(known)
         distinct = DistinctVectors.of(stored)

@@ -93,8 +93,9 @@ class Bm25Retriever(step.Retriever[Bm25Config]):
         self, passages: step.Passages, queries: Sequence[Query], tools: Tools, spread: Spread
     ) -> list[Ranking]:
         """As one index: the rarity of terms and the average length are those of all shards together."""
-        terms, depth = Terms(self.config), SearchDepth.of(self.config, passages)
-        known = terms.of_passages(passages, tools, partial(_terms_of, config=self.config, spread=spread))
+        terms, depth = Terms(self.config), SearchDepth.of(self.config, passages.lengths)
+        index = partial(_terms_of, config=self.config, spread=spread)
+        known = terms.of_passages(passages.texts, passages.key, tools, index)
         saturation, ends = self.config.saturation(known), len(known.lengths)
         idf = rarity(np.diff(known.counts().indptr), ends, saturation.method)
         asked = [Counter(terms.of_query(query.text, known.vocabulary)) for query in queries]
@@ -123,8 +124,8 @@ class Index:
     def of(cls, config: Bm25Config, passages: step.Passages, tools: Tools) -> Index:
         """Index the passages, in memory."""
         terms = Terms(config)
-        known = terms.of_passages(passages, tools)
-        depth = SearchDepth.of(config, passages)
+        known = terms.of_passages(passages.texts, passages.key, tools)
+        depth = SearchDepth.of(config, passages.lengths)
         return cls(terms, known, passages, depth, Postings.of(known, config.saturation(known)))
 
     def search(self, query: Query) -> Ranking:

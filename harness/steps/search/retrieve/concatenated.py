@@ -61,11 +61,11 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     ) -> Iterator[Search]:
         """The search of all chunks by their dot products, the stored vectors made beforehand."""
         terms = lexical.Terms(self.config)
-        known = terms.of_passages(passages, tools)
+        known = terms.of_passages(passages.texts, passages.key, tools)
         sparse = lexical.chunk_vectors(known, self._saturation(known))
         idf = lexical.inverse_document_frequency(sparse, self.config.method)
         stored = concatenate(sparse, self._scaled(np.asarray(vectors)))
-        depth, rows = SearchDepth.of(self.config, passages), np.arange(len(passages.ids))
+        depth, rows = SearchDepth.of(self.config, passages.lengths), np.arange(len(passages.ids))
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
             own = lexical.query_vectors(

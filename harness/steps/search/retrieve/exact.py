@@ -43,7 +43,7 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
         self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> Iterator[Search]:
         """The scan; where the vectors are in memory, their lengths are known beforehand."""
-        distance, depth = self.config.distance, SearchDepth.of(self.config, passages)
+        distance, depth = self.config.distance, SearchDepth.of(self.config, passages.lengths)
         # the time of a single query is that of this process
         spread = tools.spread if checked else None
         norms = np.linalg.norm(vectors, axis=1) if isinstance(vectors, np.ndarray) else None

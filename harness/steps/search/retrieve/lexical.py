@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, model_validator
 
 from harness.steps.search.analyser import ANALYSER_TEXT, Analyser, AnalyserName, StopWords, Synonyms
-from harness.steps.search.step import Identity, Passages
+from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
 from harness.values import CorpusError, StageConfig, refuse_special
 
@@ -150,12 +150,16 @@ class Terms:
         return TermIds.of(map(self._analyser.terms, texts))
 
     def of_passages(
-        self, passages: Passages, tools: Tools, index: Callable[[Sequence[str]], TermIds] | None = None
+        self,
+        texts: Sequence[str],
+        key: str,
+        tools: Tools,
+        index: Callable[[Sequence[str]], TermIds] | None = None,
     ) -> TermIds:
         """The terms of the passages; those of the last chunkings are kept, as sweeps ask for them again."""
-        key = tools.key(passages.key, self._analyser.identity)
+        key = tools.key(key, self._analyser.identity)
         if key not in _KEPT:
-            known = (index or self.of_texts)(passages.texts)
+            known = (index or self.of_texts)(texts)
             while len(_KEPT) >= _MOST_KEPT:
                 del _KEPT[next(iter(_KEPT))]
             _KEPT[key] = known

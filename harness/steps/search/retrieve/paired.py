@@ -79,7 +79,7 @@ class PairedRetriever(step.Retriever[Paired], Generic[Paired]):
         c = self.config
         if not passages.ids or not queries:
             return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
-        depth = SearchDepth.of(c, passages)
+        depth = SearchDepth.of(c, passages.lengths)
         with tools.timed("embed"):
             stored = self.stored(tools.values(passages.texts, c.embed))
             asked = list(map(self.question, tools.values([query.text for query in queries], c.embed_queries)))
@@ -92,7 +92,7 @@ class PairedRetriever(step.Retriever[Paired], Generic[Paired]):
     def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
         """The same search among encoded chunks; each query is encoded by itself."""
         stored = self.stored(tools.values(passages.texts, self.config.embed))
-        depth = SearchDepth.of(self.config, passages)
+        depth = SearchDepth.of(self.config, passages.lengths)
 
         def search(query: Query) -> Ranking:
             value: Value = tools.embed(query.text, self.config.embed_queries)

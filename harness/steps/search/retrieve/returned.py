@@ -38,7 +38,7 @@ def rankings_of(
 def ranker_of(broken: Broken, passages: Passages, config: RetrieverConfig) -> Callable[[Query, Any], Ranking]:
     """Check as ``rankings_of`` does, one query and its answer at a time."""
     places = {chunk_id: place for place, chunk_id in enumerate(passages.ids)}
-    depth = SearchDepth.of(config, passages)
+    depth = SearchDepth.of(config, passages.lengths)
 
     def rank(query: Query, answer: Any) -> Ranking:
         found, scores = _checked(broken, query, answer, places)
