@@ -44,6 +44,7 @@ class Oracle:
         self._scorer, self._unit, self._stored = scorer, scorer.unit_of(measure), stored
         self._rows: dict[int, tuple[Ints, Ints]] = {}
         self._known: dict[_Asked, _Orders] = {}
+        self._digests: dict[int, bytes] = {}
         spans = scorer.spans
         relevant = np.flatnonzero(spans.grade > 0)
         span, chunk, _ = overlapping(spans.take(relevant), scorer.chunks)
@@ -90,9 +91,12 @@ class Oracle:
 
     def _key(self, at: int, allowed: Sequence[int]) -> bytes:
         """All that the orders depend on; names of chunks and documents are not part of it."""
-        columns = self._evidence(at).columns
-        facts = program_key(), self._paying, allowed, [column.shape for column in columns]
-        return hashlib.sha256(repr(facts).encode() + b"".join(one.tobytes() for one in columns)).digest()
+        if at not in self._digests:
+            columns = self._evidence(at).columns
+            facts = program_key(), self._paying, [column.shape for column in columns]
+            content = repr(facts).encode() + b"".join(column.tobytes() for column in columns)
+            self._digests[at] = hashlib.sha256(content).digest()
+        return hashlib.sha256(self._digests[at] + repr(allowed).encode()).digest()
 
     def _evidence(self, at: int) -> EvidenceSegments:
         # made anew for each set of chunks: all queries' at once would take kilobytes a judgment
