@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     )
     from harness.steps.answer.citations import without_citations
     from harness.steps.chunk import KINDS as CHUNKERS
-    from harness.steps.chunk import chunk_documents, chunker_fingerprint
+    from harness.steps.chunk import (
+        ChunkerConfig,
+        Cuts,
+        Documents,
+        SizedConfig,
+        Vectors,
+        chunk_documents,
+        chunker_fingerprint,
+    )
     from harness.steps.chunk.health import (
         HEALTH_VERSION,
         OUTLINE_VERSION,
@@ -27,7 +35,6 @@ if TYPE_CHECKING:
     from harness.steps.chunk.markdown import PageConfig
     from harness.steps.chunk.recursive import RecursiveConfig
     from harness.steps.chunk.sentence import SentenceConfig
-    from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizedConfig, Vectors
     from harness.steps.custom.code import CodeConfig, ServiceConfig, call_function
     from harness.steps.search.analyser import Analyser
     from harness.steps.search.context import KINDS as CONTEXTS

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.steps.chunk.sizes import (
+from harness.steps.chunk import (
     ChunkerConfig,
     Cuts,
     Documents,
@@ -17,6 +16,7 @@ from harness.steps.chunk.sizes import (
     Vectors,
     measure_in,
 )
+from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
 from harness.values import Span, Tokenizer, between, markdown_headings
 
 

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.steps.chunk.sizes import (
+from harness.steps.chunk import (
     CharacterSizes,
     ChunkerConfig,
     Cuts,
@@ -17,6 +16,7 @@ from harness.steps.chunk.sizes import (
     smaller_than,
     tokenizer_for,
 )
+from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
 from harness.values import ConfigError, Span, Tokenizer, TokenWindows, token_offsets, trim
 
 
