@@ -63,8 +63,8 @@ class ChunkerConfig(StageConfig):
 
     @property
     def reads_model_tokens(self) -> bool:
-        """Whether the chunks depend on the tokenizer of the embedding model."""
-        return False
+        """Whether the chunks depend on the tokenizer of the embedding model, as where it is their `unit`."""
+        return getattr(self, "unit", None) == "model"
 
     @property
     def cut_again(self) -> tuple[int, int] | None:
@@ -91,11 +91,6 @@ class SizedConfig(ChunkerConfig):
         description="What sizes count: `characters`, tokens of the embedding model (`model`; its special "
         "tokens not counted), or tokens of a tiktoken encoding (`cl100k_base`, `o200k_base`).",
     )
-
-    @property
-    def reads_model_tokens(self) -> bool:
-        """Whether the chunks depend on the tokenizer of the embedding model."""
-        return self.unit == "model"
 
 
 class OverlappingConfig(SizedConfig):

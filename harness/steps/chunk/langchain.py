@@ -63,11 +63,6 @@ class LangchainConfig(ChunkerConfig):
         return self
 
     @property
-    def reads_model_tokens(self) -> bool:
-        """Whether the chunks depend on the tokenizer of the embedding model."""
-        return self.unit == "model"
-
-    @property
     def libraries(self) -> dict[str, str]:
         """The versions of the library and of what the class needs besides, where that is installed."""
         found = {"langchain-text-splitters": version("langchain-text-splitters")}

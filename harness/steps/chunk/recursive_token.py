@@ -72,11 +72,6 @@ class TokenChunkerConfig(TokenWindowConfig):
         "`o200k_base`), which has no special tokens.",
     )
 
-    @property
-    def reads_model_tokens(self) -> bool:
-        """Whether the chunks depend on the tokenizer of the embedding model."""
-        return self.unit == "model"
-
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The windows of each document, tokenized in batches."""
         reader = tokenizer_for(self.unit, tokenizer)
