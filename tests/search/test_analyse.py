@@ -143,5 +143,5 @@ def test_a_file_of_words_is_read_with_the_configuration(key, tmp_path):
     config = Bm25Config(**{key: path})
     path.unlink()
     # a step does not look for it again
-    assert (config.synonyms_text or config.dictionary_text) == "car => auto\n"
-    assert Bm25Config().synonyms_text == Bm25Config().dictionary_text == ""
+    assert (config._synonyms or config._dictionary) == "car => auto\n"
+    assert Bm25Config()._synonyms == Bm25Config()._dictionary == ""

@@ -44,7 +44,7 @@ class TermsConfig(StageConfig):
     )
     k1: float = Field(1.5, ge=0, description="BM25: the larger, the more a repeated term counts.")
     b: float = Field(0.75, ge=0, le=1, description="BM25: how much the length of a chunk counts against it.")
-    # the texts of the files, as they were when the configuration was read
+    # the texts of the files, as they were when the configuration was read; '' for none
     _dictionary: str = PrivateAttr("")
     _synonyms: str = PrivateAttr("")
 
@@ -57,16 +57,6 @@ class TermsConfig(StageConfig):
         self._dictionary = _text_of("user_dictionary", self.user_dictionary)
         self._synonyms = _text_of("synonyms", self.synonyms)
         return self
-
-    @property
-    def dictionary_text(self) -> str:
-        """The text of ``user_dictionary``, '' for none."""
-        return self._dictionary
-
-    @property
-    def synonyms_text(self) -> str:
-        """The text of ``synonyms``, '' for none."""
-        return self._synonyms
 
 
 def _text_of(key: str, path: Path | None) -> str:
@@ -137,8 +127,8 @@ class Terms:
     """Passages and queries as a configuration reads them."""
 
     def __init__(self, config: TermsConfig) -> None:
-        self._analyser = Analyser(config.analyser, config.stop_words, config.dictionary_text)
-        self._synonyms = Synonyms.parse(config.synonyms_text, str(config.synonyms), self._analyser.terms)
+        self._analyser = Analyser(config.analyser, config.stop_words, config._dictionary)
+        self._synonyms = Synonyms.parse(config._synonyms, str(config.synonyms), self._analyser.terms)
 
     @property
     def identity(self) -> Identity:
