@@ -85,11 +85,7 @@ class Prompt(StageConfig):
     system: str = Field("", description="The system message; may be empty.")
     user: str = Field(description="The user message.")
     _asked_for: str = PrivateAttr("")
-
-    @property
-    def asked_for(self) -> str:
-        """The built-in name or the path by which a configuration names it."""
-        return self._asked_for
+    """The built-in name or the path by which a configuration names it."""
 
     @property
     def name(self) -> str:
