@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 _SEPARATOR = r"\s*[,，、;；]\s*"
 _STRICT = re.compile(rf"\[\s*(\d+(?:{_SEPARATOR}\d+)*)\s*\]|【\s*(\d+(?:{_SEPARATOR}\d+)*)\s*】")
@@ -16,19 +15,12 @@ _LOOSE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Citations:
-    """``cited``: 0-based indexes of passages by first mention; ``bad``: marks that name none of them."""
-
-    cited: tuple[int, ...]
-    bad: int
-
-
-def read_citations(text: str, passages: int) -> Citations:
+def read_citations(text: str, passages: int) -> tuple[tuple[int, ...], int]:
     """The citations of an answer that was given ``passages`` passages, numbered from 1.
 
-    A mark with a number that no passage has counts as bad as a whole, and so does any other bracket that
-    begins like a citation, such as ``[1-3]`` or ``(passage 2)``: its meaning is not guessed.
+    They are 0-based indexes by first mention, and the number of marks that name none of the passages. A mark
+    with a number that no passage has counts as bad as a whole, and so does any other bracket that begins like
+    a citation, such as ``[1-3]`` or ``(passage 2)``: its meaning is not guessed.
     """
     cited: dict[int, None] = {}
     bad = 0
@@ -39,7 +31,7 @@ def read_citations(text: str, passages: int) -> Citations:
             cited |= dict.fromkeys(number - 1 for number in numbers)
         else:
             bad += 1
-    return Citations(tuple(cited), bad)
+    return tuple(cited), bad
 
 
 def without_citations(text: str) -> str:

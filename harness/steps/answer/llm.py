@@ -94,12 +94,12 @@ def _reply(answer: LlmAnswer, given: AnswerInput, prompt: AnswerPrompt) -> Answe
     reason = "" if text is not None else answer.reason or "no_words"
     if text is not None and prompt.cites and not without_citations(text):
         text, reason = None, "only_citations"
-    found = read_citations(text or "", len(given.passages)) if prompt.cites else None
+    cited, bad = read_citations(text or "", len(given.passages)) if prompt.cites else ((), 0)
     return AnswerReply(
         text=text,
         reason=reason,
-        cited=found.cited if found else (),
-        bad_citations=found.bad if found else 0,
+        cited=cited,
+        bad_citations=bad,
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
         price=answer.price,
