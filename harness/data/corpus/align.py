@@ -118,7 +118,7 @@ def align_fuzzy(quote: View, text: View) -> Alignment | None:
     as long as the quote, the range ends where the passage ends. The score is rapidfuzz's ``fuzz.ratio`` of
     quote and range, ``100 * (1 - distance / (len(quote) + len(range)))``. None when nothing matches.
     """
-    needle, hay = _codes(quote.text), _codes(text.text)
+    needle, hay = codes(quote.text), codes(text.text)
     if not len(needle) or not len(hay):
         return None
     end = int(_infix_distances(needle, hay).argmin())
@@ -130,12 +130,13 @@ def align_fuzzy(quote: View, text: View) -> Alignment | None:
     return Alignment(*text.source_span(end - length, end), score)
 
 
-def _codes(text: str) -> NDArray[np.int32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.int32)
+def codes(text: str) -> NDArray[np.uint32]:
+    """The code points of a text."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
 def _infix_distances(
-    needle: NDArray[np.int32], hay: NDArray[np.int32], anchored: bool = False
+    needle: NDArray[np.uint32], hay: NDArray[np.uint32], anchored: bool = False
 ) -> NDArray[np.int32]:
     """Indel distance of the whole needle to the best range of hay that ends at each offset 0..len(hay).
 

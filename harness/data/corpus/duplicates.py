@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.data.corpus.align import codes
 from harness.data.corpus.anchoring import AnchorConfig, AnchorResult, LabelRow, anchor
 from harness.data.corpus.documents import possible_ids
-from harness.values import Document, Judgment, LabelError, Span
+from harness.values import Document, Judgment, LabelError, Span, by_key
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 # Of a hash, the bits that are looked up first.
@@ -105,28 +106,7 @@ def _by_query_and_grade(
     judgments: Sequence[Judgment], rows: Iterable[int]
 ) -> dict[tuple[str, int | None], list[int]]:
     """Rows by query and grade: equal texts with unequal grades were distinguished on purpose."""
-    groups: dict[tuple[str, int | None], list[int]] = defaultdict(list)
-    for row in rows:
-        groups[judgments[row].query_id, judgments[row].grade].append(row)
-    return groups
-
-
-@dataclass(frozen=True, slots=True)
-class _Squeezed:
-    """A text without its white space, and as code points; ``place[i]`` is where character i was."""
-
-    text: str
-    letters: NDArray[np.uint32]
-    place: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, text: str) -> _Squeezed:
-        letters = _letters(text)
-        place = np.flatnonzero(~np.isin(letters, _WHITE_SPACE))
-        return cls(_squeeze(text), letters[place], place)
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        return int(self.place[start]), int(self.place[end - 1]) + 1
+    return by_key(((judgments[row].query_id, judgments[row].grade), row) for row in rows)
 
 
 def _squeeze(text: str) -> str:
@@ -141,25 +121,20 @@ def _places(
     All windows of ``least`` characters of a document are hashed and looked up, so that time does not grow
     with the number of texts times the length of the documents. Equal hashes are compared verbatim.
     """
-    by_hash: dict[int, list[str]] = defaultdict(list)
-    for text in wanted:
-        by_hash[int(_window_hashes(_letters(text[:least]), least)[0])].append(text)
+    by_hash = by_key((int(_window_hashes(codes(text[:least]), least)[0]), text) for text in wanted)
     found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
     known = np.zeros(_LOW_BITS + 1, dtype=np.bool_)
     known[[value & _LOW_BITS for value in by_hash]] = True
     for doc_id, document in documents.items():
         # one at a time: squeezed, a text is 14 times as large
-        squeezed = _Squeezed.of(document.text)
-        hashes = _window_hashes(squeezed.letters, least)
+        letters, squeezed = codes(document.text), _squeeze(document.text)
+        place = np.flatnonzero(~np.isin(letters, _WHITE_SPACE))
+        hashes = _window_hashes(letters[place], least)
         for at in np.flatnonzero(known[hashes & np.uint64(_LOW_BITS)]).tolist():
             for text in by_hash.get(int(hashes[at]), ()):
-                if squeezed.text.startswith(text, at):
-                    found[text].append((doc_id, *squeezed.span(at, at + len(text))))
+                if squeezed.startswith(text, at):
+                    found[text].append((doc_id, int(place[at]), int(place[at + len(text) - 1]) + 1))
     return found
-
-
-def _letters(text: str) -> NDArray[np.uint32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
 def _window_hashes(letters: NDArray[np.uint32], width: int) -> NDArray[np.uint64]:
