@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal
@@ -102,9 +101,6 @@ def grade_of(where: str, value: str) -> int:
         return int(column.read(value))
     except ValueError as fault:
         raise LabelError(f"{where}: grade {fault}") from None
-
-
-_snippet = partial(snippet, length=160)
 
 
 class AnchorConfig(StageConfig):
@@ -302,15 +298,15 @@ def _failure(item: Anchoring, threshold: float) -> str:
     row, place = item.row, item.place
     at = f"{row.where}, query {row.query_id}, {item.document.doc_id}"
     at += "" if row.page is None else f" page {row.page}"
-    best = f"scores {place.score:.1f} at best, with {_snippet(item.found)!r}"
+    best = f"scores {place.score:.1f} at best, with {snippet(item.found, 160)!r}"
     anywhere = align.Searcher(item.document).find(row.quote.strip(), None)
     hint = ""
     if anywhere.start is not None and anywhere.score > place.score:
         hint = f"; page {item.document.page_of(anywhere.start)} holds it with {anywhere.score:.1f}"
     found = "is like nothing there" if place.start is None else best
     return (
-        f"{at}: {_snippet(row.quote)!r} {found}{hint}. Correct the quote or the page, lower the threshold, "
-        f"which is {threshold:g}, or set on_unanchored: list."
+        f"{at}: {snippet(row.quote, 160)!r} {found}{hint}. Correct the quote or the page, lower the "
+        f"threshold, which is {threshold:g}, or set on_unanchored: list."
     )
 
 
@@ -323,8 +319,8 @@ def _check_landed(item: Anchoring, lines: dict[tuple[object, ...], int]) -> None
     row, place = item.row, item.place
     if row.answer and item.answer is None:
         raise LabelError(
-            f"{row.where}: the answer {_snippet(row.answer)!r} is not in {_snippet(item.found)!r}. Write it "
-            "as it is there, or leave it empty."
+            f"{row.where}: the answer {snippet(row.answer, 160)!r} is not in {snippet(item.found, 160)!r}. "
+            "Write it as it is there, or leave it empty."
         )
     line = lines.setdefault((*item.span, row.judge), row.line)
     if line != row.line:
