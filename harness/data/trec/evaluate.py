@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from harness.data.trec.ids import Ids, column_of, fingerprints, numbers_of
+from harness.data.trec.ids import Ids, column_of, fingerprints, numbers_of, places_in
 from harness.data.trec.sources import pack_grades, pack_scores, qrels_from_dict, run_from_dict
 from harness.data.trec.tables import PairRows, Qrels, Run, judged_rows, refuse_repeats
 from harness.measures import (
@@ -79,7 +79,7 @@ def evaluate(
         return joined(wanted, rules, parts, lambda some, within: evaluate(run, qrels, some, within))
     ((rules, _),) = parts
     n_queries = len(qrels.query.names)
-    code = run.query.codes_in(qrels.query.names)
+    code = places_in(run.query.names, qrels.query.names)
     query = code[run.query.code]
     rows = _scored_rows(run, query, rules)
     ranked, offsets = _rank(run, query, rows, n_queries, depth_needed(wanted, rules), rules)

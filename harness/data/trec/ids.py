@@ -112,10 +112,6 @@ class Ids:
         """The first row with an id of no characters; None if there is none."""
         return _first_empty(self.names, self.code)
 
-    def codes_in(self, others: Any) -> npt.NDArray[np.int32]:
-        """For every distinct name its place in another array of names, -1 if it is not there: [names]."""
-        return places_in(self.names, others)
-
     def name(self, row: int) -> str:
         """The id in a row."""
         return str(self.names[int(self.code[row])].as_py())
@@ -245,14 +241,10 @@ def _as_text(column: Any, source: str) -> Any:
     try:
         return column.cast(pa.large_string())
     except pa.ArrowException as error:
-        raise TrecError(f"{source}: {_why_no_text(column.type)}") from error
-
-
-def _why_no_text(kind: Any) -> str:
-    """Why a column of a type cannot be read as text."""
-    if kind in (pa.binary(), pa.large_binary(), pa.binary_view()):
-        return "the ids are bytes that are not UTF-8 text; write them as text"
-    return f"an id is text or a number; the column holds {kind}"
+        why = f"an id is text or a number; the column holds {column.type}"
+        if column.type in (pa.binary(), pa.large_binary(), pa.binary_view()):
+            why = "the ids are bytes that are not UTF-8 text; write them as text"
+        raise TrecError(f"{source}: {why}") from error
 
 
 def _first_empty(strings: Any, code: npt.NDArray[Any] | None) -> int | None:

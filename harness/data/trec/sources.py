@@ -51,19 +51,13 @@ def read_run(path: Path) -> Run:
 def read_qrels(path: Path) -> Qrels:
     """Read judgments by suffix, as ``read_run``; a folder is taken for a BEIR one (``qrels/test.tsv``)."""
     if path.is_dir():
-        return read_beir_qrels(path)
+        folder, path = path, path / "qrels" / "test.tsv"
+        if not path.exists():
+            there = ", ".join(str(p.relative_to(folder)) for p in sorted(folder.glob("**/*.tsv"))) or "none"
+            raise TrecError(f"{folder}: no qrels/test.tsv; name the file itself. Found: {there}")
     return (
         qrels_of(_table(path), str(path)) if _suffix(path) in _TABULAR else read_trec_qrels(_existing(path))
     )
-
-
-def read_beir_qrels(folder: Path, split: str = "test") -> Qrels:
-    """The judgments of a split of a BEIR folder: ``qrels/<split>.tsv`` with a header line."""
-    path = folder / "qrels" / f"{split}.tsv"
-    if not path.exists():
-        there = ", ".join(str(p.relative_to(folder)) for p in sorted(folder.glob("**/*.tsv"))) or "none"
-        raise TrecError(f"{folder}: no qrels/{split}.tsv; name the file itself. Found: {there}")
-    return qrels_of(_table(path), str(path))
 
 
 def run_from_frame(frame: pd.DataFrame, source: str = "DataFrame") -> Run:

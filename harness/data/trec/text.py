@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
@@ -66,11 +65,12 @@ def read_trec_run(path: Path) -> Run:
     """
     table = _read(path, RUN)
     rank = numbers_of(table.column("rank"))
+    are_whole = (np.abs(rank) < 2**53).all() and np.array_equal(rank, np.floor(rank))
     run = Run(
         Ids.of(table.column("query"), str(path)),
         DocIds.of(table.column("doc"), str(path)),
         numbers_of(table.column("score")),
-        rank.astype(np.int64) if _are_whole(rank) else None,
+        rank.astype(np.int64) if are_whole else None,
         str(path),
     )
     refuse_repeats(run.source, run.query, PairRows.of(run.query.code, run.doc), "ranked")
@@ -82,10 +82,6 @@ def read_trec_qrels(path: Path) -> Qrels:
     table = _read(path, QRELS)
     query, doc = Ids.of(table.column("query"), str(path)), DocIds.of(table.column("doc"), str(path))
     return Qrels(query, doc, numbers_of(table.column("grade")), str(path))
-
-
-def _are_whole(ranks: npt.NDArray[np.float64]) -> bool:
-    return bool((np.abs(ranks) < 2**53).all()) and np.array_equal(ranks, np.floor(ranks))
 
 
 def _read(path: Path, layout: Layout) -> pa.Table:
@@ -146,15 +142,11 @@ def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Tabl
         return _parse_lines(block, layout, path, first_line)
     if not layout.whole and np.isnan(numbers_of(table.column(layout.number))).any():
         return _parse_lines(block, layout, path, first_line)
-    if b"\0" in block or (b"#" in block and "#" in _names(table.column("query"))):
+    queries = (chunk.dictionary.to_pylist() for chunk in table.column("query").chunks)
+    if b"\0" in block or (b"#" in block and any("#" in names for names in queries)):
         # damage, or a comment with as many fields as a row
         return _parse_lines(block, layout, path, first_line)
     return table
-
-
-def _names(codes: pa.ChunkedArray) -> set[str]:
-    """The distinct values of a dictionary-encoded column."""
-    return {name for chunk in codes.chunks for name in chunk.dictionary.to_pylist()}
 
 
 def _single_spaced(block: bytes) -> bytes:
@@ -233,7 +225,9 @@ def _value(name: str, text: str, where: str) -> str | float | int:
         if "_" in text or not text.isascii():
             raise ValueError(text)
         if name == "grade":
-            return _grade(int(text), where)
+            if abs(grade := int(text)) >= 2**63:
+                raise TrecError(f"{where}: the grade {grade} is too large")
+            return grade
         number = float(text)
     except ValueError:
         if name == "rank":
@@ -243,12 +237,6 @@ def _value(name: str, text: str, where: str) -> str | float | int:
     if name == "score" and number != number:
         raise TrecError(f"{where}: the score is NaN, so the document has no rank; remove it")
     return number
-
-
-def _grade(grade: int, where: str) -> int:
-    if abs(grade) >= 2**63:
-        raise TrecError(f"{where}: the grade {grade} is too large")
-    return grade
 
 
 @contextmanager
