@@ -70,7 +70,13 @@ def read_hits(path: Path) -> HitFile:
     kept = all(_falls(rows) for rows in ordered.values())
     return HitFile(
         path,
-        {query: tuple(_numbered(rows, kept)) for query, rows in ordered.items()},
+        {
+            query: tuple(
+                replace(row, rank=rank, score=row.score if kept else None)
+                for rank, row in enumerate(rows, start=1)
+            )
+            for query, rows in ordered.items()
+        },
         rising,
         kept or not any(row.score is not None for rows in ordered.values() for row in rows),
     )
@@ -157,13 +163,6 @@ def _by_rank(rows: Sequence[GivenHit]) -> list[GivenHit]:
             )
         before, expected = row, expected + 1
     return ordered
-
-
-def _numbered(rows: Sequence[GivenHit], keep_scores: bool) -> list[GivenHit]:
-    return [
-        replace(row, rank=rank, score=row.score if keep_scores else None)
-        for rank, row in enumerate(rows, start=1)
-    ]
 
 
 def _falls(rows: Sequence[GivenHit]) -> bool:

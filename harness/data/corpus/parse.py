@@ -128,7 +128,6 @@ class SkippedDocument:
 
 # A worker returns the message of an error, not the error: every message survives the way back.
 _Outcome = ParsedDocument | str
-_Record = Callable[[DocumentFile, _Outcome], None]
 
 
 def parse_documents(
@@ -160,7 +159,12 @@ def parse_documents(
         if file not in paged:
             record(file, _outcome(file, parser))
     if paged:
-        _parse_in_workers(paged, parser, parsing or ParsingConfig(), record)
+        limits = parsing or ParsingConfig()
+        sizes = {file: file.path.stat().st_size if file.path.exists() else 0 for file in paged}
+        by_size = sorted(paged, key=lambda file: (-sizes[file], file.doc_id))
+        cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        jobs = {file: partial(_read, file, parser, limits.second_reading) for file in by_size}
+        run_in_workers(jobs, min(len(paged), limits.workers or cpus), limits, record)
 
     parsed = [outcome for file in files if isinstance(outcome := outcomes[file], ParsedDocument)]
     skipped = [
@@ -183,17 +187,6 @@ def _outcome(file: DocumentFile, parser: ParserConfig, on_page: OnPage | None = 
         return parse_document(file, parser, on_page)
     except CorpusError as error:
         return str(error)
-
-
-def _parse_in_workers(
-    files: Sequence[DocumentFile], parser: ParserConfig, parsing: ParsingConfig, record: _Record
-) -> None:
-    sizes = {file: file.path.stat().st_size if file.path.exists() else 0 for file in files}
-    by_size = sorted(files, key=lambda file: (-sizes[file], file.doc_id))
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = min(len(files), parsing.workers or cpus)
-    jobs = {file: partial(_read, file, parser, parsing.second_reading) for file in by_size}
-    run_in_workers(jobs, count, parsing, record)
 
 
 def _read(file: DocumentFile, parser: ParserConfig, again: bool, worker: Worker) -> _Outcome:

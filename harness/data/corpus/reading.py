@@ -19,7 +19,7 @@ def read_utf8(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}). Check that it is there.") from error
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -69,8 +69,3 @@ def _with_nul(raw: bytes) -> str:
     if min(even.count(0), odd.count(0)) == 0 and max(even.count(0), odd.count(0)) > len(even) // 2:
         return "the file is in UTF-16 without a byte order mark. Save it as UTF-8"
     return "the file is not text, or is damaged. Save it as text in UTF-8, or leave it out"
-
-
-def _unreadable(path: Path, error: OSError | ValueError) -> CorpusError:
-    reason = error.strerror if isinstance(error, OSError) else error
-    return CorpusError(f"{path}: cannot be read ({reason}). Check that it is there.")

@@ -10,7 +10,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -80,14 +80,11 @@ def _decoded(path: Path, note: Note) -> str:
         high = sum(byte >= 0x80 for byte in raw)
         if b"\0" in raw or sum(map(len, _IN_ROWS.findall(raw))) * 2 > high:
             raise
-        try:
+        with suppress(UnicodeDecodeError):
             text = raw.decode("cp1252")
-        except UnicodeDecodeError:
-            text = ""
-        if not text:
-            raise
-        note(f"{path}: not UTF-8; read as Windows-1252. Save it as CSV UTF-8 if letters look wrong.")
-        return text
+            note(f"{path}: not UTF-8; read as Windows-1252. Save it as CSV UTF-8 if letters look wrong.")
+            return text
+        raise
 
 
 def mark_of(text: str) -> str:
@@ -185,13 +182,10 @@ def read_table(
     required: Collection[str],
     error: type[HarnessError],
     note: Note = lambda _: None,
-    ending: str = "",
 ) -> InputTable:
     """Read ``.csv``, ``.tsv``, ``.jsonl`` or ``.xlsx``; raises ``error`` that names file, line and remedy.
 
-    ``ending`` says what the file is where its name does not.
-
-    Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note``
+    Delimited text has a header and may be as spreadsheets save it: see ``read_csv``; ``note``
     gets what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
     null becomes ''. All faults of rows are named together.
     """
@@ -201,7 +195,7 @@ def read_table(
         ".jsonl": lambda: _read_jsonl(path, required),
         ".xlsx": lambda: _of_records(path, read_xlsx(path, note)),
     }
-    reader = readers.get(ending or path.suffix.lower())
+    reader = readers.get(path.suffix.lower())
     try:
         refuse_special(path)
         if reader is None:

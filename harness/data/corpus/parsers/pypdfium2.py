@@ -61,20 +61,14 @@ def _open(path: Path) -> Any:
             f"{path}: the parser kind pypdfium2 is not installed. Install it: "
             "pip install 'ndcg-harness[pdfium]', or use the kind pypdf."
         ) from error
-    _forget_last_error()
+    # PDFium keeps the error of an earlier file and may report it for this one; this sets FPDF_ERR_FORMAT
+    pypdfium2.raw.FPDF_LoadMemDocument64(b"no PDF", 6, None)
     try:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _FPDF_ERR_PASSWORD:
             raise pdf_file.password_error(path) from error
         raise pdf_file.damaged_error(path, "pypdfium2", error) from error
-
-
-def _forget_last_error() -> None:
-    """PDFium keeps the error of an earlier file and may report it for this one; set another in its place."""
-    from pypdfium2 import raw
-
-    raw.FPDF_LoadMemDocument64(b"no PDF", 6, None)  # sets FPDF_ERR_FORMAT
 
 
 def _page_text(pdf: Any, number: int) -> str:
