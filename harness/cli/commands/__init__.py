@@ -21,7 +21,7 @@ COMMANDS = {
     "compare": ("comparing.compare", "compare settings: which is best, and is it real?"),
     "gate": ("comparing.gate", "fail if a setting has become worse than a baseline"),
     "find": ("labels.find", "find passages in your documents, to label them"),
-    "label": ("label.label", "grade passages in the browser"),
+    "label": ("labels.label", "grade passages in the browser"),
     "labels": ("labels.family", "grade retrieved passages that are unjudged"),
     "testset": ("testset.testset", "make questions and labels step by step"),
     "score": ("score.score", "evaluate a TREC run against qrels, or what another pipeline returned"),
