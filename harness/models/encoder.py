@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models import model_files
-from harness.values import HarnessError, ModelError, StageConfig, text_batches
+from harness.values import HarnessError, ModelError, StageConfig, first_line, text_batches
 
 _OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text"})
 """Types of models that count positions from behind the padding token."""
@@ -159,7 +159,7 @@ class LocalModel(ABC, Generic[Configured]):
 
     def try_out(self) -> None:
         """Load the model and run it on texts of different lengths; raises ModelError if it cannot be used."""
-        from harness.models.load import not_finite, one_line_of
+        from harness.models.load import not_finite
 
         self.loaded()
         try:
@@ -169,7 +169,7 @@ class LocalModel(ABC, Generic[Configured]):
         except Exception as error:
             raise ModelError(
                 f"{self.model.name}: the model in {self.model.folder} was loaded but cannot compute "
-                f"({one_line_of(error)}). Do its dimensions and tokenizer fit? Fetch or save it again."
+                f"({first_line(error)[:300]}). Do its dimensions and tokenizer fit? Fetch or save it again."
             ) from error
         if not finite:
             raise not_finite(self.model)

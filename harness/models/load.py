@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from harness.models.model_files import NO_OPENVINO, Kind, ModelFiles, modules_of, read_json
-from harness.values import ModelError
+from harness.values import ModelError, first_line
 
 IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
@@ -35,6 +35,7 @@ def _load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend
     silence()
     try:
         import sentence_transformers
+        from transformers.utils import logging as transformers_logging
     except ModuleNotFoundError as error:
         raise ModelError(
             f"{model.name} runs on this machine, and that needs {error.name}: pip install "
@@ -42,7 +43,7 @@ def _load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend
             "{kind: bm25}."
         ) from error
 
-    _silence_loading_bars()
+    transformers_logging.disable_progress_bar()
     if backend != "torch" and kind not in IN_OPENVINO:
         raise ModelError(
             f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; omit it for "
@@ -163,14 +164,9 @@ def _not_loaded(model: ModelFiles, error: Exception) -> ModelError:
             "model of an architecture that transformers has, or serve it and name its `endpoint`."
         )
     return ModelError(
-        f"{model.name}: the model in {model.folder} cannot be loaded ({one_line_of(error)}). "
+        f"{model.name}: the model in {model.folder} cannot be loaded ({first_line(error)[:300]}). "
         "Is it complete, and of the right kind? Fetch or save it again."
     )
-
-
-def one_line_of(error: Exception) -> str:
-    """The first line of what a library says, cut short; the name of the error where it says nothing."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
 
 
 def not_finite(model: ModelFiles) -> ModelError:
@@ -188,12 +184,6 @@ def silence() -> None:
     os.environ.setdefault("DO_NOT_TRACK", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
-
-
-def _silence_loading_bars() -> None:
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.disable_progress_bar()
 
 
 def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
@@ -226,7 +216,7 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
         compiled = openvino.Core().compile_model(_converted(transformer.model, example), "CPU", options)
     except Exception as error:
         raise ModelError(
-            f"OpenVINO cannot run this model ({one_line_of(error)}). Remove backend from its step."
+            f"OpenVINO cannot run this model ({first_line(error)[:300]}). Remove backend from its step."
         ) from error
     fill = {name: tokenizer.pad_token_id if name == "input_ids" else 0 for name in example}
     requests = [compiled.create_infer_request() for _ in range(streams)]

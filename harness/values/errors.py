@@ -37,6 +37,11 @@ class StoreError(HarnessError):
     """The cache or a folder of results cannot be written, or the disk is full."""
 
 
+def first_line(error: Exception) -> str:
+    """The first line of what a library says; the name of the error where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def guide(page: str) -> str:
     """The path of a page of documentation such as ``judge.md``, for messages that name one.
 

@@ -14,7 +14,7 @@ from typing import Annotated
 from harness.data.corpus.anchoring import GivenPassage
 from harness.data.corpus.inputs import input_table, rows_of
 from harness.data.corpus.table import TABLES, InputTable, Row, read_table, suggestion
-from harness.values import Column, CorpusError, by_key, refuse_special
+from harness.values import Column, CorpusError, by_key, first_line, refuse_special
 
 PLACES = ("start", "page", "text")
 _PLACE = "Give text, or document with start and end, or document with page."
@@ -97,8 +97,9 @@ def _table(path: Path) -> InputTable:
             raise CorpusError(f"{path}: more than {_MOST_ROWS:,} rows. Write the first ranks of each query.")
         read = parquet.read_table(path, page_checksum_verification=True)
     except (ArrowException, OSError, ValueError) as error:
-        first = (str(error) or type(error).__name__).splitlines()[0]
-        raise CorpusError(f"{path}: cannot be read as parquet ({first}). Write it again.") from error
+        raise CorpusError(
+            f"{path}: cannot be read as parquet ({first_line(error)}). Write it again."
+        ) from error
     columns = tuple(read.column_names)
     if "query_id" not in columns:
         raise CorpusError(f"{path}: there is no column 'query_id'{suggestion('query_id', columns)}. Add it.")

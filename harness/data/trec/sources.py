@@ -29,6 +29,7 @@ from harness.data.trec.tables import (
     run_of,
 )
 from harness.data.trec.text import open_unpacked, read_trec_qrels, read_trec_run
+from harness.values import first_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,11 +110,7 @@ def _table(path: Path) -> pa.Table:
         raise TrecError(f"{path}: the names of the columns are not UTF-8 text; convert the file") from error
     except (pa.ArrowException, OSError, OverflowError) as error:
         # whatever else arrow finds wrong in a damaged file
-        raise TrecError(f"{path}: it cannot be read ({_first_line(error)})") from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
+        raise TrecError(f"{path}: it cannot be read ({first_line(error)})") from error
 
 
 def _located(path: Path, error: pa.ArrowInvalid) -> str:

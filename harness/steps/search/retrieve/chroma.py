@@ -18,7 +18,7 @@ from harness.steps.search.retrieve.approximate import MARGIN, ApproximateRetriev
 from harness.steps.search.retrieve.scan import Nearest
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values import ConfigError, HarnessError
+from harness.values import ConfigError, HarnessError, first_line
 
 _ADD_AT_ONCE = 2000
 # How much harder the index is searched if it has missed a true neighbour.
@@ -207,13 +207,9 @@ def _open_index(path: Path) -> Iterator[Any]:
         yield client
     except (ChromaError, sqlite3.Error, OSError) as error:
         raise HarnessError(
-            f"Chroma cannot use its files in {path.parent.parent} ({_first_line(error)}). Is there room on "
+            f"Chroma cannot use its files in {path.parent.parent} ({first_line(error)}). Is there room on "
             "the disk? If so, remove what the cache holds with harness cache --clear, and run again."
         ) from error
     finally:
         if client is not None:
             client.close()
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
