@@ -109,7 +109,7 @@ class ServedEndpoint(HttpEndpoint):
     @property
     def has_price(self) -> bool:
         """Whether costs are known."""
-        return self.price is not None
+        return self.cost(0, 0) is not None
 
     def cost(self, tokens: float, requests: float) -> float | None:
         """The price of so many tokens in so many requests; None without a price."""
@@ -206,14 +206,9 @@ class RerankEndpoint(ServedEndpoint):
             raise ValueError("a request of your own takes the place of form and extra_body")
         return self
 
-    @property
-    def has_price(self) -> bool:
-        """Whether costs are known."""
-        return self.price is not None or self.price_per_request is not None
-
     def cost(self, tokens: float, requests: float) -> float | None:
         """The price of so many tokens in so many requests; None without a price."""
-        if not self.has_price:
+        if self.price is None and self.price_per_request is None:
             return None
         return tokens * (self.price or 0.0) / PER_MILLION + requests * (self.price_per_request or 0.0)
 

@@ -36,7 +36,9 @@ class ServedPairs:
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """The places of pairs by query, up to ``documents_per_request`` a group."""
-        return by_query(pairs, self.endpoint.documents_per_request)
+        size = self.endpoint.documents_per_request
+        found = by_key((query, place) for place, (query, _) in enumerate(pairs)).values()
+        return [places[at : at + size] for places in found for at in range(0, len(places), size)]
 
     def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[ServedRequest]:
         """Requests for all pairs, those of a query together. A score is one number, whatever ``width``."""
@@ -60,12 +62,6 @@ class ServedPairs:
             return {"query": query, "texts": documents, **e.extra_body}
         asked = {"model": e.model, "query": query, "documents": documents, "top_n": len(documents)}
         return asked | e.extra_body
-
-
-def by_query(pairs: Sequence[Pair], size: int) -> list[list[int]]:
-    """The places of pairs in groups of one query, up to ``size`` each."""
-    found = by_key((query, place) for place, (query, _) in enumerate(pairs)).values()
-    return [places[at : at + size] for places in found for at in range(0, len(places), size)]
 
 
 def _scores(data: Any, count: int, endpoint: RerankEndpoint) -> tuple[list[Any], int | None]:
