@@ -138,11 +138,13 @@ def _from_folder(name: str, origin: str, folder: Path) -> ModelFiles:
             f"formats can run code; convert the model with its save_pretrained(safe_serialization=True)."
         )
     check_files(name, folder)
-    fingerprint = _fingerprint(folder)
-    if origin == "hub":
-        for path in _files(folder):
+    # names and contents of the files that decide what the model computes
+    digest = hashlib.sha256()
+    for path in _files(folder):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{_sha256(path)}\n".encode())
+        if origin == "hub":
             check_hub_file(name, path, _sha256(path))
-    return ModelFiles(name, origin, folder, fingerprint)
+    return ModelFiles(name, origin, folder, digest.hexdigest())
 
 
 def _download(name: str) -> Path:
@@ -165,14 +167,6 @@ def _download(name: str) -> Path:
             f"The model {name} is not in the local model cache and could not be fetched from the hub "
             f"({first_line(error)}).\n{_choices()}"
         ) from error
-
-
-def _fingerprint(folder: Path) -> str:
-    """Hash names and contents of the files that decide what the model computes."""
-    digest = hashlib.sha256()
-    for path in _files(folder):
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{_sha256(path)}\n".encode())
-    return digest.hexdigest()
 
 
 def _files(folder: Path) -> list[Path]:

@@ -238,16 +238,13 @@ class CallRun(Generic[T]):
             )
 
     def _show(self) -> None:
-        self.task.describe(self._progress())
-
-    def _progress(self) -> str:
         rate = self._done / max(1e-9, time.monotonic() - self._started)
         parts = [f"{rate:.1f}/s", *self.spending.progress()]
         if self._waiting_noted and not self._our_turn:
             parts.append("waits for another run")
         if (paused := self._limiter.remaining_pause()) > 0:
             parts.append(f"waits {paused:.0f} s, as the endpoint asks")
-        return ", ".join(parts)
+        self.task.describe(", ".join(parts))
 
     async def _keep_showing(self) -> None:
         """Update the display even while nothing is answered, as while an endpoint is down."""

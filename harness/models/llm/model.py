@@ -90,8 +90,18 @@ class Model:
         return found
 
     def find(self, call: LlmCall) -> LlmAnswer | None:
-        """The answer that the ledger has for a call, if it need not be asked."""
-        return find_settled(self.ledger, call, self.form, ask_again=self.config.ask_again)
+        """The answer in the ledger that settles a call, None if it is to be asked; a usable one first.
+
+        Besides the answer to the very same call it may be one that was given under another ``max_tokens`` and
+        that this limit would not have changed. With ``ask_again`` one that cannot be used settles nothing.
+        """
+        found: list[LlmAnswer] = []
+        for asked in (call, *_under_other_limits(self.ledger, call)):
+            entry = self.ledger.find(self.ledger.key(asked))
+            if entry is not None and (asked is call or _still_holds(entry, call.parameters[LIMIT])):
+                found.append(_as_read_today(entry, self.form))
+        unusable = found[0] if found and not self.config.ask_again else None
+        return next((answer for answer in found if answer.usable), unusable)
 
     def cost(self, calls: Iterable[LlmCall]) -> float | None:
         """The cost of all tries of calls, under any limit of length; None if a price is unknown."""
@@ -156,21 +166,6 @@ def came_in_batch(answer: LlmAnswer) -> bool:
 def keys_of(ledger: Ledger, call: LlmCall) -> list[str]:
     """The key of a call, then those of the same call under other limits of length, the largest first."""
     return [ledger.key(other) for other in (call, *_under_other_limits(ledger, call))]
-
-
-def find_settled(ledger: Ledger, call: LlmCall, form: Form, *, ask_again: bool = False) -> LlmAnswer | None:
-    """The answer in the ledger that settles a call; a usable one before one that is not.
-
-    Besides the answer to the very same call it may be one that was given under another ``max_tokens`` and
-    that this limit would not have changed. ``ask_again``: one that cannot be used settles nothing.
-    """
-    found: list[LlmAnswer] = []
-    for asked in (call, *_under_other_limits(ledger, call)):
-        entry = ledger.find(ledger.key(asked))
-        if entry is not None and (asked is call or _still_holds(entry, call.parameters[LIMIT])):
-            found.append(_as_read_today(entry, form))
-    unusable = found[0] if found and not ask_again else None
-    return next((answer for answer in found if answer.usable), unusable)
 
 
 def _under_other_limits(ledger: Ledger, call: LlmCall) -> Iterator[LlmCall]:
