@@ -153,9 +153,7 @@ def _place(
     known = found[doc_id, row.text.strip()]
     if not known.places:
         return PlacedHit(row, None, known.best, 0)
-    on_page = [place for place in known.places if _touches(place, row.page, documents)]
-    ordered = [*on_page, *(place for place in known.places if place not in on_page)] if on_page else None
-    places = ordered or known.places
+    places = sorted(known.places, key=lambda place: not _touches(place, row.page, documents))
     free = (place for place in places if (place.doc_id, place.start, place.end) not in taken)
     place = next(free, places[0])
     text = documents[place.doc_id].text[place.start : place.end]
