@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -45,12 +44,6 @@ class ExtractiveConfig(ComputingConfig, AnswerConfig):
         return (self.encoder,)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    passage: int
-    text: str
-
-
 class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
     """Chooses by cosine; of equal ones, the first that was read. Each sentence cites its passage."""
 
@@ -63,17 +56,17 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
         """The best sentences of every question's passages."""
         sentences = [list(_sentences(one.passages)) for one in asked]
         texts = dict.fromkeys([one.question for one in asked])
-        texts |= dict.fromkeys(sentence.text for own in sentences for sentence in own)
+        texts |= dict.fromkeys(text for own in sentences for _, text in own)
         if not texts:
             return []
         vectors = _unit(tools.vectors(list(texts), self.config.encoder))
         row = {text: i for i, text in enumerate(texts)}
         return [
-            self._reply(own, vectors[[row[part.text] for part in own]] @ vectors[row[one.question]])
+            self._reply(own, vectors[[row[text] for _, text in own]] @ vectors[row[one.question]])
             for one, own in zip(asked, sentences, strict=True)
         ]
 
-    def _reply(self, sentences: Sequence[_Sentence], likeness: NDArray[np.float32]) -> AnswerReply:
+    def _reply(self, sentences: Sequence[tuple[int, str]], likeness: NDArray[np.float32]) -> AnswerReply:
         if not sentences:
             return AnswerReply(None, "the passages hold no sentence")
         best = np.argsort(-likeness, kind="stable")[: self.config.sentences]
@@ -82,20 +75,20 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
             return AnswerReply(REFUSAL)
         chosen = [sentences[i] for i in sorted(best.tolist())]
         return AnswerReply(
-            " ".join(one.text for one in chosen),
-            cited=tuple(dict.fromkeys(one.passage for one in chosen)),
+            " ".join(text for _, text in chosen),
+            cited=tuple(dict.fromkeys(place for place, _ in chosen)),
         )
 
 
-def _sentences(passages: Sequence[str]) -> Iterator[_Sentence]:
-    """Every different sentence once, where it is read first."""
+def _sentences(passages: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Every different sentence once, with the place of the passage where it is read first."""
     seen: set[str] = set()
     for place, passage in enumerate(passages):
         for start, end in sentence_spans(passage):
             text = " ".join(passage[start:end].split())
             if text not in seen:
                 seen.add(text)
-                yield _Sentence(place, text)
+                yield place, text
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
