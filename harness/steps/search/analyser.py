@@ -61,16 +61,12 @@ class Analyser:
 
     @cached_property
     def _made(self) -> tuple[Callable[[str], str | None], Callable[[str], list[str]]]:
-        word = _english_stems(self._stop_words) if self._name in _STEMMED else _as_it_is
+        word = _english_stems(self._stop_words) if self._name in _STEMMED else str
         if self._name == "jieba":
             cut = _jieba_cutter(self._dictionary)
             # jieba knows no Japanese and no Korean
             return word, lambda run: cut(run) if is_han(run) else bigrams(run)
         return word, bigrams if self._name in {"auto", "cjk"} else _whole
-
-
-def _as_it_is(word: str) -> str:
-    return word
 
 
 def _whole(run: str) -> list[str]:

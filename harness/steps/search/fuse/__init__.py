@@ -10,14 +10,7 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.steps.search.depth import cut
-from harness.steps.search.step import (
-    FilterResult,
-    Identity,
-    Passages,
-    RetrievalResult,
-    Retriever,
-    RetrieverConfig,
-)
+from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking, Section, counted
 
@@ -111,20 +104,16 @@ def fuse_phrasings(
 
     def of(one: RetrievalResult, config: RetrieverConfig) -> RetrievalResult:
         routes = tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False))
+        # filters read the question, so all phrasings of one are filtered alike
+        filtered = {result.query_id: result for result in one.filtered}
         return replace(
             one,
             rankings=list(_fused(one.rankings, config, queries, sizes, fuse, length)),
             routes=routes,
-            filtered=tuple(_one_each(one.filtered, queries)),
+            filtered=tuple(filtered[one.query_id] for one in queries if one.query_id in filtered),
         )
 
     return of(output, retriever)
-
-
-def _one_each(filtered: Sequence[FilterResult], queries: Sequence[Query]) -> Iterator[FilterResult]:
-    """One filter result a query: filters read the question, so all phrasings of one are filtered alike."""
-    by_query = {one.query_id: one for one in filtered}
-    return (by_query[query.query_id] for query in queries if query.query_id in by_query)
 
 
 def _fused(

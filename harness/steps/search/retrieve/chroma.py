@@ -65,25 +65,21 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
     """Builds a collection once per content and answers all queries in one batch."""
 
     def built_by(self) -> Identity:
-        """Chroma's version and its index."""
-        return [self.index_settings, version("chromadb")]
-
-    def effort(self) -> Identity:
-        """Until all is found, or once."""
-        return [self.config.exact, self.config.ef_search, self.config.client]
-
-    @property
-    def index_settings(self) -> dict[str, Any]:
-        """Everything besides the vectors that decides the index."""
+        """Chroma's version and everything besides the vectors that decides the index."""
         c = self.config
-        settings = {
+        settings: dict[str, Any] = {
             "distance": c.distance,
             "ef": c.ef_construction,
             "neighbors": c.max_neighbors,
             "distinct": 1,
         }
         # A server reads ef_search once, when it opens a collection: another value needs another collection.
-        return settings | ({"ef_search": self._effort} if c.client == "http" else {})
+        settings |= {"ef_search": self._effort} if c.client == "http" else {}
+        return [settings, version("chromadb")]
+
+    def effort(self) -> Identity:
+        """Until all is found, or once."""
+        return [self.config.exact, self.config.ef_search, self.config.client]
 
     @property
     def _effort(self) -> int:

@@ -60,18 +60,20 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> Iterator[Search]:
         """The search of all chunks by their dot products, the stored vectors made beforehand."""
-        terms = lexical.Terms(self.config)
+        c = self.config
+        terms = lexical.Terms(c)
         known = terms.of_passages(passages.texts, passages.key, tools)
-        sparse = lexical.chunk_vectors(known, self._saturation(known))
-        idf = lexical.inverse_document_frequency(sparse, self.config.method)
+        average = c.average_length or float(known.lengths.mean()) or 1.0
+        sparse = lexical.chunk_vectors(known, lexical.Saturation(c.method, c.k1, c.b, average))
+        idf = lexical.inverse_document_frequency(sparse, c.method)
         stored = concatenate(sparse, self._scaled(np.asarray(vectors)))
-        depth, rows = SearchDepth.of(self.config, passages.lengths), np.arange(len(passages.ids))
+        depth, rows = SearchDepth.of(c, passages.lengths), np.arange(len(passages.ids))
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
             own = lexical.query_vectors(
                 [terms.of_query(query.text, known.vocabulary) for query in queries], idf
             )
-            question = concatenate(own * self.config.weight, self._scaled(asked))
+            question = concatenate(own * c.weight, self._scaled(asked))
             rankings = [
                 ranked(query.query_id, rows, scores, depth, passages.ids)
                 for query, scores in zip(queries, lexical.dot_products(question, stored), strict=True)
@@ -79,11 +81,6 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
             return RetrievalResult(rankings, 1.0)
 
         yield search
-
-    def _saturation(self, known: lexical.TermIds) -> lexical.Saturation:
-        c = self.config
-        average = c.average_length or float(known.lengths.mean()) or 1.0
-        return lexical.Saturation(c.method, c.k1, c.b, average)
 
     def _scaled(self, vectors: Floats) -> Doubles:
         """Vectors whose inner products are the similarities asked for."""

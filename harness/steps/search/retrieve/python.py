@@ -96,7 +96,8 @@ def searcher_of(retriever: Any, passages: Sequence[str], broken: Broken) -> Call
     has ``retrieve``, which returns nodes with a score. A hit is placed by ``place`` in its metadata, else by
     its text, which must then be that of a passage. Raises HarnessError for any other object or hit.
     """
-    search = _search_of(retriever)
+    methods = (getattr(retriever, name, None) for name in ("invoke", "retrieve"))
+    search: Callable[[str], Any] | None = next(filter(callable, methods), None)
     if search is None:
         raise broken(
             f"returned {type(retriever).__name__}, which has neither `invoke` (LangChain) nor `retrieve` "
@@ -104,15 +105,6 @@ def searcher_of(retriever: Any, passages: Sequence[str], broken: Broken) -> Call
         )
     by_text = by_key((text, place) for place, text in enumerate(passages))
     return lambda query: _places(list(search(query)), by_text, query, broken)
-
-
-def _search_of(retriever: Any) -> Callable[[str], Any] | None:
-    for name in ("invoke", "retrieve"):
-        found = getattr(retriever, name, None)
-        if callable(found):
-            call: Callable[[str], Any] = found
-            return call
-    return None
 
 
 def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, broken: Broken) -> list[Any]:
