@@ -84,11 +84,6 @@ class CitationMeasure(AnswerMeasure):
         "names the words that answer, the passage must hold all of them.",
     )
 
-    @property
-    def projection(self) -> Projection:
-        """When a passage holds a span."""
-        return Projection(self.rule)
-
 
 class CitationPrecision(CitationMeasure):
     """How many of the passages that an answer cites hold labelled evidence; no language model is asked."""
@@ -116,7 +111,7 @@ class CitationPrecision(CitationMeasure):
         cited = sorted(set(case.cited))
         if not cited:
             return self.unscored(case, "nothing is cited")
-        held = holdings(case, self.rel, self.projection)
+        held = holdings(case, self.rel, Projection(self.rule))
         judged = [place for place in cited if held[place].judged]
         good = [place for place in cited if held[place].facts]
         counted = cited if self.unjudged == "earns_nothing" else judged
@@ -149,7 +144,7 @@ class CitationRecall(CitationMeasure):
         labelled = facts_of(case, self.rel)
         if not labelled:
             return self.unscored(case, "no evidence is labelled")
-        held = holdings(case, self.rel, self.projection)
+        held = holdings(case, self.rel, Projection(self.rule))
         read = frozenset().union(*(one.facts for one in held))
         cited = frozenset().union(*(held[place].facts for place in set(case.cited)))
         details = {"facts_cited": len(cited), "facts_read": len(read), "facts_labelled": len(labelled)}

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.measures.answer.llm_measure import LlmMeasure, ask, judged, share_of, verdicts
+from harness.measures.answer.llm_measure import LlmMeasure, ask, judged, verdicts
 from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring
 from harness.measures.answer.steps import ENTITIES, RELEVANCE, SUPPORTED, USEFUL, joined
 from harness.values import on_one_line, sentence_spans
@@ -79,7 +79,7 @@ class ContextRecall(LlmMeasure):
         """One call."""
         sentences = [case.reference[start:end] for start, end in sentence_spans(case.reference)]
         (found,) = yield from verdicts(SUPPORTED, [case.texts], sentences)
-        return self.score(case, share_of(found), {"sentences": judged(sentences, found)})
+        return self.score(case, sum(found) / len(found), {"sentences": judged(sentences, found)})
 
 
 HIGHEST = 2

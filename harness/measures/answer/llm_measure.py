@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field, field_validator
 
-from harness.measures.answer.measure import AnswerMeasure, Calls, TextPairs
+from harness.measures.answer.measure import AnswerMeasure, Calls
 from harness.measures.answer.steps import STATEMENTS, AnswerCall, Language, form_of, joined, prompt_of
 from harness.models import Prompt
 
@@ -74,20 +74,9 @@ def verdicts(
     return found or [()] * len(groups)
 
 
-def similarities(*texts: tuple[str, str]) -> Generator[TextPairs, Any, list[float | None]]:
-    """The cosine of each pair of texts; None if a vector is zero."""
-    found: list[float | None] = yield TextPairs(texts)
-    return found
-
-
 def judged(statements: Sequence[str], verdicts: Sequence[bool]) -> list[dict[str, Any]]:
     """Statements with their verdicts, for the details of a score."""
     return [
         {"statement": text, "verdict": int(verdict)}
         for text, verdict in zip(statements, verdicts, strict=True)
     ]
-
-
-def share_of(verdicts: Sequence[bool]) -> float:
-    """The share of verdicts that are yes."""
-    return sum(verdicts) / len(verdicts)

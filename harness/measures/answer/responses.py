@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from harness.measures.answer.citations import facts_of, holdings
-from harness.measures.answer.llm_measure import LlmMeasure, ask, similarities
-from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring
+from harness.measures.answer.llm_measure import LlmMeasure, ask
+from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring, TextPairs
 from harness.measures.answer.steps import ASPECT, QUESTION, REFUSES
 from harness.measures.projection import Projection
 from harness.models import Malformed, ModelConfig
@@ -152,7 +152,7 @@ class AnswerRelevancy(LlmMeasure):
     def one(self, case: Case) -> Scoring:
         """Ask n times, and embed all questions."""
         back = yield from ask(QUESTION, ("", (case.answer or "",)), samples=self.questions)
-        cosines = yield from similarities(*((case.query.text, one.question) for one in back))
+        cosines = yield TextPairs(tuple((case.query.text, one.question) for one in back))
         details = {
             "questions": [
                 {"question": one.question, "cosine": cosine, "noncommittal": int(one.noncommittal)}

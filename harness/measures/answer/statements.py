@@ -7,15 +7,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from harness.measures.answer.llm_measure import (
-    LlmMeasure,
-    judged,
-    share_of,
-    similarities,
-    statements_in,
-    verdicts,
-)
-from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring
+from harness.measures.answer.llm_measure import LlmMeasure, judged, statements_in, verdicts
+from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring, TextPairs
 from harness.measures.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
 from harness.measures.ragged import Bools
 
@@ -44,7 +37,7 @@ class Faithfulness(LlmMeasure):
         if not statements:
             return self.unscored(case, "the answer states nothing")
         (found,) = yield from verdicts(SUPPORTED, [case.texts], statements)
-        return self.score(case, share_of(found), {"statements": judged(statements, found)})
+        return self.score(case, sum(found) / len(found), {"statements": judged(statements, found)})
 
 
 class AnswerCorrectness(LlmMeasure):
@@ -102,7 +95,7 @@ class AnswerCorrectness(LlmMeasure):
             return self.unscored(case, "neither answer states anything")
         (right,) = yield from verdicts(SUPPORTED, [[case.reference]], own)
         (covered,) = yield from verdicts(SUPPORTED, [[answer]], golden)
-        cosines = yield from similarities(*([(answer, case.reference)] if self.similarity_weight else []))
+        cosines = yield TextPairs(((answer, case.reference),) if self.similarity_weight else ())
         statements, reference = judged(own, right), judged(golden, covered)
         if self.contradictions:
             wrong = [one for one in statements if not one["verdict"]]
@@ -110,7 +103,8 @@ class AnswerCorrectness(LlmMeasure):
             (against,) = yield from verdicts(CONTRADICTED, [[case.reference]], texts, needed=False)
             for one, verdict in zip(wrong, against, strict=False):
                 one["contradicts"] = int(verdict)
-        f1 = f1_of(sum(right), len(right) - sum(right), len(covered) - sum(covered))
+        true, wrong_or_missed = sum(right), right.count(False) + covered.count(False)
+        f1 = true / (true + wrong_or_missed / 2) if true else 0.0
         details: dict[str, Any] = {"statements": statements, "reference": reference, "f1": f1}
         if not cosines:
             return self.score(case, f1, details)
@@ -122,11 +116,6 @@ class AnswerCorrectness(LlmMeasure):
         return self.score(
             case, (self.statements_weight * f1 + self.similarity_weight * cosine) / weights, details
         )
-
-
-def f1_of(true: int, wrong: int, missed: int) -> float:
-    """F1 of counts; 0 if nothing is true."""
-    return true / (true + (wrong + missed) / 2) if true else 0.0
 
 
 class NoiseSensitivity(LlmMeasure):
