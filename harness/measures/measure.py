@@ -90,9 +90,6 @@ class Measure:
     def __repr__(self) -> str:
         return self.name
 
-    def __str__(self) -> str:
-        return self.name
-
 
 def parse(name: str, families: Mapping[str, Family]) -> Measure:
     """Read a measure's name; raises ValueError that names the fault and the known measures."""

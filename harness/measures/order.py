@@ -25,7 +25,8 @@ def rank_rows(
     rows, offsets = group_rows(query, n_queries)
     if rows is None:
         return rank_grouped(score, offsets, depth, tie_key)
-    order, offsets = rank_grouped(score[rows], offsets, depth, _on_grouped(tie_key, rows))
+    key = None if tie_key is None else lambda chosen: tie_key(rows[chosen])
+    order, offsets = rank_grouped(score[rows], offsets, depth, key)
     return rows[order], offsets
 
 
@@ -33,7 +34,7 @@ def rank_grouped(
     score: Floats, offsets: Ints, depth: int | None, tie_key: TieKey | None = None
 ) -> tuple[Ints, Ints]:
     """The same where the rows are query by query, query i's from ``offsets[i]`` on."""
-    if _strictly_falling(score, offsets):
+    if _first_or(score[1:] < score[:-1], offsets).all():
         return head(offsets, depth)
     return _sorted_rows(score, offsets, depth, tie_key)
 
@@ -51,21 +52,14 @@ def group_rows(query: AnyArray, n_queries: int) -> tuple[Ints | None, Ints]:
 
 def tie_groups(score: Floats, offsets: Ints) -> Ints:
     """For ordered scores, laid end to end, the number of each one's group of equals within its query."""
-    new = np.ones(len(score), dtype=np.bool_)
-    new[1:] = score[1:] != score[:-1]
-    new[offsets[:-1][np.diff(offsets) > 0]] = True
-    return np.cumsum(new) - 1
+    return np.cumsum(_first_or(score[1:] != score[:-1], offsets)) - 1
 
 
-def _on_grouped(tie_key: TieKey | None, rows: Ints) -> TieKey | None:
-    return None if tie_key is None else lambda chosen: tie_key(rows[chosen])
-
-
-def _strictly_falling(score: Floats, offsets: Ints) -> bool:
-    falls = np.ones(len(score), dtype=np.bool_)
-    falls[1:] = score[1:] < score[:-1]
-    falls[offsets[:-1][np.diff(offsets) > 0]] = True
-    return bool(falls.all())
+def _first_or(flags: Bools, offsets: Ints) -> Bools:
+    """Whether each is the first of its query, or has a flag; ``flags`` are of all but the very first."""
+    found = np.append(True, flags)[: offsets[-1]]
+    found[offsets[:-1][np.diff(offsets) > 0]] = True
+    return found
 
 
 def _sorted_rows(

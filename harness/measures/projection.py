@@ -244,11 +244,7 @@ def overlapping_parts(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Int
 
 def _documents_in_common(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints]:
     """The parts of chunks of judged documents by document and start: (their document in ``spans``, row)."""
-    doc = (
-        place_in(chunks.doc_ids, spans.doc_ids)[chunks.doc][chunks.part_chunk]
-        if len(chunks)
-        else np.zeros(0, dtype=np.int64)
-    )
+    doc = place_in(chunks.doc_ids, spans.doc_ids)[chunks.doc][chunks.part_chunk]
     rows = np.flatnonzero(doc >= 0)
     rows = rows[np.lexsort((chunks.part_start[rows], doc[rows]))]
     return doc[rows], rows

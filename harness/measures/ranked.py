@@ -188,20 +188,16 @@ def recall(graded: Graded, k: int | None, rel: int) -> Floats:
     Evidence is relevant when a copy of it has grade ``rel`` or better, and found when such a copy is covered.
     One item may cover several.
     """
-    return share_of(_found(graded, k, rel), graded.n_relevant(rel))
-
-
-def _found(graded: Graded, k: int | None, rel: int) -> Floats:
     hits = graded.hits
     if hits is None:
         earned, _, offsets = graded.top(k)
-        return segment_sum(earned >= rel, offsets)
+        return share_of(segment_sum(earned >= rel, offsets), graded.n_relevant(rel))
     counts = hits.grade >= rel
     if k is not None:
         counts &= hits.position < k
-    evidence = np.unique(hits.evidence[counts])
-    owner = hits.query_of_evidence[evidence]
-    return np.bincount(owner[owner >= 0], minlength=graded.n_queries).astype(np.float64)
+    owner = hits.query_of_evidence[np.unique(hits.evidence[counts])]
+    found = np.bincount(owner[owner >= 0], minlength=graded.n_queries)
+    return share_of(found, graded.n_relevant(rel))
 
 
 def average_precision(graded: Graded, k: int | None, rel: int) -> Floats:

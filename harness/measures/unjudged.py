@@ -44,7 +44,7 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
     reach = _reach(graded, k, max_grade)
     steps = np.diff(gain(np.arange(max_grade + 1)))
     offsets, ideal = graded.certain_ideal
-    above = dcg(ideal, offsets, k, gain) - _capped(reach, k) @ steps
+    above = dcg(ideal, offsets, k, gain) - _cumulative_discount(k)[reach] @ steps
     for first in range(0, graded.n_queries, rows):
         block = slice(first, first + rows)
         brought = _brought(holes, hole_positions, first, min(first + rows, graded.n_queries), k)
@@ -72,10 +72,6 @@ def _reach(graded: Graded, k: int, max_grade: int) -> Ints:
 def _cumulative_discount(k: int) -> Floats:
     """``C[n]``: the sum of the first n discounts, 0..k."""
     return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, k + 2)))])
-
-
-def _capped(reach: Ints, k: int) -> Floats:
-    return np.asarray(_cumulative_discount(k)[reach], dtype=np.float64)
 
 
 def _brought(holes: Ints, hole_positions: Ints, first: int, last: int, k: int) -> Floats:
@@ -128,24 +124,25 @@ def ndcg_expected(graded: Graded, k: int, gain: Gain, draws: int = _DRAWS) -> Fl
     inside, _ = head(graded.ideal_offsets, k)
     ideal, owner_of_ideal = graded.ideal[inside], owners(graded.ideal_offsets)[inside]
     owner_of_unknown = owners(offsets)[unknown]
-    if unknown.any() and unknown.all():
-        return _nothing_known(graded, owner_of_unknown)
-    below = _shares_below(earned[~unknown], rank[~unknown], k)[rank[unknown]] if unknown.any() else None
-    random = np.random.default_rng(_SEED)
     total = np.zeros(graded.n_queries)
-    for _ in range(draws if below is not None else 1):
+    if not unknown.any():
+        return share_of(dcg(earned, offsets, k, gain), dcg(graded.ideal, graded.ideal_offsets, k, gain))
+    if unknown.all():
+        total[owner_of_unknown] = np.nan
+        return total
+    below = _shares_below(earned[~unknown], rank[~unknown], k)[rank[unknown]]
+    random = np.random.default_rng(_SEED)
+    for _ in range(draws):
         guess = earned.copy()
-        drawn = np.zeros(0, dtype=np.int64)
-        if below is not None:
-            drawn = (random.random(len(below))[:, None] >= below).sum(axis=1)
-            guess[unknown] = np.maximum(guess[unknown], drawn)
+        drawn = (random.random(len(below))[:, None] >= below).sum(axis=1)
+        guess[unknown] = np.maximum(guess[unknown], drawn)
         grades = np.concatenate([ideal, drawn])
         best, best_offsets = sorted_descending(
             grades, np.concatenate([owner_of_ideal, owner_of_unknown]), graded.n_queries
         )
         found, most = dcg(guess, offsets, k, gain), dcg(best, best_offsets, k, gain)
         total += share_of(found, most)
-    return total / (draws if below is not None else 1)
+    return total / draws
 
 
 def _shares_below(earned: Ints, rank: Ints, k: int) -> Floats:
@@ -162,9 +159,3 @@ def _shares_below(earned: Ints, rank: Ints, k: int) -> Floats:
             reach += 1
         rows.append(np.cumsum(near)[:-1] / near.sum())
     return np.array(rows).reshape(k, grades - 1)
-
-
-def _nothing_known(graded: Graded, owner_of_unknown: Ints) -> Floats:
-    values = np.zeros(graded.n_queries)
-    values[owner_of_unknown] = np.nan
-    return values
