@@ -153,7 +153,8 @@ def _group(one: Standing, verdict: Verdict) -> dict[str, Any]:
         return {"group": "use", "why": ""}
     means = {own.setting: own.mean for own in verdict.standings}
     for effect in () if verdict.effects.interactions else verdict.effects.main:
-        better = {b: a for a, b in effect.pairs} if effect.found.difference > 0 else dict(effect.pairs)
+        ahead = effect.found.difference > 0
+        better = {b if ahead else a: a if ahead else b for a, b in effect.pairs}
         # by the setting that differs in this alone, if there is one and it is no worse itself
         if effect.found.real and one.mean <= means.get(better.get(one.setting, ""), -math.inf):
             return {"group": "out", "why": f"worse{here} by {effect.factor}"}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from harness.comparison.design import Factor, SweepDesign
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, beaten, compare_rows, usable
 from harness.comparison.sentences import finding_words
-from harness.comparison.stats import Units, units_of
+from harness.comparison.stats import units_of
 from harness.comparison.verdict import ENOUGH_READ, Effect, Effects, Grounds, Turning
 from harness.measures import Floats
 from harness.report import LabelSensitivityRow, Part, Table
@@ -129,7 +129,7 @@ FEWEST_PAIRS = 2
 _DIGITS = 12
 _NOT_COMPARED = ("incomparable", "few", "unread")
 Cells = Mapping[tuple[str, ...], str]
-Pairs = tuple[tuple[str, str], ...]
+Settings = tuple[tuple[str, ...], ...]
 
 
 def effects_of(
@@ -147,59 +147,75 @@ def effects_of(
         (factor, one, other, pairs)
         for place, factor in enumerate(design.factors)
         for one, other in combinations(factor.distinct, 2)
-        if len(pairs := _paired(cells, place, one, other)) >= FEWEST_PAIRS
+        if len(pairs := _settings_at(cells, (place,), ((one,), (other,)))) >= FEWEST_PAIRS
     ]
     if not planned:
         return Effects()
-    units = units_of(defined.clusters, len(defined.query_ids))
     planned = [_ordered(defined, *plan) for plan in planned]
-    rows = [_means(defined, zip(*pairs, strict=True)) for *_, pairs in planned]
     names = [level for _, one, other, _ in planned for level in (one, other)]
-    family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
-    found, _ = compare_rows(names, np.vstack(rows), family, units, grounds.options)
-    checked = [
-        _checked(one, pairs, matrix.measure, grounds, sensitivity)
-        for one, (*_, pairs) in zip(found, planned, strict=True)
-    ]
+    found = _contrasts(defined, names, [pairs for *_, pairs in planned], grounds, sensitivity)
     main = tuple(
         Effect(factor.name, one, pairs, finding_words(one, grounds.options.tolerance))
-        for one, (factor, _, _, pairs) in zip(checked, planned, strict=True)
+        for one, (factor, _, _, pairs) in zip(found, planned, strict=True)
     )
-    interactions = _interactions(defined, design, cells, units, grounds, sensitivity)
+    interactions = _interactions(defined, design, cells, grounds, sensitivity)
     levels = None if interactions else _levels(design, main, grounds)
     return Effects(main, interactions, levels)
 
 
-def _paired(cells: Cells, place: int, one: str, other: str) -> Pairs:
-    """The settings that have one level and the other of a factor, and all else in common."""
-    return tuple(
-        (setting, cells[partner])
-        for levels, setting in cells.items()
-        if levels[place] == one and (partner := (*levels[:place], other, *levels[place + 1 :])) in cells
-    )
+def _settings_at(cells: Cells, factors: Sequence[int], levels: Sequence[tuple[str, ...]]) -> Settings:
+    """The settings that have each of these ``levels`` of some factors, and all else in common."""
+    found = []
+    for cell in cells:
+        if tuple(cell[factor] for factor in factors) == levels[0]:
+            own = [dict(zip(factors, at, strict=True)) for at in levels]
+            others = [tuple(at.get(place, level) for place, level in enumerate(cell)) for at in own]
+            if all(other in cells for other in others):
+                found.append(tuple(cells[other] for other in others))
+    return tuple(found)
 
 
-def _means(matrix: ScoreMatrix, groups: Iterable[Iterable[str]]) -> Floats:
-    """The mean scores of groups of settings by query, [groups, Q]."""
-    means: Floats = np.stack([np.mean([matrix.row(name) for name in names], axis=0) for names in groups])
+def _halves(matrix: ScoreMatrix, compared: Settings) -> Floats:
+    """The mean scores of the first half of every tuple and of the second one, by query, [2, Q]."""
+    half = len(compared[0]) // 2
+    halves = [[name for one in compared for name in one[part]] for part in (slice(half), slice(half, None))]
+    means: Floats = np.stack([np.mean([matrix.row(name) for name in names], axis=0) for names in halves])
     return means
 
 
 def _ordered(
-    matrix: ScoreMatrix, factor: Factor, one: str, other: str, pairs: Pairs
-) -> tuple[Factor, str, str, Pairs]:
+    matrix: ScoreMatrix, factor: Factor, one: str, other: str, pairs: Settings
+) -> tuple[Factor, str, str, Settings]:
     """A contrast with the better level first, or the step before its absence."""
     if factor.absent in (one, other):
         swapped = one == factor.absent
     else:
-        first, second = _means(matrix, zip(*pairs, strict=True))
+        first, second = _halves(matrix, pairs)
         swapped = bool(first.mean() < second.mean())
     return (factor, other, one, tuple((b, a) for a, b in pairs)) if swapped else (factor, one, other, pairs)
 
 
+def _contrasts(
+    matrix: ScoreMatrix,
+    names: Sequence[str],
+    planned: Sequence[Settings],
+    grounds: Grounds,
+    sensitivity: LabelSensitivity | None,
+) -> list[Comparison]:
+    """The contrasts of the two halves of settings that are ``planned``, called ``names``, as one family."""
+    units = units_of(matrix.clusters, len(matrix.query_ids))
+    family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
+    rows = np.vstack([_halves(matrix, compared) for compared in planned])
+    found, _ = compare_rows(names, rows, family, units, grounds.options)
+    return [
+        _checked(one, compared, matrix.measure, grounds, sensitivity)
+        for one, compared in zip(found, planned, strict=True)
+    ]
+
+
 def _checked(
     found: Comparison,
-    compared: Sequence[tuple[str, ...]],
+    compared: Settings,
     measure: str,
     grounds: Grounds,
     sensitivity: LabelSensitivity | None,
@@ -223,7 +239,7 @@ def _checked(
     return replace(found, finding="turns") if (signs != signs[0]).any() else found
 
 
-def _unread(found: Comparison, compared: Sequence[tuple[str, ...]], read: Mapping[str, float]) -> bool:
+def _unread(found: Comparison, compared: Settings, read: Mapping[str, float]) -> bool:
     """Whether rankings that end early may decide a contrast; ``read`` has the share that they hold.
 
     An effect is compared as two settings are; an interaction counts only where no rankings end early.
@@ -240,7 +256,6 @@ def _interactions(
     matrix: ScoreMatrix,
     design: SweepDesign,
     cells: Cells,
-    units: Units,
     grounds: Grounds,
     sensitivity: LabelSensitivity | None,
 ) -> tuple[str, ...]:
@@ -248,54 +263,26 @@ def _interactions(
 
     Levels are compared with the first of their factor, which every interaction can be made from.
     """
-    planned = [
-        (f, g, one, other, corners)
-        for f, g in combinations(range(len(design.factors)), 2)
-        for one in design.factors[f].distinct[1:]
-        for other in design.factors[g].distinct[1:]
-        if (corners := _corners(cells, design, f, g, one, other))
-    ]
+    planned = []
+    for (f, first), (g, second) in combinations(enumerate(design.factors), 2):
+        for one, other in product(first.distinct[1:], second.distinct[1:]):
+            base, across = first.distinct[0], second.distinct[0]
+            # the same levels against mixed ones: half the difference of the effects
+            corners = ((one, other), (base, across), (one, across), (base, other))
+            if compared := _settings_at(cells, (f, g), corners):
+                planned.append((corners[0], corners[1], compared))
     if not planned:
         return ()
-    rows = [
-        # the same levels against mixed ones: half the difference of the effects
-        _means(matrix, [[name for c in corners for name in c[:2]], [name for c in corners for name in c[2:]]])
-        for *_, corners in planned
-    ]
-    names = [name for place in range(len(planned)) for name in (f"{place}+", f"{place}-")]
-    family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
-    found, _ = compare_rows(names, np.vstack(rows), family, units, grounds.options)
+    names = ["same", "mixed"] * len(planned)
+    found = _contrasts(matrix, names, [compared for *_, compared in planned], grounds, sensitivity)
     sentences = []
-    for contrast, (f, g, one, other, corners) in zip(found, planned, strict=True):
-        first, second = design.factors[f], design.factors[g]
-        checked = _checked(contrast, corners, matrix.measure, grounds, sensitivity)
-        if checked.real:
+    for contrast, ((one, other), (base, across), _) in zip(found, planned, strict=True):
+        if contrast.real:
             # by how much two effects differ, whichever sign each has
             more = 2 * contrast.difference
             better = f"{abs(more):.3f} {'better' if more > 0 else 'worse'}"
-            sentences.append(
-                f"{one} instead of {first.distinct[0]} does {better} with {other} than with "
-                f"{second.distinct[0]}."
-            )
+            sentences.append(f"{one} instead of {base} does {better} with {other} than with {across}.")
     return tuple(sentences)
-
-
-def _corners(
-    cells: Cells, design: SweepDesign, f: int, g: int, one: str, other: str
-) -> list[tuple[str, ...]]:
-    """The settings at (one, other), (first, first), (one, first), (first, other), all else in common."""
-    base, across = design.factors[f].distinct[0], design.factors[g].distinct[0]
-    found = []
-    for levels in cells:
-        if (levels[f], levels[g]) != (one, other):
-            continue
-        at = [
-            tuple({f: a, g: b}.get(place, level) for place, level in enumerate(levels))
-            for a, b in ((one, other), (base, across), (one, across), (base, other))
-        ]
-        if all(corner in cells for corner in at):
-            found.append(tuple(cells[corner] for corner in at))
-    return found
 
 
 def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> dict[str, str] | None:

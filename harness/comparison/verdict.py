@@ -214,7 +214,7 @@ class Effect:
 
     factor: str
     found: Comparison
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[str, ...], ...]
     words: str
 
     @property
