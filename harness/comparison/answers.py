@@ -54,7 +54,7 @@ def answer_headline(stored: Sequence[Stored]) -> str | None:
     common, first = common_measures(stored), stored[0]
     kinds = {str(first.configured[measure]["kind"]): measure for measure in reversed(common)}
     preferred = next((kinds[kind] for kind in measures.AGAINST_GOLDEN if kind in kinds), None)
-    return preferred or next((one for one in common if "answer" in first.facts(one).needs), None)
+    return preferred or next((one for one in common if "answer" in first.measured_by(one).facts.needs), None)
 
 
 def answer_lines(folder: Path) -> list[dict[str, str]]:

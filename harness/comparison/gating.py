@@ -73,16 +73,13 @@ class Check:
         if self.drop > self.max_drop:
             sure = max(self.at_least, 0.0)
             return f"{dropped}, but only {sure:.4f} of it is beyond chance."
+        most = f"{max(self.most, 0.0):.4f}"
         if self.equivalent:
-            return f"{change}: equivalent within {self.tolerance:g}; a drop is at most {self._most:.4f}."
+            return f"{change}: equivalent within {self.tolerance:g}; a drop is at most {most}."
         return (
-            f"{change}: no drop beyond the {self.max_drop:g} that is tolerated, though one of up to "
-            f"{self._most:.4f} cannot be excluded."
+            f"{change}: no drop beyond the {self.max_drop:g} that is tolerated, though one of up to {most} "
+            "cannot be excluded."
         )
-
-    @property
-    def _most(self) -> float:
-        return max(self.most or 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

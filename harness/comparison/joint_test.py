@@ -52,18 +52,16 @@ def decide(
     shares = units.shares(values)
     first, second = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
     count = len(pairs)
-    difference, error, observed, guarded, skew = (np.empty(count) for _ in range(5))
-    root = np.empty(count)
+    difference, error, skew, root = (np.empty(count) for _ in range(4))
     size = max(1, stats.CACHE_CELLS // shares.shape[1])
     for begin in range(0, count, size):
         part = slice(begin, begin + size)
         rows = shares[first[part]] - shares[second[part]]
-        difference[part], error[part], skew[part] = _moments(rows, units)
+        difference[part], error[part], skew[part] = moments(rows, units)
         root[part] = np.sqrt(np.einsum("pg,pg->p", rows, rows) / rows.shape[1])
     alike = root <= stats.ROUNDING
-    np.divide(np.abs(difference), root, out=observed, where=~alike)
-    observed[alike] = 0.0
-    guarded[:] = _guarded(difference, error, skew, units.count)
+    observed = np.divide(np.abs(difference), root, out=np.zeros(count), where=~alike)
+    guarded = _guarded(difference, error, skew, units.count)
     largest, complete = _largest(shares, first, second, root, resamples, seed)
     p = np.maximum(
         _reached(largest, np.minimum(observed, _on_scale(guarded, units.count)), complete),
@@ -86,28 +84,24 @@ def bound_below(
     The p-value is at most ``tail`` where the bound is above ``against``, and nowhere else, up to rounding.
     """
     shares = units.shares((row - against)[None, :])
-    mean, error, skew = _moments(shares, units)
+    mean, error, skew = moments(shares, units)
     root = np.sqrt((shares**2).mean(axis=1))
     if root[0] <= stats.ROUNDING:
         return against, 1.0
     guarded = np.where(mean > 0, _guarded(mean, error, skew, units.count), 0.0)
-    flipped, complete = _flipped(shares, root, resamples, seed)
+    blocks, _, complete = stats.sign_flips(shares.shape[1], resamples, seed)
+    flipped = np.sort(np.concatenate([stats.flipped_means(shares, block)[:, 0] for block in blocks]) / root)
     statistic = min(float(mean[0] / root[0]), float(_on_scale(guarded, units.count)[0]))
     p = 1.0
     if mean[0] > 0:
-        reached = _reached(np.sort(flipped), np.array([statistic]), complete)
+        reached = _reached(flipped, np.array([statistic]), complete)
         p = float(max(reached[0], stats.student_tail(guarded, units.effective - 1)[0] / 2))
-    critical = _critical(np.sort(flipped), complete, tail, units, sides=1)
+    critical = _critical(flipped, complete, tail, units, sides=1)
     low = float(stats.bounds_at(mean, error, skew, critical)[0][0])
     return against + (min(low, 0.0) if p > tail else low), p
 
 
-def mean_bounds(shares: Floats, units: stats.Units, critical: float) -> tuple[Floats, Floats]:
-    """Bounds of the mean of every row of units [P, G], out by ``critical`` standard errors and skewness."""
-    return stats.bounds_at(*_moments(shares, units), critical)
-
-
-def _moments(rows: Floats, units: stats.Units) -> tuple[Floats, Floats, Floats]:
+def moments(rows: Floats, units: stats.Units) -> tuple[Floats, Floats, Floats]:
     """Mean, standard error and skewness over √G of every row of units [P, G]."""
     mean = rows.mean(axis=1)
     left = units.residuals(rows)
@@ -160,12 +154,6 @@ def _largest(
             largest[at : at + part.shape[1]] = ahead.max(axis=0)
             at += part.shape[1]
     return np.sort(largest), complete
-
-
-def _flipped(shares: Floats, root: Floats, resamples: int, seed: int) -> tuple[Floats, bool]:
-    """The statistic of one row of units under every flip, with its sign."""
-    blocks, _, complete = stats.sign_flips(shares.shape[1], resamples, seed)
-    return np.concatenate([stats.flipped_means(shares, block)[:, 0] / root[0] for block in blocks]), complete
 
 
 def _reached(ordered: Floats, statistic: Floats, complete: bool) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.comparison import stats
-from harness.comparison.joint_test import Decided, decide, mean_bounds
+from harness.comparison.joint_test import Decided, decide, moments
 from harness.comparison.matrix import ScoreMatrix
 from harness.measures import Bools, Floats, Ints
 from harness.values import HarnessError
@@ -255,4 +255,5 @@ def bounds_of_means(values: Floats, units: stats.Units, level: float) -> tuple[F
     if values.shape[1] < 2:
         return np.full(len(values), np.nan), np.full(len(values), np.nan)
     critical = stats.student_quantile((1 + level) / 2, units.effective - 1)
-    return stats.within(*mean_bounds(units.shares(values), units, critical), values, 0.0)
+    bounds = stats.bounds_at(*moments(units.shares(values), units), critical)
+    return stats.within(*bounds, values, 0.0)

@@ -107,7 +107,9 @@ def _comparing(scores: Scores) -> tuple[bool, Callable[[str], bool]]:
     """Whether the settings cut documents differently, and which measures compare settings that do."""
     settings = next(iter(scores.matrices.values())).settings
     own = [scores.chunkings.get(name, "") for name in settings]
-    return differ(own), across_parsers if _parsers_differ(own) else across_chunkings
+    cut = [json.loads(text) for text in own if text]
+    parsers = [json.dumps(one["parse"]) for one in cut if isinstance(one, dict) and "parse" in one]
+    return differ(own), across_parsers if differ(parsers) else across_chunkings
 
 
 def turning_of(scores: Scores) -> dict[str, Turning]:
@@ -234,9 +236,3 @@ def options_of(record: Mapping[str, Any]) -> Options:
         tolerance=float(config.get("tolerance", plain.tolerance)),
         price_limit=None if limit is None else float(limit),
     )
-
-
-def _parsers_differ(chunkings: Iterable[str]) -> bool:
-    """Whether these texts of ``chunkings_of`` are of several parsers."""
-    cut = [json.loads(text) for text in chunkings if text]
-    return differ(json.dumps(one["parse"]) for one in cut if isinstance(one, dict) and "parse" in one)

@@ -25,7 +25,7 @@ from harness.measures import headline, is_quality, less_is_better
 from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, by_key, counted
 
 if TYPE_CHECKING:
-    from harness.measures import MeasureFacts
+    from harness.measures import AnswerMeasure
 
 _TRUST = Trust("each for what it says of an answer")
 # Labels and depths say nothing of an answer; what was read and what it says do.
@@ -51,19 +51,12 @@ class Stored:
         rows = by_key((row["measure"], row) for row in result.per_query)
         return cls(result, stage, tuple(name for name in rows if not less_is_better(name)), rows)
 
-    def facts(self, measure: str) -> MeasureFacts:
-        """The facts of a measure of answers."""
-        kind = measures.ANSWER_MEASURES.find(str(self.configured[measure]["kind"]))
-        facts: MeasureFacts = kind.config.facts
-        return facts
-
-    def needs(self, measure: str) -> frozenset[str]:
-        """What a measure of answers needs under its configuration."""
+    def measured_by(self, measure: str) -> AnswerMeasure:
+        """A measure of answers, under its configuration."""
         configured = self.configured[measure]
-        needs: frozenset[str] = (
-            measures.ANSWER_MEASURES.find(str(configured["kind"])).config.model_construct(**configured).needs
-        )
-        return needs
+        kind = measures.ANSWER_MEASURES.find(str(configured["kind"])).config
+        measured: AnswerMeasure = kind.model_construct(**configured)
+        return measured
 
     def scored_on(self, measure: str) -> ScoredOn:
         """The data and rules that the result was scored with by a measure.
@@ -74,7 +67,7 @@ class Stored:
         whole = ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
         if self.stage != ANSWER:
             return whole
-        record, needs = self.result.record, self.needs(measure)
+        record, needs = self.result.record, self.measured_by(measure).needs
         config = record["config"]
         keys = {name: _model_of(value) for name, value in self.configured[measure].items()}
         prompts = record.get("counts", {}).get("answer_prompts", {})
@@ -109,7 +102,7 @@ class Stored:
         always better.
         """
         matrix = from_rows(self.scores.get(measure, ()), measure, self.stage)
-        if self.stage != ANSWER or not self.facts(measure).less_is_better:
+        if self.stage != ANSWER or not self.measured_by(measure).facts.less_is_better:
             return matrix
         return replace(matrix, measure=f"1 - {measure}", values=1.0 - matrix.values)
 
@@ -230,8 +223,8 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
     answers = first.stage == ANSWER
     shared = common_measures([first, *others])
     if answers:
-        looking = [name for name in shared if name != measure and "answer" in first.facts(name).needs]
-        shared = (measure, *looking)
+        looking = [name for name in shared if "answer" in first.measured_by(name).facts.needs]
+        shared = tuple(dict.fromkeys((measure, *looking)))
     matrices: dict[str, ScoreMatrix] = {}
     names: dict[tuple[str, str], str] = {}
     notes: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.measures.answer.citations import Fact, fact_of, holds
     from harness.measures.answer.llm_measure import LlmMeasure
-    from harness.measures.answer.measure import AnswerMeasure, Case, MeasureFacts, PairModel
+    from harness.measures.answer.measure import AnswerMeasure, Case, PairModel
     from harness.measures.answer.measures import AGAINST_GOLDEN, ANSWER_MEASURES
     from harness.measures.answer.responses import refuses
     from harness.measures.answer.similarity import words_of
