@@ -106,31 +106,28 @@ def gap_note(rows: Iterable[LossRow]) -> str:
     )
 
 
-def unit_note(measure: str, headline: str) -> str:
-    """A sentence where losses are not in units of the measure that settings are compared by; else ''."""
-    if not headline or measure == headline:
-        return ""
-    return (
-        f"Losses are in units of {measure}: {headline} counts the chunks themselves, so it cannot say what "
-        "cutting them costs."
-    )
-
-
 def loss_table(rows: Sequence[LossRow], headline: str = "", words: Mapping[str, str] | None = None) -> Table:
     """The mean loss of each part, in units of the measure, best setting first, its routes below it.
 
     ``headline`` is the measure that settings are compared by, '' if that is not to be said. A route with the
     same losses as a setting or an earlier route is left out. ``words``: how settings and routes are called.
     """
-    means = said_once(mean_losses(rows), _in_decimals)
-    notes = [unit_note(rows[0].measure, headline), "A loss below 0 is a gain." if _gained(means) else ""]
+    means, measure = said_once(mean_losses(rows), _in_decimals), rows[0].measure
+    notes = []
+    if headline not in ("", measure):
+        notes.append(
+            f"Losses are in units of {measure}: {headline} counts the chunks themselves, so it cannot say "
+            "what cutting them costs."
+        )
+    if _gained(means):
+        notes.append("A loss below 0 is a gain.")
     if any(CHUNKING not in losses for losses, _ in means.values()):
         notes.append(
             "It is unknown how the other pipeline cut the documents: what that costs is part of what was not "
             "found."
         )
     queries = counted(len({row.query_id for row in rows}), "query", "queries")
-    title = f"Lost at each step, from 1 down to {rows[0].measure}: means over {queries}"
+    title = f"Lost at each step, from 1 down to {measure}: means over {queries}"
     return _table(title, means, (*notes, gap_note(rows)), part_in_words, words or {})
 
 

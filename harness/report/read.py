@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -44,7 +44,7 @@ class StoredResult:
     @property
     def documents(self) -> frozenset[str]:
         """The names of the documents, and those of their texts where several parsers have read them."""
-        return documents_and_texts(self.texts)
+        return frozenset(known for name in self.texts for known in (name, document_of(name)))
 
 
 def read_result(folder: Path) -> StoredResult:
@@ -73,11 +73,6 @@ def read_result(folder: Path) -> StoredResult:
         texts=texts,
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
-
-
-def documents_and_texts(names: Iterable[str]) -> frozenset[str]:
-    """The names in documents.csv and, of texts of several parsers, those of their documents."""
-    return frozenset(known for name in names for known in (name, document_of(name)))
 
 
 def no_result(folder: Path, error: FileNotFoundError) -> HarnessError:

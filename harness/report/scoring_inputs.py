@@ -35,7 +35,11 @@ def read_scoring_inputs(folder: Path) -> ScoringInputs:
             f"{folder} was scored on other judgments, and cannot be rescored without "
             f"{', '.join(missing)}. Copy the whole folder of results, or run the benchmark again."
         )
-    return ScoringInputs(_queries(folder), _rankings(folder), read_chunk_offsets(folder))
+    queries = tuple(
+        Query(row.query_id, row.text, cast("Split", row.split), row.answerable)
+        for row in read_as(folder, QueryRow)
+    )
+    return ScoringInputs(queries, _rankings(folder), read_chunk_offsets(folder))
 
 
 def read_graded_spans(folder: Path) -> list[Judgment]:
@@ -54,13 +58,6 @@ def _judgment(row: Row) -> Judgment:
         evidence=row["evidence"],
         judge=row["judge"],
         answer=(int(start), int(end)) if end else None,
-    )
-
-
-def _queries(folder: Path) -> tuple[Query, ...]:
-    return tuple(
-        Query(row.query_id, row.text, cast("Split", row.split), row.answerable)
-        for row in read_as(folder, QueryRow)
     )
 
 

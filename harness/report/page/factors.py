@@ -22,17 +22,10 @@ def factors(settings: Sequence[Setting], measured: Sequence[int | None]) -> list
         for name, about, value in _FACTORS
     ]
     lengths = {"name": "median tokens", "about": "Median length of a chunk", "values": list(measured)}
-    place = 1 + max((i for i, one in enumerate(found) if one["name"] in ("size", "overlap")), default=0)
-    found.insert(place, lengths)
-    return [one for one in found if _varies(one["name"], set(one["values"]))]
-
-
-def _varies(name: str, values: set[Any]) -> bool:
-    """Whether a column tells settings apart.
-
-    That a lexical setting has no model says nothing its retriever does not say.
-    """
-    return len(values) > 1 and (name != "embedding" or len(values - {None}) > 1)
+    found.insert(1 + [one["name"] for one in found].index("overlap"), lengths)
+    # that a lexical setting has no model says nothing its retriever does not say
+    nothing = {"embedding": {None}}
+    return [one for one in found if len({*one["values"]} - nothing.get(one["name"], set())) > 1]
 
 
 def retrievals(settings: Sequence[Setting]) -> list[int]:
