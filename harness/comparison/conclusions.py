@@ -115,17 +115,14 @@ def _closest(
 def _standings(
     matrix: ScoreMatrix, order: Sequence[str], regret: Mapping[str, float], units: Units, grounds: Grounds
 ) -> tuple[Standing, ...]:
-    low, high = (
-        dict(zip(matrix.settings, map(paired.number, bounds), strict=True))
-        for bounds in paired.bounds_of_means(matrix.values, units, grounds.options.level)
-    )
-    means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
+    low, high = paired.bounds_of_means(matrix.values, units, grounds.options.level)
+    means, place = matrix.means, {name: at for at, name in enumerate(matrix.settings)}
     return tuple(
         Standing(
             name,
-            means[name],
-            low[name],
-            high[name],
+            float(means[place[name]]),
+            paired.number(low[place[name]]),
+            paired.number(high[place[name]]),
             regret.get(name),
             words=grounds.design.words(name),
             losses=tuple(

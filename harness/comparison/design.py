@@ -90,7 +90,7 @@ class SweepDesign:
 def design_of(settings: Mapping[str, Section]) -> SweepDesign:
     """The design of configured settings, each as ``record.json`` holds it, by name."""
     configured = {name: one for name, one in settings.items() if _is_known(one)}
-    sections = {step: {name: _section(one.get(step)) for name, one in configured.items()} for step in _STEPS}
+    sections = {step: {name: one.get(step) or None for name, one in configured.items()} for step in _STEPS}
     factors = tuple(one for step, by_setting in sections.items() for one in _factors_of(step, by_setting))
     shown = [one.levels for one in factors]
     if not shown and configured:
@@ -205,13 +205,6 @@ def _weights(sections: Mapping[str, Any], levels: Mapping[str, str], keys: Seque
     return weights
 
 
-def _section(value: Any) -> Any:
-    """A section, or several as a tuple; None if the step is left out."""
-    if isinstance(value, list | tuple):
-        return tuple(value) or None
-    return value or None
-
-
 def _levels(
     step: str, sections: Mapping[str, Any], keys: Sequence[str] = (), bare: bool = False
 ) -> dict[str, str]:
@@ -241,14 +234,14 @@ def _levels(
 
 
 def _kind(section: Any) -> str:
-    if isinstance(section, tuple):
+    if isinstance(section, list | tuple):
         return " + ".join(map(_kind, section))
     return str(section.get("kind", ""))
 
 
 def _kind_in_words(step: str, section: Any) -> str:
     """What a kind calls itself; its name where it is of a package that is not here."""
-    if isinstance(section, tuple):
+    if isinstance(section, list | tuple):
         return " + ".join(_kind_in_words(step, one) for one in section)
     table = _STEPS[step][2]
     kinds: Kinds[Any] | None = getattr(steps, table) if table else None

@@ -43,18 +43,7 @@ _PATTERNS = {
     "change-2": "M0,6L6,0M0,0L6,6",
     "else": "M2,3H4",
 }
-_USED = (
-    "bg",
-    "surface",
-    "ink",
-    "ink-2",
-    "line-2",
-    "line-4",
-    "missed",
-    "accent",
-    "left",
-    *(f"loss-{one}" for one in _PATTERNS),
-)
+_USED = ("bg", "surface", "ink", "ink-2", "line-2", "line-4", "missed", "accent", "left")
 
 _STYLE = """
 svg {{ max-width: 100%; height: auto }}
@@ -118,7 +107,7 @@ def svg_of(glance: Glance) -> str:
 
 def _style() -> str:
     """The style, in the colours of the page."""
-    both = {name: colours()[name] for name in _USED}
+    both = {name: colours()[name] for name in (*_USED, *(f"loss-{one}" for one in _PATTERNS))}
     light, dark = (" ".join(f"--{name}: {one[at]};" for name, one in both.items()) for at in (0, 1))
     return _STYLE.format(light=light, dark=dark)
 

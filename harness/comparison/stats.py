@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from harness.measures import AnyArray, Floats, Ints
+from harness.measures import Floats, Ints
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -251,25 +251,15 @@ def _threads() -> ThreadpoolController:
 def _all_patterns(n: int) -> Iterator[Floats]:
     numbers = np.arange(2**n)
     for first in range(0, len(numbers), 4096):
-        bits = (numbers[first : first + 4096, None] >> np.arange(n)) & 1
-        yield _signs(bits)
+        yield np.where((numbers[first : first + 4096, None] >> np.arange(n)) & 1, -1.0, 1.0)
 
 
 def _random_patterns(n: int, resamples: int, seed: int) -> Iterator[Floats]:
     rng = np.random.default_rng(seed)
     for first, last in blocks_of(resamples, n):
-        bits = np.unpackbits(
-            np.frombuffer(rng.bytes((last - first) * ((n + 7) // 8)), dtype=np.uint8).reshape(
-                last - first, -1
-            ),
-            axis=1,
-            count=n,
-        )
-        yield _signs(bits)
-
-
-def _signs(bits: AnyArray) -> Floats:
-    return np.where(bits, -1.0, 1.0)
+        packed = np.frombuffer(rng.bytes((last - first) * ((n + 7) // 8)), dtype=np.uint8)
+        bits = np.unpackbits(packed.reshape(last - first, -1), axis=1, count=n)
+        yield np.where(bits, -1.0, 1.0)
 
 
 def blocks_of(resamples: int, n: int) -> Iterator[tuple[int, int]]:

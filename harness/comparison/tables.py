@@ -107,6 +107,9 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
         return [(f"No difference found (intervals and p {family}).",)]
     more, bounds = len(shown) - SHOWN, f"{verdict.level:.0%} interval"
     tolerance = verdict.options.tolerance
+    where = "" if verdict.across else " and both have the same chunks (not comparable)"
+    if verdict.turns is not None:
+        where += ", unless longer or shorter labels change the sign (depends on labels)"
     return [
         Table(
             f"{'differences found' if only_real else 'differences'}, the clearest first",
@@ -115,20 +118,13 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
             names=2,
             left=frozenset({0, 1}),
             notes=(
-                f"Intervals and p are {family}: better or worse where the interval excludes 0"
-                f"{_label_note(verdict)}; equal where it lies within ±{tolerance:g}.",
+                f"Intervals and p are {family}: better or worse where the interval excludes 0{where}; "
+                f"equal where it lies within ±{tolerance:g}.",
                 *_lopsided(shown[:SHOWN]),
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )
     ]
-
-
-def _label_note(verdict: Verdict) -> str:
-    words = "" if verdict.across else " and both have the same chunks (not comparable)"
-    if verdict.turns is not None:
-        words += ", unless longer or shorter labels change the sign (depends on labels)"
-    return words
 
 
 def _lopsided(found: Sequence[Comparison]) -> tuple[str, ...]:
