@@ -42,7 +42,11 @@ def base_payload(
     record = tables.record
     axes = Axes.of(tables)
     counts = record.get("counts", {})
-    configured, measured = _configured(record, axes.settings), _measured(tables, axes)
+    by_name = {one.get("name"): one for one in record.get("config", {}).get("settings", [])}
+    configured = [by_name.get(name, {}) for name in axes.settings]
+    # the median tokens of every setting's chunks, where they are known
+    known = {row["setting"]: int(row["tokens_p50"]) for row in tables["chunks"] if row.get("tokens_p50")}
+    measured = [known.get(name) for name in axes.settings]
     return {
         "name": record.get("config", {}).get("name") or tables.name,
         "level": record.get("config", {}).get("bootstrap", {}).get("level", 0.95),
@@ -196,18 +200,6 @@ def _labels(anchoring: Sequence[Row]) -> list[dict[str, Any]]:
     odd = [row for row in anchoring if row.get("accepted") == "no" or row.get("figures_differ") == "yes"]
     keys = ("query_id", "doc_id", "page", "score", "quote", "found", "accepted")
     return [{key: row.get(key, "") for key in keys} for row in odd[:_MOST_LABELS]]
-
-
-def _measured(tables: Tables, axes: Axes) -> list[int | None]:
-    """The median tokens of every setting's chunks, in the order of the settings; None if not known."""
-    known = {row["setting"]: int(row["tokens_p50"]) for row in tables["chunks"] if row.get("tokens_p50")}
-    return [known.get(name) for name in axes.settings]
-
-
-def _configured(record: Mapping[str, Any], settings: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The configuration of every setting, in the order of ``settings``; empty if it is not known."""
-    by_name = {one.get("name"): one for one in record.get("config", {}).get("settings", [])}
-    return [by_name.get(name, {}) for name in settings]
 
 
 def _parsers(tables: Tables, axes: Axes, documents: Sequence[str]) -> dict[str, Any]:

@@ -55,11 +55,7 @@ class SummaryRow:
     @property
     def left_out(self) -> dict[str, int]:
         """How many queries have no value, by reason."""
-        return {
-            "unanswerable": self.n_unanswerable,
-            "ungraded": self.n_ungraded,
-            "irrelevant": self.n_irrelevant,
-        }
+        return {why: getattr(self, f"n_{why}") for why in WHY}
 
 
 def left_out_words(counts: Mapping[str, int]) -> str:
