@@ -142,12 +142,6 @@ class PanelJudge:
         return PairGrade(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
 
 
-_SUMMED = (
-    *("calls", "already_answered"),
-    *("prompt_tokens", "completion_tokens", "likely_completion_tokens"),
-)
-
-
 def together(estimates: Sequence[Estimate]) -> Estimate:
     """One estimate out of those of several members; a single unknown price makes the sum unknown."""
     if len(estimates) == 1:
@@ -156,7 +150,8 @@ def together(estimates: Sequence[Estimate]) -> Estimate:
     def each(name: str) -> list[Any]:
         return [getattr(one, name) for one in estimates]
 
-    changed: dict[str, Any] = {name: sum(each(name)) for name in _SUMMED}
+    summed = ("calls", "already_answered", "prompt_tokens", "completion_tokens", "likely_completion_tokens")
+    changed: dict[str, Any] = {name: sum(each(name)) for name in summed}
     changed |= {name: reduce(add, each(name)) for name in ("price", "likely_price")}
     changed |= {name: "; ".join(dict.fromkeys(each(name))) for name in ("likely_by", "counted_by")}
     return replace(estimates[0], rate=None, model=", ".join(each("model")), **changed)

@@ -24,6 +24,8 @@ from harness.values import MAX_GRADE, ConfigError, Document, JudgeError, Judgmen
 
 # A longer passage would crowd out the one that is to be graded.
 LONGEST = 1500
+# 4, 0, 2, 3, 1: with few examples the ends of the scale are shown
+_ENDS_FIRST = tuple(dict.fromkeys((MAX_GRADE, 0, MAX_GRADE // 2, *range(MAX_GRADE - 1, 0, -1))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Examples:
     def _chosen(self, query: str) -> tuple[Example, ...]:
         """The examples for a query, in the order shown; raises JudgeError if there are too few."""
         taken = {_same(query)}
-        queues = [iter(self._by_grade[grade]) for grade in _ends_first() if grade in self._by_grade]
+        queues = [iter(self._by_grade[grade]) for grade in _ENDS_FIRST if grade in self._by_grade]
         chosen: list[Example] = []
         while queues and len(chosen) < self.count:
             for queue in list(queues):
@@ -91,12 +93,6 @@ def candidates_of(
         for one in labels
         if one.query_id in texts and one.grade is not None and one.end - one.start <= LONGEST
     )
-
-
-def _ends_first() -> list[int]:
-    """4, 0, 2, 3, 1: with few examples the ends of the scale are shown."""
-    middle = [grade for grade in range(MAX_GRADE - 1, 0, -1) if grade != MAX_GRADE // 2]
-    return [MAX_GRADE, 0, MAX_GRADE // 2, *middle]
 
 
 def _same(query: str) -> str:

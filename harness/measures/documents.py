@@ -103,7 +103,6 @@ def grade_documents(
         ideal, ideal_offsets = sorted_descending(earned, owners(offsets), n_queries)
     else:
         ideal, ideal_offsets = all_grades, all_offsets
-    lowest = None if rules.negative_is_judged else 0
     return Graded(
         offsets,
         judged,
@@ -113,7 +112,7 @@ def grade_documents(
         all_offsets,
         all_grades,
         ties=ties,
-        condensed_from=lowest,
+        condensed_from=None if rules.negative_is_judged else 0,
     )
 
 

@@ -81,11 +81,8 @@ class Measure:
     def name(self) -> str:
         """The canonical name; ``parse_measure`` reads it back."""
         params = ",".join(f"{key}={value}" for key, value in self.params)
-        return (
-            self.family
-            + (f"({params})" if params else "")
-            + ("" if self.cutoff is None else f"@{self.cutoff}")
-        )
+        named = f"{self.family}({params})" if params else self.family
+        return named if self.cutoff is None else f"{named}@{self.cutoff}"
 
     def __repr__(self) -> str:
         return self.name

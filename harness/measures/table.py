@@ -387,8 +387,5 @@ def trusted_for(name: str) -> str:
 
 
 def _preferred(names: Sequence[str], families: Sequence[str]) -> str:
-    for wanted in families:
-        for name in names:
-            if family_of(name) is FAMILIES[wanted]:
-                return name
-    return names[0]
+    fit = (name for wanted in families for name in names if family_of(name) is FAMILIES[wanted])
+    return next(fit, names[0])

@@ -61,10 +61,8 @@ class Case:
 
     @property
     def by_reference(self) -> list[Case]:
-        """The same case with each of its golden answers; itself where there are not several."""
-        if len(self.references) < 2:
-            return [self]
-        return [replace(self, references=(one,)) for one in self.references]
+        """The same case with each of its golden answers; itself where there is none."""
+        return [replace(self, references=(one,)) for one in self.references] or [self]
 
     @property
     def texts(self) -> tuple[str, ...]:
