@@ -20,7 +20,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes says how busy the machine is. CI tries more examples than a developer waits for.
-EXAMPLES = 100 if os.environ.get("CI") else 50
+EXAMPLES = 100 if os.environ.get("CI") else 25
 hypothesis.settings.register_profile("any machine", deadline=None, max_examples=EXAMPLES)
 hypothesis.settings.load_profile("any machine")
 

@@ -293,6 +293,7 @@ def test_the_interval_holds_the_figure_and_closes_where_queries_do_not_differ(to
     assert blind.interval(blind.places(labels, labels), 0, same, resamples=50) == (1.0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prefix", "equal"), [("", (150, 150)), ("quickstart-", (140, 141))])
 def test_agreement_with_the_blind_pass_is_as_the_readme_says(tools, prefix, equal):
     agreement, blind = tools["agreement"], tools["blind"]
@@ -373,6 +374,7 @@ def test_judged_is_the_labels_and_what_was_dismissed_with_grade_0():
     assert f"{len(added):,} spans that were read for a query and hold no answer" in readme
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collection", ["judged", "quickstart"])
 def test_what_was_dismissed_shares_no_character_with_a_label_of_the_query(collection, request):
     corpus = request.getfixturevalue(collection)

@@ -96,6 +96,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_package_with_a_fault_is_named(project, fault):
     code, target, message = FAULTS[fault]

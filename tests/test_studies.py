@@ -32,6 +32,7 @@ def plan(tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.slow
 def test_the_page_says_what_ran_and_what_did_not(plan, tmp_path):
     words = ["--config", str(plan), "--to", str(tmp_path / "out")]
     assert studies.main(words) == 0

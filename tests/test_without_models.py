@@ -97,6 +97,7 @@ def test_a_benchmark_of_words_and_labels_loads_at_most_half_of_the_modules(light
     assert len(loaded) <= len(list((ROOT / "harness").rglob("*.py"))) / 2, sorted(loaded)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("retrieve", "message"),
     [

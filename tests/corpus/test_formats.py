@@ -171,6 +171,7 @@ def damaged(path, how):
             archive.writestr("[Content_Types].xml", "<broken")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "hows"),
     [

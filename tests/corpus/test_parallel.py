@@ -38,6 +38,7 @@ def test_order_is_that_of_the_files_and_what_was_skipped_is_reported(folder, wor
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_form_that_draws_itself_loses_its_own_file_alone(write, folder, workers):
     """730 bytes for which PDFium takes all memory there is."""

@@ -51,6 +51,7 @@ def scorer(name):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ENCODERS)
 def test_vectors_are_those_of_the_library_in_any_batch(architecture, tmp_path):
     from sentence_transformers import SentenceTransformer
@@ -65,6 +66,7 @@ def test_vectors_are_those_of_the_library_in_any_batch(architecture, tmp_path):
     assert len({tuple(row) for row in found.round(4).tolist()}) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", RERANKERS)
 def test_scores_are_those_of_the_library_in_any_batch(architecture, tmp_path):
     from sentence_transformers import CrossEncoder

@@ -11,11 +11,17 @@ from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossE
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from tests.models import tiny
 
-openvino = pytest.importorskip("openvino")
+pytestmark = pytest.mark.slow
 
 MINILM = "embedded:all-MiniLM-L6-v2"
 # of very different lengths, one beyond the model's window
 TEXTS = ["x", "net sales of 2023", "The pump must be primed. " * 9, "word " * 700, ""]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiler():
+    """OpenVINO, which takes seconds to load."""
+    return pytest.importorskip("openvino")
 
 
 @pytest.fixture(scope="module")

@@ -61,8 +61,8 @@ def test_an_answer_that_breaks_the_contract_is_named(tools, call, says):
     [
         ("LangChainLike", None),
         ("LlamaIndexLike", None),
-        ("real_langchain", "langchain_core"),
-        ("real_llama_index", "llama_index.core"),
+        pytest.param("real_langchain", "langchain_core", marks=pytest.mark.slow),
+        pytest.param("real_llama_index", "llama_index.core", marks=pytest.mark.slow),
     ],
 )
 def test_a_retriever_of_langchain_or_llamaindex_ranks_as_it_says(tools, call, library):
