@@ -28,6 +28,7 @@ from harness.comparison.verdict import (
     Verdict,
 )
 from harness.report import part_in_words
+from harness.values import finite
 
 MOST_QUERIES = 1_000_000
 POWER = 0.8
@@ -121,8 +122,8 @@ def _standings(
         Standing(
             name,
             float(means[place[name]]),
-            paired.number(low[place[name]]),
-            paired.number(high[place[name]]),
+            finite(low[place[name]]),
+            finite(high[place[name]]),
             regret.get(name),
             words=grounds.design.words(name),
             losses=tuple(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from harness.comparison import stats
 from harness.comparison.joint_test import Decided, decide, moments
 from harness.comparison.matrix import ScoreMatrix
 from harness.measures import Bools, Floats, Ints
-from harness.values import HarnessError
+from harness.values import HarnessError, finite
 
 # A kind of query that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.
@@ -136,25 +135,20 @@ def compare_rows(
                     mean=float(means[i]),
                     mean_against=float(means[j]),
                     difference=float(found.difference[at]),
-                    low=number(low[at]) if n > 1 else None,
-                    high=number(high[at]) if n > 1 else None,
+                    low=finite(low[at]) if n > 1 else None,
+                    high=finite(high[at]) if n > 1 else None,
                     p=p,
                     finding=_finding(p, float(low[at]), float(high[at]), units, options),
                     family=len(pairs),
                     wins=wins[row],
                     ties=ties[row],
                     losses=losses[row],
-                    d_z=number(sizes[row]),
+                    d_z=finite(sizes[row]),
                     dominance=(wins[row] - losses[row]) / n,
                     here=units.kind == "few clusters",
                 )
             )
     return out, found
-
-
-def number(value: float | np.floating[Any]) -> float | None:
-    """A plain float, None for NaN and infinity."""
-    return float(value) if math.isfinite(value) else None
 
 
 def win_tie_loss(rows: Floats, tolerance: float = stats.ROUNDING) -> tuple[Ints, Ints, Ints]:
@@ -244,7 +238,7 @@ def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -
         [clusters[i] for i in np.flatnonzero(known).tolist()] if clusters else (), len(kept)
     )
     low, high = bounds_of_means(kept[None, :], units, level)
-    return stats.Interval(float(kept.mean()), number(low[0]), number(high[0]), len(kept))
+    return stats.Interval(float(kept.mean()), finite(low[0]), finite(high[0]), len(kept))
 
 
 def bounds_of_means(values: Floats, units: stats.Units, level: float) -> tuple[Floats, Floats]:

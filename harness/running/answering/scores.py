@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import judge
-from harness.comparison import number
 from harness.measures import AnswerMeasure, Case, PairModel
 from harness.models import Form, ModelConfig, Request
 from harness.report import AnswerScoreRow, AnswerSummaryRow
@@ -24,7 +23,7 @@ from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.passes import pair_scores
 from harness.running.tools import RunTools
 from harness.steps import Pair, PendingCalls, PendingCallsError, without_citations
-from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore, by_key
+from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore, by_key, finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +195,7 @@ def answer_rows(
                     setting=one.setting,
                     split=split,
                     measure=measure,
-                    mean=number(mean.value),
+                    mean=finite(mean.value),
                     ci_low=mean.low,
                     ci_high=mean.high,
                     n_queries=mean.n,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison import Interval, mean_of, number
+from harness.comparison import Interval, mean_of
 from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable, seed_ratio, separation, thresholds
 from harness.report import AnswerabilityRow, ChunkQrels, RankedRow, SeedRatioRow, SummaryRow, ThresholdRow
 from harness.running.config.models import BenchConfig, BootstrapConfig
@@ -24,6 +24,7 @@ from harness.values import (
     QueryScore,
     Ranking,
     counted,
+    finite,
 )
 
 ALL = "all"
@@ -74,7 +75,7 @@ class Scoring:
                     columns[f"seed_ratio@{depth}"] = np.array(values)
                 scored.summary.extend(self._summary(setting, stage, columns, scores, queries))
                 scored.per_query.extend(
-                    QueryScore(setting, stage, query_id, measure, number(values[row]))
+                    QueryScore(setting, stage, query_id, measure, finite(values[row]))
                     for row, query_id in enumerate(scores.query_ids)
                     for measure, values in columns.items()
                 )
@@ -103,7 +104,7 @@ class Scoring:
                 stage=stage,
                 split=split,
                 measure=measure,
-                mean=number(mean.value),
+                mean=finite(mean.value),
                 ci_low=mean.low,
                 ci_high=mean.high,
                 n_queries=mean.n,

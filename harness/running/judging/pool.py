@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.comparison import number
 from harness.data import read_queries
 from harness.judge import (
     JUDGES,
@@ -40,7 +39,7 @@ from harness.running.corpus import Corpus
 from harness.running.judging.judged import Judged, judgment_row, label_rows, pool_judge_config
 from harness.running.search import Searched
 from harness.store import Ledger, LedgerEntry
-from harness.values import ConfigError, JudgeError, Judgment, Silent, counted, guide, kind_of
+from harness.values import ConfigError, JudgeError, Judgment, Silent, counted, finite, guide, kind_of
 
 
 def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
@@ -225,7 +224,7 @@ def cost_rows(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> 
     for of in numbers.values():
         users[of] += 1
     return [
-        CostRow(setting, len(used[setting]), number(costs[of].sum()), number((costs[of] / users[of]).sum()))
+        CostRow(setting, len(used[setting]), finite(costs[of].sum()), finite((costs[of] / users[of]).sum()))
         for setting, of in numbers.items()
     ]
 
@@ -289,5 +288,5 @@ class GradedPool:
             reason=reason,
             samples=" ".join(map(str, samples)),
             spread=spread,
-            cost=number(self.costs[at]),
+            cost=finite(self.costs[at]),
         )
