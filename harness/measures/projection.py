@@ -136,12 +136,15 @@ class ChunkGrades:
 
     def rows_of(self, query: Ints, chunk: Ints) -> Ints:
         """The row of each (query, chunk), -1 if it is unjudged."""
-        if not len(self.query):
-            return np.full(len(query), -1, dtype=np.int64)
-        keys = self.query * self.n_chunks + self.chunk
-        wanted = query * self.n_chunks + chunk
-        row = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[row] == wanted, row, -1)
+        return place_of(query * self.n_chunks + chunk, self.query * self.n_chunks + self.chunk)
+
+
+def place_of(numbers: Ints, ordered: Ints) -> Ints:
+    """For every number its place among others that rise, -1 for one that is not there."""
+    if not len(ordered):
+        return np.full(len(numbers), -1, dtype=np.int64)
+    place = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
+    return np.where(ordered[place] == numbers, place, -1)
 
 
 def project(
@@ -161,7 +164,7 @@ def project(
     )
     span, chunk, partly = span[best_first], chunk[best_first], partly[best_first]
     query = spans.query[span]
-    first = np.flatnonzero(_changes(query) | _changes(chunk))
+    first = np.unique(query * len(table) + chunk, return_index=True)[1]
     return ChunkGrades(
         n_chunks=len(table),
         query=query[first],
@@ -197,13 +200,6 @@ def _best_of(query: Ints, chunk: Ints, n_chunks: int, grade: Ints) -> Ints:
     best = np.zeros(len(pairs), dtype=np.int64)
     np.maximum.at(best, pair, grade)
     return best[pair]
-
-
-def _changes(values: Ints) -> Bools:
-    """True at the first element and wherever an element differs from the one before it."""
-    changed = np.ones(len(values), dtype=np.bool_)
-    np.not_equal(values[1:], values[:-1], out=changed[1:])
-    return changed
 
 
 def overlapping(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Ints]:

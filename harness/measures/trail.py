@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.measures.projection import ChunkTable
+from harness.measures.projection import ChunkTable, place_of
 from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import (
     AnyArray,
@@ -123,7 +123,8 @@ def read(chunk: Ints, offsets: Ints, spans: SpanQrels, chunks: ChunkTable, unit:
     relevant = spans.take(np.flatnonzero(spans.grade > 0))
     groups, group = np.unique(relevant.query * len(spans.doc_ids) + relevant.doc, return_inverse=True)
     item_doc = place_in(chunks.doc_ids, spans.doc_ids)[chunks.doc[chunk]] if len(chunk) else chunk
-    item_group = _group_of(groups, owners(offsets) * len(spans.doc_ids) + item_doc, item_doc >= 0)
+    there = place_of(owners(offsets) * len(spans.doc_ids) + item_doc, groups)
+    item_group = np.where(item_doc >= 0, there, -1)
     # a chunk is read part by part, so the trail is one of parts
     counts = np.diff(chunks.part_offsets)[chunk]
     part, item_of = slices(chunks.part_offsets[chunk], counts), np.repeat(np.arange(len(chunk)), counts)
@@ -197,14 +198,6 @@ def _lengths(spans: SpanQrels, unit: Unit) -> Floats:
         where = f"{spans.doc_ids[spans.doc[row]]}:{spans.start[row]}-{spans.end[row]}"
         raise ValueError(f"the span {where} holds no token; do the token boundaries cover the document?")
     return lengths
-
-
-def _group_of(groups: Ints, keys: Ints, known: Bools) -> Ints:
-    """The place of every key among the sorted ``groups``, -1 if it is not one of them."""
-    if not len(groups):
-        return np.full(len(keys), -1, dtype=np.int64)
-    place = np.minimum(np.searchsorted(groups, keys), len(groups) - 1)
-    return np.where((groups[place] == keys) & known, place, -1)
 
 
 def _first_read(group: Ints, start: Ints, end: Ints) -> Pieces:

@@ -15,6 +15,7 @@ from harness.measures.ragged import (
     sorted_descending,
 )
 from harness.measures.ranked import Gain, Graded, dcg
+from harness.measures.text_ndcg import paid_up_to
 from harness.values import MAX_GRADE
 
 _BLOCK_CELLS = 4_000_000
@@ -44,7 +45,7 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
     reach = _reach(graded, k, max_grade)
     steps = np.diff(gain(np.arange(max_grade + 1)))
     offsets, ideal = graded.certain_ideal
-    above = dcg(ideal, offsets, k, gain) - _cumulative_discount(k)[reach] @ steps
+    above = dcg(ideal, offsets, k, gain) - paid_up_to(k, 1)[reach] @ steps
     for first in range(0, graded.n_queries, rows):
         block = slice(first, first + rows)
         brought = _brought(holes, hole_positions, first, min(first + rows, graded.n_queries), k)
@@ -69,11 +70,6 @@ def _reach(graded: Graded, k: int, max_grade: int) -> Ints:
     return np.minimum(np.stack(levels, axis=1), k)
 
 
-def _cumulative_discount(k: int) -> Floats:
-    """``C[n]``: the sum of the first n discounts, 0..k."""
-    return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, k + 2)))])
-
-
 def _brought(holes: Ints, hole_positions: Ints, first: int, last: int, k: int) -> Floats:
     """The yield of the first m holes of a ranking per unit of gain: [rows, k + 1]; -inf past the last."""
     inside = slice(*np.searchsorted(holes, [first, last]))
@@ -89,7 +85,7 @@ def _brought(holes: Ints, hole_positions: Ints, first: int, last: int, k: int) -
 def _dinkelbach(found: Floats, above: Floats, brought: Floats, reach: Ints, steps: Floats, k: int) -> Floats:
     """Maximise ``(found + brought) / ideal`` for every row; 0 if nothing is found or could be."""
     count = np.arange(k + 1)
-    ideal = _cumulative_discount(k)[np.minimum(reach[:, :, None] + count, k)]
+    ideal = paid_up_to(k, 1)[np.minimum(reach[:, :, None] + count, k)]
     ratio = np.zeros(len(found))
     while True:
         choice = (brought[:, None, :] - ratio[:, None, None] * ideal).argmax(axis=2)
