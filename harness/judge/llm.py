@@ -222,9 +222,11 @@ def expected_grade(grade: int, logprobs: Sequence[Mapping[str, Any]] | None, max
         text = str(token.get("token", ""))
         if _DIGIT.findall(text) != [str(grade)] or text.strip("\"'`*. \n\t:}") != str(grade):
             continue
+        # what an alternative would have written in its place
+        said = {text.replace(str(grade), str(value), 1): value for value in range(max_grade + 1)}
         known: dict[int, float] = {}
         for other in (token, *(token.get("top_logprobs") or ())):
-            value = _grade_in(str(other.get("token", "")), text, str(grade), max_grade)
+            value = said.get(str(other.get("token", "")))
             if value is not None and isinstance(other.get("logprob"), int | float):
                 # an endpoint may list the token that it has chosen among the alternatives, or not
                 known[value] = max(known.get(value, 0.0), math.exp(min(0.0, other["logprob"])))
@@ -232,12 +234,4 @@ def expected_grade(grade: int, logprobs: Sequence[Mapping[str, Any]] | None, max
         if total < LEAST_KNOWN:
             return None
         return sum(value * share for value, share in known.items()) / total
-    return None
-
-
-def _grade_in(token: str, written: str, grade: str, max_grade: int) -> int | None:
-    """The grade that an alternative would have written in its place; None for any other word."""
-    for value in range(max_grade + 1):
-        if token == written.replace(grade, str(value), 1):
-            return value
     return None

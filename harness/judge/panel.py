@@ -165,7 +165,8 @@ def panel_agreement(members: Sequence[str], table: np.ndarray) -> dict[str, Any]
         "alpha_ordinal": None if np.isnan(alpha) else alpha,
         "all_agree": float((np.ptp(table, axis=0) == 0).mean()),
         "above_the_median": {
-            name: _mean_above(grades, middle) for name, grades in zip(members, table, strict=True)
+            name: None if middle is None or np.isnan(grades).all() else float(np.nanmean(grades - middle))
+            for name, grades in zip(members, table, strict=True)
         },
     }
 
@@ -189,10 +190,3 @@ def votes_in_words(facts: Mapping[str, Any]) -> str:
         f"{panel_sentence(facts, 'answers', 'votes')} Ties, which count as no: {facts['ties']} of "
         f"{facts['answers']}.{f' Missing votes: {missing}.' if missing else ''}"
     )
-
-
-def _mean_above(grades: np.ndarray, middle: np.ndarray | None) -> float | None:
-    """How far a member's grades lie above the median of all; None if one of the two is missing."""
-    if middle is None or np.isnan(grades).all():
-        return None
-    return float(np.nanmean(grades - middle))

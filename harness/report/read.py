@@ -15,7 +15,7 @@ from harness.report.columns import TABLES, R, spec_of
 from harness.report.rows.scores import SummaryRow
 from harness.report.scoring_inputs import read_chunk_offsets
 from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
-from harness.values import SPLITS, Chunk, Declared, HarnessError, document_of
+from harness.values import SPLITS, Chunk, Declared, HarnessError, by_key, document_of
 
 SUMMARY = spec_of(SummaryRow).file
 
@@ -224,15 +224,10 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
 
 def _last_ranking(folder: Path, setting: str) -> dict[str, list[str]]:
     """Chunk ids by query, in rank order, of the last stage of a setting."""
-    stage, ranked = "", dict[str, list[str]]()
-    for row in cells_of(folder, "rankings"):
-        if row["setting"] != setting:
-            continue
-        if row["stage"] != stage:
-            # rows are in the order of the stages
-            stage, ranked = row["stage"], {}
-        ranked.setdefault(row["query_id"], []).append(row["chunk_id"])
-    return ranked
+    own = by_key((row["stage"], row) for row in cells_of(folder, "rankings") if row["setting"] == setting)
+    # rows are in the order of the stages
+    last = [*own.values()][-1] if own else []
+    return by_key((row["query_id"], row["chunk_id"]) for row in last)
 
 
 def _first_of(span: dict[str, str], ranking: list[Chunk | None]) -> tuple[int, float] | None:
