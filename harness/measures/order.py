@@ -36,7 +36,21 @@ def rank_grouped(
     """The same where the rows are query by query, query i's from ``offsets[i]`` on."""
     if _first_or(score[1:] < score[:-1], offsets).all():
         return head(offsets, depth)
-    return _sorted_rows(score, offsets, depth, tie_key)
+    # in rectangular blocks of queries of similar length, so that one call sorts many
+    counts = np.diff(offsets)
+    kept = counts if depth is None else np.minimum(counts, depth)
+    kept_offsets = offsets_of(kept)
+    order = np.empty(kept_offsets[-1], dtype=np.int64)
+    for queries in length_blocks(counts):
+        falling, keep = falling_rows(score, offsets, queries), int(kept[queries].max())
+        place, tied = _top(falling, counts[queries], keep)
+        if tied.any():
+            index = offsets[queries[tied]][:, None] + np.arange(falling.shape[1])
+            inside = np.arange(falling.shape[1]) < counts[queries[tied]][:, None]
+            place[tied] = _with_ties(falling[tied], index, inside, tie_key)[:, :keep]
+        chosen = offsets[queries][:, None] + place
+        order[slices(kept_offsets[queries], kept[queries])] = chosen[np.arange(keep) < kept[queries][:, None]]
+    return order, kept_offsets
 
 
 def group_rows(query: AnyArray, n_queries: int) -> tuple[Ints | None, Ints]:
@@ -60,26 +74,6 @@ def _first_or(flags: Bools, offsets: Ints) -> Bools:
     found = np.append(True, flags)[: offsets[-1]]
     found[offsets[:-1][np.diff(offsets) > 0]] = True
     return found
-
-
-def _sorted_rows(
-    score: Floats, offsets: Ints, depth: int | None, tie_key: TieKey | None
-) -> tuple[Ints, Ints]:
-    """Sort in rectangular blocks of queries of similar length, so that one call sorts many."""
-    counts = np.diff(offsets)
-    kept = counts if depth is None else np.minimum(counts, depth)
-    kept_offsets = offsets_of(kept)
-    order = np.empty(kept_offsets[-1], dtype=np.int64)
-    for queries in length_blocks(counts):
-        falling, keep = falling_rows(score, offsets, queries), int(kept[queries].max())
-        place, tied = _top(falling, counts[queries], keep)
-        if tied.any():
-            index = offsets[queries[tied]][:, None] + np.arange(falling.shape[1])
-            inside = np.arange(falling.shape[1]) < counts[queries[tied]][:, None]
-            place[tied] = _with_ties(falling[tied], index, inside, tie_key)[:, :keep]
-        chosen = offsets[queries][:, None] + place
-        order[slices(kept_offsets[queries], kept[queries])] = chosen[np.arange(keep) < kept[queries][:, None]]
-    return order, kept_offsets
 
 
 def falling_rows(score: Floats, offsets: Ints, queries: Ints) -> Floats:

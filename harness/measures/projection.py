@@ -228,10 +228,13 @@ def overlapping_parts(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Int
     span_key = spans.doc * width
     first = np.searchsorted(furthest_end, span_key + spans.start, side="right")
     last = np.searchsorted(starts, span_key + spans.end, side="left")
-    found = [
-        _shared(spans, chunks, rows, part_order[slices(first[rows], counts)], counts)
-        for rows, counts in _blocks(np.maximum(last - first, 0))
-    ]
+    found = []
+    for rows, counts in _blocks(np.maximum(last - first, 0)):
+        span, part = np.repeat(rows, counts), part_order[slices(first[rows], counts)]
+        start = np.maximum(spans.start[span], chunks.part_start[part])
+        shared = np.minimum(spans.end[span], chunks.part_end[part]) - start
+        real = shared > 0
+        found.append((span[real], part[real], shared[real]))
     if not found:
         return (np.zeros(0, dtype=np.int64),) * 3
     span, part, shared = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -253,14 +256,3 @@ def _blocks(counts: Ints) -> Iterator[tuple[Ints, Ints]]:
     for rows in np.split(filled, np.flatnonzero(np.diff(block)) + 1):
         if len(rows):
             yield rows, counts[rows]
-
-
-def _shared(
-    spans: Spans, chunks: ChunkTable, rows: Ints, part: Ints, counts: Ints
-) -> tuple[Ints, Ints, Ints]:
-    span = np.repeat(rows, counts)
-    shared = np.minimum(spans.end[span], chunks.part_end[part]) - np.maximum(
-        spans.start[span], chunks.part_start[part]
-    )
-    real = shared > 0
-    return span[real], part[real], shared[real]

@@ -146,23 +146,10 @@ def log2_discount(positions: AnyArray) -> Floats:
 Gain = Callable[[AnyArray], Floats]
 
 
-def dcg(grades: Ints, offsets: Ints, k: int | None, gain: Gain) -> Floats:
+def dcg(grades: AnyArray, offsets: Ints, k: int | None, gain: Gain) -> Floats:
     """Discounted cumulative gain of the first k grades of every list: ``sum gain(g) / log2(rank + 1)``."""
     index, heads = head(offsets, k)
     return segment_sum(gain(grades[index]) * log2_discount(positions(heads)), heads)
-
-
-def earned_dcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
-    """DCG@k of what each ranking earned; equally scored items share their gains where ``ties`` says so.
-
-    The mean over all orders of tied items is that of giving each the mean gain (McSherry and Najork, ECIR
-    2008).
-    """
-    if graded.ties is None:
-        return dcg(graded.earned, graded.offsets, k, gain)
-    gains = mean_within(gain(graded.earned), graded.ties)
-    index, heads = head(graded.offsets, k)
-    return segment_sum(gains[index] * log2_discount(positions(heads)), heads)
 
 
 def ndcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
@@ -170,8 +157,14 @@ def ndcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
 
     Each evidence is earned at most once and the ideal holds each at its best grade, so no ranking can
     exceed the ideal. Sources: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.
+
+    Equally scored items share their gains where ``ties`` says so: the mean over all orders of tied items is
+    that of giving each the mean gain (McSherry and Najork, ECIR 2008).
     """
-    found = earned_dcg(graded, k, gain)
+    found = dcg(graded.earned, graded.offsets, k, gain)
+    if graded.ties is not None:
+        gains = mean_within(gain(graded.earned), graded.ties)
+        found = dcg(gains, graded.offsets, k, lambda gains: gains)
     ideal = dcg(graded.ideal, graded.ideal_offsets, k, gain)
     return share_of(found, ideal)
 

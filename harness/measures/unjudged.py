@@ -40,7 +40,9 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
     """
     values = np.zeros(graded.n_queries)
     rows = max(1, _BLOCK_CELLS // (max_grade * (k + 1)))
-    holes, hole_positions = _holes(graded, k)
+    index, heads = head(graded.offsets, k)
+    unjudged = graded.open[index]
+    holes, hole_positions = owners(heads)[unjudged], positions(heads)[unjudged]
     found = dcg(graded.earned, graded.offsets, k, gain)
     reach = _reach(graded, k, max_grade)
     steps = np.diff(gain(np.arange(max_grade + 1)))
@@ -51,13 +53,6 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
         brought = _brought(holes, hole_positions, first, min(first + rows, graded.n_queries), k)
         values[block] = _dinkelbach(found[block], above[block], brought, reach[block], steps, k)
     return values
-
-
-def _holes(graded: Graded, k: int) -> tuple[Ints, Ints]:
-    """Query and 0-based position of every unjudged item among the first k."""
-    index, offsets = head(graded.offsets, k)
-    unjudged = graded.open[index]
-    return owners(offsets)[unjudged], positions(offsets)[unjudged]
 
 
 def _reach(graded: Graded, k: int, max_grade: int) -> Ints:
