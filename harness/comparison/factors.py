@@ -302,15 +302,8 @@ def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> di
         loss, out = regrets(own, levels), beaten(own)
         left = [level for level in levels if level not in out] or list(levels)
         best = min(left, key=lambda level: loss[level])
-        alike = [best, *(level for level in left if _equal(level, best, own, tolerance))]
+        bounds = [({one.setting, one.against}, max(-(one.low or 0.0), one.high or 0.0)) for one in own]
+        equal = [pair for pair, most in bounds if most <= tolerance]
+        alike = [best, *(level for level in left if {level, best} in equal)]
         chosen[factor.name] = min(alike, key=lambda level: (factor.weight.get(level, 0), loss[level]))
     return chosen
-
-
-def _equal(one: str, other: str, own: Sequence[Comparison], tolerance: float) -> bool:
-    """Whether two levels are shown to be equivalent."""
-    return any(
-        {found.setting, found.against} == {one, other}
-        and max(-(found.low or 0.0), found.high or 0.0) <= tolerance
-        for found in own
-    )

@@ -211,8 +211,7 @@ def _check(
     if not known.any():
         raise HarnessError(f"{setting}: no query has a value of {results.measure}.")
     drops = before[known] - now[known]
-    clusters = [results.clusters[i] for i in np.flatnonzero(known).tolist()] if results.clusters else ()
-    units = units_of(clusters, len(drops))
+    units = units_of(results.only(known).clusters, len(drops))
     at_least, p, most, equivalent = None, 1.0, None, False
     if len(drops) > 1:
         at_least, p = bound_below(drops, max_drop, units, tail, RESAMPLES, SEED)

@@ -142,7 +142,15 @@ def _matrix(
         chosen = {name: stages[stage] for name, stages in scores.items() if stage in stages}
     if not chosen:
         raise HarnessError(f"There are no scores for {measure} for the stage {stage}.")
-    query_ids = _common_queries(chosen)
+    # in the order of the first setting
+    (first, own), *others = chosen.items()
+    for other, its in others:
+        if difference := own.keys() ^ its.keys():
+            raise HarnessError(
+                f"{first} and {other} were not scored on the same queries: {listed(sorted(difference))} "
+                "in only one of them. Score them together."
+            )
+    query_ids = tuple(own)
     return ScoreMatrix(
         measure,
         tuple(chosen),
@@ -163,19 +171,6 @@ def from_rows(rows: Iterable[Cells], measure: str, stage: str = FINAL) -> ScoreM
     splits = {row["query_id"]: row["split"] for row in rows}
     clusters = {row["query_id"]: row["cluster"] for row in rows}
     return _matrix(values, measure, splits, stage, clusters)
-
-
-def _common_queries(scores: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
-    """The query ids, in the order of the first setting; HarnessError where another setting has others."""
-    first, *others = scores
-    for other in others:
-        difference = scores[first].keys() ^ scores[other].keys()
-        if difference:
-            raise HarnessError(
-                f"{first} and {other} were not scored on the same queries: {listed(sorted(difference))} "
-                "in only one of them. Score them together."
-            )
-    return tuple(scores[first])
 
 
 _HASH = re.compile(r"[0-9a-f]{64}")

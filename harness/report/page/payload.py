@@ -207,17 +207,13 @@ def _parsers(tables: Tables, axes: Axes, documents: Sequence[str]) -> dict[str, 
     configured = [one.get("parse") for one in tables.record.get("config", {}).get("settings", [])]
     if all(one == configured[0] for one in configured):
         return {}
-    own = {row["setting"]: _parser(row["document"]) for row in tables["rankings"]}
+    own = {row["setting"]: row["document"].rpartition(BY)[2] for row in tables["rankings"]}
     return {
         "parsers": {
             "settings": [own.get(name, "") for name in axes.settings],
-            "documents": [_parser(name) for name in documents],
+            "documents": [name.rpartition(BY)[2] for name in documents],
         }
     }
-
-
-def _parser(text: str) -> str:
-    return text.rpartition(BY)[2]
 
 
 def _asked(rows: Sequence[Row], axes: Axes, characters: int | None) -> dict[str, Any]:

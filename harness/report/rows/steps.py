@@ -40,11 +40,6 @@ class FilterRow:
     excluded: Annotated[str, Column("those of them that the filter excludes, separated by blanks")]
     failed: Annotated[str, Column("why it is unknown what the query names; empty: it is known")]
 
-    @property
-    def wrong(self) -> bool:
-        """Whether it left out a document with relevant text."""
-        return bool(self.excluded)
-
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
@@ -72,7 +67,7 @@ def count_filters(rows: Iterable[FilterRow]) -> dict[tuple[str, str], FilterCoun
             named=sum(bool(row.named) for row in own),
             dropped=sum(bool(row.dropped) for row in own),
             labelled=sum(row.labelled > 0 for row in own),
-            wrong=sum(row.wrong for row in own),
+            wrong=sum(bool(row.excluded) for row in own),
             failed=sum(bool(row.failed) for row in own),
             left=sum(row.documents for row in own) / len(own),
             of=sum(row.of for row in own) / len(own),
