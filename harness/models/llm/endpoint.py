@@ -20,6 +20,11 @@ _SECRET_HEADER = re.compile(r"(?i)auth|cookie|credential|password|secret|token|(
 # Headers and fields that say who asks: they do not change an answer.
 _WHO_ASKS = {"http-referer", "referer", "x-title", "user-agent", "openai-organization", "openai-project"}
 _BOOKKEEPING = {"metadata", "prompt_cache_key", "safety_identifier", "service_tier", "store", "user"}
+SENT = (
+    *("model", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "reasoning_effort"),
+    "top_logprobs",
+)
+"""Fields of a request that are set by keys of an endpoint with the same names."""
 
 
 def plain_url(url: str, secrets: str = "endpoint.api_key_env") -> str:
@@ -203,16 +208,9 @@ class Endpoint(HttpEndpoint):
         "max_tokens_field": "use max_completion_tokens instead of max_tokens if the endpoint uses that name."
     }
     own_fields: ClassVar[Mapping[str, str]] = {
-        "model": "set endpoint.model",
+        **{name: f"set endpoint.{name}" for name in SENT},
         "messages": "they come from the prompt",
-        "temperature": "set endpoint.temperature",
-        "top_p": "set endpoint.top_p",
-        "seed": "set endpoint.seed",
-        "max_tokens": "set endpoint.max_tokens",
-        "max_completion_tokens": "set endpoint.max_completion_tokens",
-        "reasoning_effort": "set endpoint.reasoning_effort",
         "logprobs": "set endpoint.top_logprobs",
-        "top_logprobs": "set endpoint.top_logprobs",
         "response_format": "set endpoint.structured",
         "n": "set samples",
         "stream": "no call here can use it",

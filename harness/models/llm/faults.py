@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from harness.models.llm.endpoint import SENT
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values import LlmError
 
@@ -36,17 +37,7 @@ _NO_CREDIT = ("credit balance is too low", "insufficient balance", "余额不足
 # The provider, or a proxy in between, gave up waiting for an answer that may have been made.
 _GAVE_UP_WAITING = {408, 504, 524}
 # What a request holds, and the key of the configuration that decides it.
-_KEYS = {
-    "model": "endpoint.model",
-    "max_tokens": "endpoint.max_tokens",
-    "max_completion_tokens": "endpoint.max_completion_tokens",
-    "temperature": "endpoint.temperature",
-    "top_p": "endpoint.top_p",
-    "seed": "endpoint.seed",
-    "reasoning_effort": "endpoint.reasoning_effort",
-    "logprobs": "endpoint.top_logprobs",
-    "top_logprobs": "endpoint.top_logprobs",
-}
+_KEYS = {**{name: f"endpoint.{name}" for name in SENT}, "logprobs": "endpoint.top_logprobs"}
 
 
 @dataclass(eq=False)
