@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from html import escape
 from typing import Any
 
@@ -25,11 +25,8 @@ class NotebookReporter(TerminalReporter):
     @contextmanager
     def task(self, name: str, total: int) -> Iterator[Task]:
         """Show a bar for the length of the with block, and then how long it took."""
-        bar = _Bar(name, total)
-        try:
+        with closing(_Bar(name, total)) as bar:
             yield bar
-        finally:
-            bar.close()
 
 
 class _Bar(LinesTask):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -88,11 +88,8 @@ class TerminalReporter:
     def task(self, name: str, total: int) -> Iterator[Task]:
         """Show a bar for the length of the with block."""
         if not self._console.is_terminal:
-            lines = LinesTask(name, total, self.note)
-            try:
+            with closing(LinesTask(name, total, self.note)) as lines:
                 yield lines
-            finally:
-                lines.close()
             return
         shown = not self._open
         if shown:
