@@ -20,6 +20,7 @@ from harness.values import (
     Column,
     CorpusError,
     Query,
+    by_key,
     counted,
     delimited_text,
     encodable,
@@ -252,8 +253,11 @@ def import_ragas(source: Path, target: Path) -> ImportSummary:
         firsts.setdefault(one.question, one.query_id)
     with new_corpus_folder(target) as folder:
         (folder / "documents").mkdir()
-        for name, parts in _documents(exchanges, names).items():
-            write_text(folder / "documents" / name, encodable("\n\n".join(parts)) + "\n")
+        read = (passage for one in exchanges for passage in one.read if passage.text)
+        for name, parts in by_key((names[one.document, one.text], one.text) for one in read).items():
+            # distinct passages, in the order in which they were first retrieved
+            text = encodable("\n\n".join(dict.fromkeys(parts)))
+            write_text(folder / "documents" / name, f"{text}\n")
         queries = [
             (
                 one.query_id,
@@ -291,18 +295,6 @@ def _document_names(exchanges: Iterable[AnsweredQuery]) -> dict[tuple[str, str],
 def _plain(document: str) -> str:
     """The name that a source gives a document as a file name: its last words, where it is a path."""
     return _ODD.sub("_", document).strip("._-")[-_LONGEST:].lstrip("._-")
-
-
-def _documents(
-    exchanges: Iterable[AnsweredQuery], names: Mapping[tuple[str, str], str]
-) -> dict[str, list[str]]:
-    """The distinct passages of each file, in the order in which they were first retrieved."""
-    files: dict[str, dict[str, None]] = {}
-    for one in exchanges:
-        for passage in one.read:
-            if passage.text:
-                files.setdefault(names[passage.document, passage.text], {})[passage.text] = None
-    return {name: list(parts) for name, parts in files.items()}
 
 
 def _hits(
