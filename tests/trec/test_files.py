@@ -71,7 +71,7 @@ def test_a_pipe_is_read_whole(tmp_path, packed):
     writer.start()
     run = read_run(path)
     writer.join()
-    assert (len(run), run.doc.name(0), run.doc.name(9_999)) == (10_000, "d0", "d9999")
+    assert (len(run.score), run.doc.name(0), run.doc.name(9_999)) == (10_000, "d0", "d9999")
 
 
 @pytest.mark.parametrize("name", ["pipe.csv", "pipe.parquet"])

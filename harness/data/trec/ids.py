@@ -56,9 +56,6 @@ class DocIds:
         names, code = _unified(chunked, source)
         return cls(names, code.astype(np.int64))
 
-    def __len__(self) -> int:
-        return len(self.values) if self.code is None else len(self.code)
-
     def name(self, row: int) -> str:
         """The id in a row; invalid UTF-8 is replaced."""
         value = self.values[row if self.code is None else int(self.code[row])]
@@ -104,9 +101,6 @@ class Ids:
             names = names.take(column_of(np.flatnonzero(used)))
             code = (np.cumsum(used, dtype=np.int32) - 1)[code]
         return cls(_text(names, source), code)
-
-    def __len__(self) -> int:
-        return len(self.code)
 
     def empty_row(self) -> int | None:
         """The first row with an id of no characters; None if there is none."""

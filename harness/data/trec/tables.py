@@ -159,9 +159,6 @@ class Run:
                 "the score is not a number, so it has no rank"
             )
 
-    def __len__(self) -> int:
-        return len(self.score)
-
 
 @dataclass(frozen=True, slots=True)
 class Qrels:
@@ -178,9 +175,6 @@ class Qrels:
         """Refuse a document that is judged twice for one query."""
         object.__setattr__(self, "pairs", PairRows.of(self.query.code, self.doc))
         refuse_repeats(self.source, self.query, self.pairs, "judged")
-
-    def __len__(self) -> int:
-        return len(self.grade)
 
 
 def refuse_repeats(source: str, query: Ids, pairs: PairRows, done: str) -> None:
