@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -76,19 +76,12 @@ def _whole(run: str) -> list[str]:
 def _english_stems(stop_words: StopWords) -> Callable[[str], str | None]:
     """Lower-case word → its stem (Porter2), or None for a stop word."""
     import Stemmer
-
-    stop, stem = frozenset(_stop_words(stop_words)), Stemmer.Stemmer("english").stemWord
-    return cache(lambda word: None if word in stop else stem(word))
-
-
-def _stop_words(name: StopWords) -> Iterable[str]:
-    """Lucene's 33 English stop words, or NLTK's 179, as bm25s ships them."""
-    if name == "none":
-        return ()
     from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_EN_PLUS
 
-    words: Iterable[str] = STOPWORDS_EN if name == "short" else STOPWORDS_EN_PLUS
-    return words
+    # Lucene's 33 English stop words, or NLTK's 179, as bm25s ships them
+    stop = frozenset({"none": (), "short": STOPWORDS_EN, "long": STOPWORDS_EN_PLUS}[stop_words])
+    stem = Stemmer.Stemmer("english").stemWord
+    return cache(lambda word: None if word in stop else stem(word))
 
 
 def _jieba_version() -> str:

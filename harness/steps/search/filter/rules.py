@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -54,7 +54,11 @@ class RulesFilter(Filter[RulesConfig]):
         """The same for one question at a time, names and aliases looked up beforehand."""
         c = self.config
         names = {column: Names.of(pairs) for column, pairs in self._pairs(facts, tools).items()}
-        known = {column: self._years_covered(column, facts) for column in c.years}
+        reach = range(c.years_back + 1)
+        known = {
+            column: {str(int(value) - years) for value in facts.of(column) for years in reach}
+            for column in c.years
+        }
 
         def read(query: Query) -> Named:
             own = {column: names[column].found_in(query.text) for column in c.fields}
@@ -64,14 +68,11 @@ class RulesFilter(Filter[RulesConfig]):
 
         return read
 
-    def _years_covered(self, column: str, facts: TableValues) -> set[str]:
-        reach = range(self.config.years_back + 1)
-        return {str(int(value) - years) for value in facts.of(column) for years in reach}
-
     def _pairs(self, facts: TableValues, tools: Tools) -> dict[str, list[tuple[str, str]]]:
         """The names by column, and the value that each stands for."""
         pairs = {column: [(value, value) for value in facts.of(column)] for column in self.config.fields}
-        aliases = list(self._aliases(tools))
+        rows = () if self.config.aliases is None else tools.rows(self.config.aliases, _ALIAS_COLUMNS)
+        aliases = [(row["field"], row["value"], row["alias"]) for row in rows]
         if aliases and pairs and not any(column in pairs for column, _, _ in aliases):
             others = ", ".join(dict.fromkeys(column for column, _, _ in aliases))
             raise ConfigError(
@@ -83,9 +84,3 @@ class RulesFilter(Filter[RulesConfig]):
             if column in pairs and any(value == one for _, one in pairs[column]):
                 pairs[column].append((alias, value))
         return pairs
-
-    def _aliases(self, tools: Tools) -> Iterator[tuple[str, str, str]]:
-        if self.config.aliases is None:
-            return
-        for row in tools.rows(self.config.aliases, _ALIAS_COLUMNS):
-            yield row["field"], row["value"], row["alias"]

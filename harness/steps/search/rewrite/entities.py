@@ -39,7 +39,7 @@ _ORDINARY = frozenset(_ORDINARY_WORDS.split())
 _PIECE = re.compile(r"[^\s\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+|[\u3400-\u9fff]+")
 _EDGES = "\"'“”‘’()[]{}<>,;:!?*…"
 _INITIALS = re.compile(r"(?:[A-Z]\.)+")
-_SHORTENED = re.compile(r"(?:Inc|Corp|Co|Ltd|No|St|Mr|Mrs|Ms|Dr|vs)\.")
+_ABBREVIATION = re.compile(rf"{_INITIALS.pattern}|(?:Inc|Corp|Co|Ltd|No|St|Mr|Mrs|Ms|Dr|vs)\.")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 # Where one Chinese name ends and another thing begins; a rule of thumb in place of a segmenter.
 _CHINESE_BREAKS = re.compile(
@@ -114,7 +114,7 @@ def _by_capitals(text: str) -> list[tuple[int, str]]:
         else:
             found, run, joining = [*found, (at, run)], [], []
         ended = piece[0][-1] in ",;:!?" or piece[0].endswith("'s") or piece[0].endswith("’s")
-        first = piece[0][-1] in ".?!:" and not _is_abbreviation(piece[0])
+        first = piece[0][-1] in ".?!:" and not _ABBREVIATION.fullmatch(piece[0])
         if ended or first:
             found, run, joining = [*found, (at, run)], [], []
     return [(place, " ".join(words)) for place, words in [*found, (at, run)] if words]
@@ -127,10 +127,6 @@ def _names(word: str, first: bool) -> bool:
         # the pronoun and words at the beginning of a sentence; US and IT are written otherwise
         return len(word) > 1 and word.isupper() and not first
     return any(letter.isupper() or letter.isdigit() for letter in word)
-
-
-def _is_abbreviation(word: str) -> bool:
-    return bool(_INITIALS.fullmatch(word) or _SHORTENED.fullmatch(word))
 
 
 def _chinese(text: str) -> list[tuple[int, str]]:
