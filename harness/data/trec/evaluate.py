@@ -155,41 +155,30 @@ def _rank(
     run: Run, query: Numbers, rows: Ints | None, n_queries: int, depth: int | None, rules: Convention
 ) -> tuple[Ints, Ints]:
     """The ranked rows of every query, and their offsets."""
-    score: npt.NDArray[Any] = run.score
-    if rules.order == "given" and run.rank is not None:
-        score = -run.rank.astype(np.float64)
+    rank = run.rank if rules.order == "given" else None
+    score: npt.NDArray[Any] = run.score if rank is None else -rank.astype(np.float64)
     if rules.single_precision:
         score = single_precision(score)
 
-    ties = _id_order if rules.order == "score_then_id_descending" else None
-    if rules.order == "given" and run.rank is not None:
-        # a rank that several documents hold, such as a column of zeros, says nothing of their order
-        ties = _score_order
-
     def tie_key(chosen: Ints) -> npt.NDArray[Any]:
-        assert ties is not None
-        return ties(run, chosen if rows is None else rows[chosen])
+        """Where scores, or ids by their bytes, are among those chosen, lowest first; equals in one place."""
+        own = chosen if rows is None else rows[chosen]
+        if rank is not None:
+            # a rank that several documents hold, such as a column of zeros, says nothing of their order
+            return np.unique(run.score[own], return_inverse=True)[1]
+        ids = Ids.of(run.doc.take(own), run.source)
+        order = pc.rank(ids.names, sort_keys="ascending", tiebreaker="first")
+        return numbers_of(order).astype(np.int64)[ids.code]
 
+    tied = rank is not None or rules.order == "score_then_id_descending"
     ranked, offsets = rank_rows(
         query if rows is None else query[rows],
         n_queries,
         score if rows is None else score[rows],
         depth,
-        tie_key if ties else None,
+        tie_key if tied else None,
     )
     return ranked if rows is None else rows[ranked], offsets
-
-
-def _score_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
-    """Where the scores of some rows are among them, lowest first; equal scores are in one place."""
-    return np.unique(run.score[rows], return_inverse=True)[1]
-
-
-def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
-    """Where the document ids of some rows are in the order of their bytes."""
-    ids = Ids.of(run.doc.take(rows), run.source)
-    order = pc.rank(ids.names, sort_keys="ascending", tiebreaker="first")
-    return numbers_of(order).astype(np.int64)[ids.code]
 
 
 def _grade(run: Run, qrels: Qrels, ranked: PairRows, offsets: Ints, rules: Convention) -> Graded:
