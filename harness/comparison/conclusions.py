@@ -117,7 +117,8 @@ def _standings(
     matrix: ScoreMatrix, order: Sequence[str], regret: Mapping[str, float], units: Units, grounds: Grounds
 ) -> tuple[Standing, ...]:
     low, high = paired.bounds_of_means(matrix.values, units, grounds.options.level)
-    means, place = matrix.means, {name: at for at, name in enumerate(matrix.settings)}
+    means = matrix.means
+    place = {name: at for at, name in enumerate(matrix.settings)}
     return tuple(
         Standing(
             name,

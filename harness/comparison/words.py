@@ -217,7 +217,7 @@ def warning_lines(warnings: Sequence[ResultWarning]) -> list[str]:
     told = ((one.kind, one.text if one.text.endswith(".") else f"{one.text}.") for one in warnings)
     for kind, texts in by_key(told).items():
         lines += texts[:_SHOWN]
-        if more := len(texts) - _SHOWN if len(texts) > _SHOWN else 0:
+        if (more := len(texts) - _SHOWN) > 0:
             lines.append(f"{more} more on {kind}: the list warnings of record.json has all.")
     return lines
 

@@ -13,12 +13,12 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.judge.agreement import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
-from harness.judge.llm import LlmJudge, combine_grades, spread_of
+from harness.judge.llm import LlmJudge, spread_of
 from harness.judge.prompting import Example
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.models import Estimate, add
 from harness.store import Ledger
-from harness.values import Reporter
+from harness.values import Reporter, most_frequent
 
 
 class PanelConfig(PoolJudgeConfig):
@@ -128,11 +128,8 @@ class PanelJudge:
     def _combined(self, pair: Pair, answers: Sequence[PairGrade]) -> PairGrade:
         grades = tuple(one.judgment.grade for one in answers if one.judgment.grade is not None)
         enough = 2 * len(grades) > len(answers)
-        grade = None
-        if enough:
-            grade = (
-                median_low(grades) if self.config.combine == "median" else combine_grades(grades, "majority")
-            )
+        combined = median_low if self.config.combine == "median" else most_frequent
+        grade = combined(grades) if enough else None
         costs = [one.cost for one in answers if one.cost is not None]
         reason = next((one.reason for one in answers if one.judgment.grade is None), "")
         source = " ".join(one.judgment.source for one in answers)

@@ -71,20 +71,6 @@ Unit = Characters | Tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """The parts of ranked chunks that were not read before, disjoint and sorted by group and start.
-
-    ``group`` is a (query, document) pair, ``start`` and ``end`` are character offsets, ``part`` is the part
-    of a ranked chunk, all of them counted end to end.
-    """
-
-    group: Ints
-    start: Ints
-    end: Ints
-    part: Ints
-
-
-@dataclass(frozen=True, slots=True)
 class Trail:
     """The relevant spans of the scored queries, and where on the trail each was first read.
 
@@ -129,11 +115,11 @@ def read(chunk: Ints, offsets: Ints, spans: SpanQrels, chunks: ChunkTable, unit:
     counts = np.diff(chunks.part_offsets)[chunk]
     part, item_of = slices(chunks.part_offsets[chunk], counts), np.repeat(np.arange(len(chunk)), counts)
     part_start, part_end = chunks.part_start[part], chunks.part_end[part]
-    pieces = _first_read(item_group[item_of], part_start, part_end)
-    span, piece = _meet(group, relevant, pieces)
-    at = pieces.part[piece]
-    start = np.maximum(relevant.start[span], pieces.start[piece])
-    end = np.minimum(relevant.end[span], pieces.end[piece])
+    of_group, begin, until, of_part = _first_read(item_group[item_of], part_start, part_end)
+    span, piece = _meet(group, relevant, of_group, begin, until)
+    at = of_part[piece]
+    start = np.maximum(relevant.start[span], begin[piece])
+    end = np.minimum(relevant.end[span], until[piece])
     part_doc = chunks.doc[chunk][item_of]
     part_begin = unit.positions(chunks.doc_ids, part_doc, part_start)
     part_length = unit.positions(chunks.doc_ids, part_doc, part_end) - part_begin
@@ -200,18 +186,22 @@ def _lengths(spans: SpanQrels, unit: Unit) -> Floats:
     return lengths
 
 
-def _first_read(group: Ints, start: Ints, end: Ints) -> Pieces:
-    """The text of each part of a ranked item (in reading order) that no earlier part has shown."""
+def _first_read(group: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """The text of each part of a ranked item (in reading order) that no earlier part has shown.
+
+    It is given in pieces, disjoint and sorted by group and start: their groups, where they start and end, and
+    the part of a ranked item that each is of.
+    """
     parts = np.flatnonzero(group >= 0)
     interval, segment, of_group, starts, ends = elementary(group[parts], start[parts], end[parts])
     shown, first = np.unique(segment, return_index=True)
-    return Pieces(of_group[shown], starts[shown], ends[shown], parts[interval[first]])
+    return of_group[shown], starts[shown], ends[shown], parts[interval[first]]
 
 
-def _meet(group: Ints, spans: SpanQrels, pieces: Pieces) -> tuple[Ints, Ints]:
-    """All pairs of a span and a piece of its group that share a character."""
-    width = int(max(pieces.end.max(initial=0), spans.end.max(initial=0))) + 1
-    first = np.searchsorted(pieces.group * width + pieces.end, group * width + spans.start, side="right")
-    last = np.searchsorted(pieces.group * width + pieces.start, group * width + spans.end, side="left")
+def _meet(group: Ints, spans: SpanQrels, of_group: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """All pairs of a span and a piece, ``start`` to ``end``, of its group that share a character."""
+    width = int(max(end.max(initial=0), spans.end.max(initial=0))) + 1
+    first = np.searchsorted(of_group * width + end, group * width + spans.start, side="right")
+    last = np.searchsorted(of_group * width + start, group * width + spans.end, side="left")
     counts = np.maximum(last - first, 0)
     return np.repeat(np.arange(len(spans)), counts), slices(first, counts)

@@ -112,7 +112,8 @@ def loss_table(rows: Sequence[LossRow], headline: str = "", words: Mapping[str, 
     ``headline`` is the measure that settings are compared by, '' if that is not to be said. A route with the
     same losses as a setting or an earlier route is left out. ``words``: how settings and routes are called.
     """
-    means, measure = said_once(mean_losses(rows), _in_decimals), rows[0].measure
+    means = said_once(mean_losses(rows), _in_decimals)
+    measure = rows[0].measure
     notes = []
     if headline not in ("", measure):
         notes.append(

@@ -82,9 +82,6 @@ class ContextRecall(LlmMeasure):
         return self.score(case, sum(found) / len(found), {"sentences": judged(sentences, found)})
 
 
-HIGHEST = 2
-
-
 class ContextRelevance(LlmMeasure):
     """Whether what was read holds what the question asks for; no golden answer is needed."""
 
@@ -106,7 +103,7 @@ class ContextRelevance(LlmMeasure):
         """Ask n times."""
         item = (case.query.text, (joined(case.texts),))
         grades = yield from ask(RELEVANCE, item, samples=self.samples)
-        return self.score(case, sum(grades) / len(grades) / HIGHEST, {"grades": grades})
+        return self.score(case, sum(grades) / len(grades) / 2, {"grades": grades})
 
 
 class ContextEntityRecall(LlmMeasure):

@@ -103,7 +103,8 @@ class AnswerCorrectness(LlmMeasure):
             (against,) = yield from verdicts(CONTRADICTED, [[case.reference]], texts, needed=False)
             for one, verdict in zip(wrong, against, strict=False):
                 one["contradicts"] = int(verdict)
-        true, wrong_or_missed = sum(right), right.count(False) + covered.count(False)
+        true = sum(right)
+        wrong_or_missed = right.count(False) + covered.count(False)
         f1 = true / (true + wrong_or_missed / 2) if true else 0.0
         details: dict[str, Any] = {"statements": statements, "reference": reference, "f1": f1}
         if not cosines:
