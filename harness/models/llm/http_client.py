@@ -59,19 +59,14 @@ class Secret:
         if not cleaned.isascii():
             # half a character, which JSON may hold and no file can
             cleaned = cleaned.encode("utf-8", "replace").decode()
-        if self._pattern is not None:
-            cleaned = self._covered(cleaned, self._pattern)
-        return cleaned if longest is None else cleaned[:longest]
-
-    def _covered(self, text: str, pattern: re.Pattern[str]) -> str:
         parts: list[str] = []
         end = 0
-        for found in pattern.finditer(text):
+        for found in self._pattern.finditer(cleaned) if self._pattern else ():
             # matches overlap: those of one copy of the key make one mark
             if found.start() > end or not parts:
-                parts += [text[end : found.start()], MARK]
+                parts += [cleaned[end : found.start()], MARK]
             end = max(end, found.end(1))
-        return "".join([*parts, text[end:]])
+        return "".join([*parts, cleaned[end:]])[:longest]
 
 
 class Connection:
