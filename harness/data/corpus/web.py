@@ -57,8 +57,9 @@ class _Flow:
         self._in_item = False
 
     def end(self) -> None:
-        """End the running text."""
-        text = _tidy("".join(self._line))
+        """End the running text: lines without blanks around them, each blank once."""
+        lines = (re.sub(r"[ \t]+", " ", line).strip(" ") for line in "".join(self._line).split("\n"))
+        text = "\n".join(lines).strip("\n")
         self._line.clear()
         (self._blocks.item if self._in_item and text else self._blocks.add)(text)
         if text:
@@ -123,12 +124,6 @@ def _is_hidden(element: Any) -> bool:
         or element.has_attr("hidden")
         or (isinstance(style, str) and _HIDDEN.search(style) is not None)
     )
-
-
-def _tidy(text: str) -> str:
-    """Lines without blanks around them, each blank once."""
-    lines = (re.sub(r"[ \t]+", " ", line).strip(" ") for line in text.split("\n"))
-    return "\n".join(lines).strip("\n")
 
 
 def _inline(element: Any) -> str:

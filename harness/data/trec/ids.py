@@ -70,7 +70,11 @@ class DocIds:
         if not len(rows):
             # a column without rows may have no chunk, of which arrow takes nothing, not even no rows
             return _NO_TEXT
-        return _one_array(self.values.take(column_of(rows if self.code is None else self.code[rows])))
+        found = self.values.take(column_of(rows if self.code is None else self.code[rows]))
+        whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        if isinstance(whole, pa.ChunkedArray):
+            return whole.chunk(0) if whole.num_chunks else _NO_TEXT
+        return whole
 
     def prints(self, rows: Rows = None) -> Prints:
         """The fingerprints of some rows."""
@@ -266,10 +270,3 @@ def _text(names: Any, source: str) -> Any:
     except pa.ArrowInvalid as error:
         raise TrecError(f"{source}: a query id is not UTF-8 text; the file may be damaged") from error
     return names
-
-
-def _one_array(strings: Any) -> Any:
-    whole = strings.combine_chunks() if isinstance(strings, pa.ChunkedArray) else strings
-    if isinstance(whole, pa.ChunkedArray):
-        return whole.chunk(0) if whole.num_chunks else _NO_TEXT
-    return whole
