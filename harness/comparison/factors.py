@@ -202,7 +202,7 @@ def _contrasts(
     grounds: Grounds,
     sensitivity: LabelSensitivity | None,
 ) -> list[Comparison]:
-    """The contrasts of the two halves of settings that are ``planned``, called ``names``, as one family."""
+    """The planned contrasts, each of the first half of its settings with the second, as one family."""
     units = units_of(matrix.clusters, len(matrix.query_ids))
     family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
     rows = np.vstack([_halves(matrix, compared) for compared in planned])

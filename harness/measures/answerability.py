@@ -99,12 +99,13 @@ def _resampled(high: Floats, low: Floats, seed: int, resamples: int) -> Floats:
     below, not_above = (np.searchsorted(low, high, side=side) for side in ("left", "right"))
     rows, wins = max(1, _BLOCK_DRAWS // (len(high) + len(low))), []
     for first in range(0, resamples, rows):
-        times, before = _drawn(len(high), len(low), min(rows, resamples - first), seed, first)
+        draw = _drawn if rows >= resamples else _drawn.__wrapped__
+        times, before = draw(len(high), len(low), min(rows, resamples - first), seed, first)
         wins.append(np.einsum("hr,hr->r", times, before[below] + before[not_above]))
     return np.concatenate(wins) / (2 * len(high) * len(low))
 
 
-@lru_cache(maxsize=2)  # settings draw from as many queries
+@lru_cache(maxsize=1)  # settings draw from as many queries; more blocks than one are too large to keep
 def _drawn(n_high: int, n_low: int, resamples: int, seed: int, first: int) -> tuple[Ints, Ints]:
     """Resamples from the ``first`` on: how often each place of one side is in them, [n_high, resamples].
 

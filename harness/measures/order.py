@@ -34,7 +34,7 @@ def rank_grouped(
     score: Floats, offsets: Ints, depth: int | None, tie_key: TieKey | None = None
 ) -> tuple[Ints, Ints]:
     """The same where the rows are query by query, query i's from ``offsets[i]`` on."""
-    if _first_or(score[1:] < score[:-1], offsets).all():
+    if _first_or_flagged(score[1:] < score[:-1], offsets).all():
         return head(offsets, depth)
     # in rectangular blocks of queries of similar length, so that one call sorts many
     counts = np.diff(offsets)
@@ -66,11 +66,11 @@ def group_rows(query: AnyArray, n_queries: int) -> tuple[Ints | None, Ints]:
 
 def tie_groups(score: Floats, offsets: Ints) -> Ints:
     """For ordered scores, laid end to end, the number of each one's group of equals within its query."""
-    return np.cumsum(_first_or(score[1:] != score[:-1], offsets)) - 1
+    return np.cumsum(_first_or_flagged(score[1:] != score[:-1], offsets)) - 1
 
 
-def _first_or(flags: Bools, offsets: Ints) -> Bools:
-    """Whether each is the first of its query, or has a flag; ``flags`` are of all but the very first."""
+def _first_or_flagged(flags: Bools, offsets: Ints) -> Bools:
+    """Whether each is the first of its query or has a flag; ``flags`` are those of all but the very first."""
     found = np.append(True, flags)[: offsets[-1]]
     found[offsets[:-1][np.diff(offsets) > 0]] = True
     return found

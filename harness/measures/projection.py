@@ -136,10 +136,10 @@ class ChunkGrades:
 
     def rows_of(self, query: Ints, chunk: Ints) -> Ints:
         """The row of each (query, chunk), -1 if it is unjudged."""
-        return place_of(query * self.n_chunks + chunk, self.query * self.n_chunks + self.chunk)
+        return place_in_rising(query * self.n_chunks + chunk, self.query * self.n_chunks + self.chunk)
 
 
-def place_of(numbers: Ints, ordered: Ints) -> Ints:
+def place_in_rising(numbers: Ints, ordered: Ints) -> Ints:
     """For every number its place among others that rise, -1 for one that is not there."""
     if not len(ordered):
         return np.full(len(numbers), -1, dtype=np.int64)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from harness.measures.ragged import AnyArray, Bools, Floats, Ints, place_in
+from harness.measures.ragged import AnyArray, Bools, Ints, place_in
 from harness.values import Judgment
 
 PADDING = (100, 250, 700)
@@ -53,7 +53,7 @@ class SpanQrels(Spans):
     over all queries: spans of one query with the same non-empty name share a number, any other span has its
     own. ``unscored`` are the spans that have no grade, as a judgment failed: they may hold any. ``answer``
     [S, 2] is the part of each span that answers, start and end; both -1 if the span names none. None if no
-    span does. ``ideals`` holds what the best readings of these spans earn, by measure, once one has asked.
+    span does.
     """
 
     query_ids: tuple[str, ...]
@@ -61,7 +61,6 @@ class SpanQrels(Spans):
     evidence: Ints
     unscored: Spans
     answer: Ints | None = None
-    ideals: dict[Hashable, Floats] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property
     def n_evidence(self) -> int:

@@ -29,7 +29,7 @@ from harness.measures.ragged import (
 from harness.measures.ranked import Graded, Hits
 from harness.measures.table import FAMILIES, parse_measure
 from harness.measures.text_ndcg import RankedTokens
-from harness.measures.trail import Characters, TokenBoundaries, Tokens, Trail, Unit, read
+from harness.measures.trail import Characters, Ideals, TokenBoundaries, Tokens, Trail, Unit, read
 from harness.values import Chunk, Judgment, Query, Ranking
 
 Unanswerable = Literal["nan", "zero"]
@@ -110,6 +110,7 @@ class Scorer:
         self._tokens = None if token_boundaries is None else Tokens(token_boundaries)
         self._chunk_tokens = chunk_tokens
         self._known: dict[tuple[bytes, Measure], Floats] = {}
+        self._known_ideals: dict[str, Ideals] = {}
 
     def against(self, spans: SpanQrels) -> Scorer:
         """The same queries and chunks with other spans; itself with its own, which it has scored."""
@@ -118,7 +119,7 @@ class Scorer:
         other = copy(self)
         for name in ("grades", "_ideals"):
             other.__dict__.pop(name, None)
-        other._known = {}
+        other._known, other._known_ideals = {}, {}
         other.spans = spans.for_queries(self.query_ids)
         return other
 
@@ -166,7 +167,7 @@ class Scorer:
         for measure in missing:
             how = FAMILIES[measure.family].reads
             if how in ("characters", "tokens") and how not in read_as:
-                read_as[how] = read(chunk, offsets, self.spans, self.chunks, self.unit_of(measure))
+                read_as[how] = self._read(chunk, offsets, measure)
         if self._chunk_tokens is not None:
             read_as["lengths"] = RankedTokens(self._chunk_tokens[chunk].astype(np.int64), offsets)
         new = compute(graded, missing, self._unanswerable, read_as, self._answerable)
@@ -178,7 +179,11 @@ class Scorer:
         """The relevant text of every query with nothing read of it, in the unit of a measure."""
         nothing = np.zeros(0, dtype=np.int64)
         offsets = np.zeros(len(self.queries) + 1, dtype=np.int64)
-        return read(nothing, offsets, self.spans, self.chunks, self.unit_of(measure))
+        return self._read(nothing, offsets, measure)
+
+    def _read(self, chunk: Ints, offsets: Ints, measure: Measure) -> Trail:
+        ideals = self._known_ideals.setdefault(FAMILIES[measure.family].reads, {})
+        return read(chunk, offsets, self.spans, self.chunks, self.unit_of(measure), ideals)
 
     def unit_of(self, measure: Measure) -> Unit:
         """What a measure counts text in; raises ValueError for tokens without a tokenizer."""

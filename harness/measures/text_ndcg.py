@@ -59,10 +59,9 @@ def ideal_gain(trail: Trail, budget: int, L: int) -> Floats:
     overlap, their densities add up, so it is characters, not spans, that are put in order: no trail of text
     can earn more.
     """
-    known, key = trail.judged.ideals, (trail.unit, budget, L)
-    if key not in known:
-        known[key] = _ideal_gain(trail, budget, L)
-    return known[key]
+    if (budget, L) not in trail.ideals:
+        trail.ideals[budget, L] = _ideal_gain(trail, budget, L)
+    return trail.ideals[budget, L]
 
 
 def _ideal_gain(trail: Trail, budget: int, L: int) -> Floats:

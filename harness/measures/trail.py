@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.measures.projection import ChunkTable, place_of
+from harness.measures.projection import ChunkTable, place_in_rising
 from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import (
     AnyArray,
@@ -68,6 +68,7 @@ class Tokens:
 
 Unit = Characters | Tokens
 """Turns offsets within documents into positions; the length of a text is a difference of positions."""
+Ideals = dict[tuple[int, int], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Trail:
     the chunk it was read in. ``offsets`` [Q + 1]
     delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking,
     ``item_chunk`` [N] the rows of the ranked ones. ``judged`` are all judged spans, those of grade 0 too.
+    ``ideals`` holds what the best reading of each query earns, by budget and discount, once it is known.
     """
 
     spans: SpanQrels
@@ -97,6 +99,7 @@ class Trail:
     chunks: ChunkTable
     unit: Unit
     judged: SpanQrels
+    ideals: Ideals
 
     @property
     def n_queries(self) -> int:
@@ -104,12 +107,22 @@ class Trail:
         return len(self.offsets) - 1
 
 
-def read(chunk: Ints, offsets: Ints, spans: SpanQrels, chunks: ChunkTable, unit: Unit) -> Trail:
-    """Lay the trail of every query of ``spans``: the ranked rows of ``chunks``, delimited by ``offsets``."""
+def read(
+    chunk: Ints,
+    offsets: Ints,
+    spans: SpanQrels,
+    chunks: ChunkTable,
+    unit: Unit,
+    ideals: Ideals | None = None,
+) -> Trail:
+    """Lay the trail of every query of ``spans``: the ranked rows of ``chunks``, delimited by ``offsets``.
+
+    ``ideals`` are those of other rankings, with the same spans and unit.
+    """
     relevant = spans.take(np.flatnonzero(spans.grade > 0))
     groups, group = np.unique(relevant.query * len(spans.doc_ids) + relevant.doc, return_inverse=True)
     item_doc = place_in(chunks.doc_ids, spans.doc_ids)[chunks.doc[chunk]] if len(chunk) else chunk
-    there = place_of(owners(offsets) * len(spans.doc_ids) + item_doc, groups)
+    there = place_in_rising(owners(offsets) * len(spans.doc_ids) + item_doc, groups)
     item_group = np.where(item_doc >= 0, there, -1)
     # a chunk is read part by part, so the trail is one of parts
     counts = np.diff(chunks.part_offsets)[chunk]
@@ -140,6 +153,7 @@ def read(chunk: Ints, offsets: Ints, spans: SpanQrels, chunks: ChunkTable, unit:
         chunks=chunks,
         unit=unit,
         judged=spans,
+        ideals={} if ideals is None else ideals,
     )
 
 

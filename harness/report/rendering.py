@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from types import NoneType
 from typing import Any, TextIO
 
 from harness.report.tables import Table, to_text
@@ -26,6 +27,8 @@ _LOOKALIKE = re.compile(r"\\+(?=x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 _ESCAPE = re.compile(r"(\\+)(x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 
 
+# what needs no quotes
+_NUMBERS = {int, float, NoneType}
 # what a cell is quoted for
 _QUOTED = re.compile('[,"\n]').search
 
@@ -43,7 +46,16 @@ def write_csv(out: TextIO, columns: Sequence[str], lines: Iterable[Sequence[Any]
     These are the lines of the module ``csv``, which would look anew at every letter of what repeats.
     """
     for line in chain((columns,), lines):
-        row = ",".join([_quoted(value) if value.__class__ is str else str(cell(value)) for value in line])
+        row = ",".join(
+            [
+                _quoted(value)
+                if isinstance(value, str)
+                else str(cell(value))
+                if value.__class__ in _NUMBERS
+                else _in_quotes(str(cell(value)))
+                for value in line
+            ]
+        )
         out.write(f"{row}\n" if row else '""\n')
 
 
@@ -63,7 +75,11 @@ def cell(value: Any) -> Any:
 
 @lru_cache(maxsize=8192)  # names and passages repeat in many rows
 def _quoted(value: str) -> str:
-    text = _text_cell(value)
+    return _in_quotes(_text_cell(value))
+
+
+def _in_quotes(text: str) -> str:
+    """The text, in quotes where they are needed."""
     return '"{}"'.format(text.replace('"', '""')) if _QUOTED(text) else text
 
 

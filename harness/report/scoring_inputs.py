@@ -13,7 +13,7 @@ from harness.report.rows.scores import QueryRow
 from harness.report.stored import Row, damaged, read_as, read_rows
 from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Span, Split
 
-Cuts = tuple[str, Iterable[tuple[str, Sequence[Span]]]]
+ChunkPlaces = tuple[str, Iterable[tuple[str, Sequence[Span]]]]
 """A name of a chunking, and the document and the spans of each of its chunks, its own place the last."""
 SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
 
@@ -77,7 +77,7 @@ def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
     return rankings
 
 
-def offset_rows(cut: Mapping[str, Cuts]) -> Iterator[ChunkOffsetRow]:
+def offset_rows(cut: Mapping[str, ChunkPlaces]) -> Iterator[ChunkOffsetRow]:
     """The chunks of every setting, or the setting before it that has the same ones."""
     first: dict[str, str] = {}
     for setting, (key, chunks) in cut.items():

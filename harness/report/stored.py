@@ -174,7 +174,7 @@ def _rows(path: Path, spec: TableSpec[Any], keep: Kept) -> Iterator[tuple[int, R
 def _chosen(
     block: Sequence[Sequence[str]], keep: Sequence[tuple[int, Callable[[str], bool]]]
 ) -> Sequence[int]:
-    """The places of the records to keep, by what cells of some columns hold."""
+    """The places of the records to keep, whose cells are all wanted."""
     chosen: Sequence[int] = range(len(block))
     for column, wanted in keep:
         cells = {cell for cell in {record[column] for record in block} if wanted(cell)}

@@ -19,7 +19,7 @@ from harness.report.rows.answers import ReplyPassageRow
 from harness.report.rows.labels import JudgmentRow
 from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
-from harness.report.scoring_inputs import Cuts, offset_rows
+from harness.report.scoring_inputs import ChunkPlaces, offset_rows
 from harness.report.stored import PACKED, RECORD
 from harness.values import NOT_SCORED, Query, QueryScore, Ranking, RunRecord
 
@@ -51,7 +51,8 @@ class Results:
     those of all other tables, each written to the file that its class declares. ``extras`` maps query ids to
     what the query file says besides, ``clusters`` to what a query is tested with. ``verdict`` is the verdict
     as plain values, with its ``sentences``, and ``concluded`` the verdict itself, None if there is none.
-    ``cut`` maps a setting to a name of its chunking, which settings with the same chunks share, and to these.
+    ``cut`` maps a setting to a name of its chunking, which settings with the same chunks share, and to these;
+    they can be gone through once.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Results:
     clusters: Mapping[str, str] = field(default_factory=dict)
     verdict: Mapping[str, Any] = field(default_factory=dict)
     concluded: Any = None
-    cut: Mapping[str, Cuts] = field(default_factory=dict)
+    cut: Mapping[str, ChunkPlaces] = field(default_factory=dict)
 
     def of(self, row: type[R]) -> list[R]:
         """The rows of one of the other tables."""

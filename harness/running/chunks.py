@@ -205,7 +205,9 @@ def _examined(
         lengths = context.prepared.lengths.pop(key, None)
         if lengths is None:
             lengths = steps.token_lengths([chunk.text for chunk in chunks], tokenizer)
-        shown = by_key((chunk.doc_id, chunk.spans) for chunk in chunks)
+        by_document = by_key((chunk.doc_id, chunk) for chunk in chunks)
+        # one document's at a time: those of a million chunks take hundreds of megabytes
+        shown = {doc_id: (chunk.spans for chunk in its) for doc_id, its in by_document.items()}
         health = steps.examine(shown, lengths, outlines(corpus, context), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": health}
         context.artifacts.put("chunk_health", examined_key, stored)

@@ -289,7 +289,7 @@ class Context:
         return store.CollectionFolders(self.cache.chroma, self.faults)
 
     def values(self, what: str, path: Path) -> KeyValue:
-        """The cache of what a model computed, to be closed after use."""
+        """A file of the cache with many small values, to be closed after use."""
         return KeyValue(path, self.faults, what)
 
     @contextmanager

@@ -60,7 +60,7 @@ class CacheLayout:
 
     @property
     def values(self) -> tuple[Path, ...]:
-        """The folders of the files with vectors and scores."""
+        """The folders of the files with vectors, scores and orders."""
         return self.base / "vectors", self.base / "scores", self.paid
 
     def vectors(self, fingerprint: str) -> Path:

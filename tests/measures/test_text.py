@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.measures import score, text_ndcg
+from harness.measures import SpanQrels, score, text_ndcg
 from harness.measures.trail import Tokens
 from tests.measures.build import characters, chunk, grid, query, ranking, span, value
 from tests.measures.test_projection import chunk_lists, judgments
@@ -97,6 +97,32 @@ def test_a_character_of_several_tokens_is_as_long_as_these():
     # a character of 2 tokens, one of 1, one of 3: they end after 2, 3 and 6 tokens
     unit = Tokens(lambda _: [0, 0, 1, 2, 2, 2, 3])
     assert unit.positions(["d"], np.zeros(4, np.int64), np.arange(4)).tolist() == [0, 2, 3, 6]
+
+
+class Boundaries:
+    """Where tokens begin, by an object that has no hash."""
+
+    __hash__ = None
+
+    def __init__(self, step):
+        self.step = step
+
+    def __call__(self, doc_id):
+        return range(0, 31, self.step)
+
+
+def test_one_set_of_judgments_is_scored_by_several_tokenizers():
+    judged = [span("q", "d", 5, 15, 2), span("q", "d", 20, 22, 3)]
+    given, chunks = ([ranking("q", B, A)], [query("q")]), [A, B, C]
+
+    def value_by(spans, step):
+        found = score(*given, spans, chunks, ["ndcg_text_tokens@9"], token_boundaries=Boundaries(step))
+        return found.values[0, 0]
+
+    shared = SpanQrels.from_judgments(judged)
+    alone = [value_by(judged, step) for step in (1, 5)]
+    assert [value_by(shared, step) for step in (1, 5)] == alone
+    assert alone[0] != alone[1]
 
 
 def test_one_token_a_character_is_the_same_as_characters():

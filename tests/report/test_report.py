@@ -5,6 +5,8 @@ import gzip
 import io
 import json
 from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -61,6 +63,15 @@ def test_text_that_a_spreadsheet_would_run_is_made_harmless(text):
 def test_numbers_stay_numbers():
     text = to_csv(["a", "b", "c", "d"], [{"a": -1.5, "b": None, "c": 3, "d": True}])
     assert text == "a,b,c,d\n-1.5,,3,yes\n"
+
+
+def test_whatever_a_cell_holds_it_is_one_cell():
+    kind = StrEnum("kind", {"ONE": "a,b"})
+    cells = {"a": kind.ONE, "b": (1, 2), "c": Path("x,y"), "d": 'say "no"', "e": "two\nlines", "f": ""}
+    (_, found) = csv.reader(io.StringIO(to_csv(list(cells), [cells])))
+    assert found == ["a,b", "(1, 2)", "x,y", 'say "no"', "two\nlines", ""]
+    # a row of one empty cell is no empty line
+    assert to_csv(["a"], [{"a": ""}]) == 'a\n""\n'
 
 
 @given(st.lists(st.floats(allow_nan=False), max_size=40))

@@ -132,7 +132,7 @@ class LlmStepConfig(ModelConfig, ABC):
 
     @field_serializer("prompt", check_fields=False)
     def _named(self, prompt: Prompt) -> str:
-        return prompt._asked_for
+        return prompt.asked_for
 
 
 @dataclass(frozen=True, slots=True)

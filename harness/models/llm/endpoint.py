@@ -20,7 +20,7 @@ _SECRET_HEADER = re.compile(r"(?i)auth|cookie|credential|password|secret|token|(
 # Headers and fields that say who asks: they do not change an answer.
 _WHO_ASKS = {"http-referer", "referer", "x-title", "user-agent", "openai-organization", "openai-project"}
 _BOOKKEEPING = {"metadata", "prompt_cache_key", "safety_identifier", "service_tier", "store", "user"}
-SENT = (
+SET_BY_OWN_KEYS = (
     *("model", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "reasoning_effort"),
     "top_logprobs",
 )
@@ -208,7 +208,7 @@ class Endpoint(HttpEndpoint):
         "max_tokens_field": "use max_completion_tokens instead of max_tokens if the endpoint uses that name."
     }
     own_fields: ClassVar[Mapping[str, str]] = {
-        **{name: f"set endpoint.{name}" for name in SENT},
+        **{name: f"set endpoint.{name}" for name in SET_BY_OWN_KEYS},
         "messages": "they come from the prompt",
         "logprobs": "set endpoint.top_logprobs",
         "response_format": "set endpoint.structured",

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from harness.models.llm.endpoint import SENT
+from harness.models.llm.endpoint import SET_BY_OWN_KEYS
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values import LlmError
 
@@ -37,7 +37,7 @@ _NO_CREDIT = ("credit balance is too low", "insufficient balance", "余额不足
 # The provider, or a proxy in between, gave up waiting for an answer that may have been made.
 _GAVE_UP_WAITING = {408, 504, 524}
 # What a request holds, and the key of the configuration that decides it.
-_KEYS = {**{name: f"endpoint.{name}" for name in SENT}, "logprobs": "endpoint.top_logprobs"}
+_KEYS = {**{name: f"endpoint.{name}" for name in SET_BY_OWN_KEYS}, "logprobs": "endpoint.top_logprobs"}
 
 
 @dataclass(eq=False)

@@ -85,7 +85,11 @@ class Prompt(StageConfig):
     system: str = Field("", description="The system message; may be empty.")
     user: str = Field(description="The user message.")
     _asked_for: str = PrivateAttr("")
-    """The built-in name or the path by which a configuration names it."""
+
+    @property
+    def asked_for(self) -> str:
+        """The built-in name or the path by which a configuration names it."""
+        return self._asked_for
 
     @property
     def name(self) -> str:

@@ -10,16 +10,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.measures import Bools, Floats, Ints, Measure, Scorer, discount, overlapping
-from harness.running.context import program_key
 from harness.running.evaluate.segments import EvidenceSegments, Paying
 from harness.store import KeyValue
 from harness.values import Ranking
 
 Orders = Mapping[str, Sequence[str]]
 """Chunk ids by query."""
+# Raised whenever the same evidence and chunks may get other orders or bounds than before.
+_VERSION = 1
+# queries that are looked up, found and stored together
+_AT_ONCE = 200
 _Asked = tuple[int, tuple[int, ...]]
 # numbers of chunks by rate and by gain, and the gain that no order exceeds
-_Orders = tuple[list[int], list[int], float]
+_Found = tuple[list[int], list[int], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,8 @@ class Best:
 class Oracle:
     """Finds the best orders of the chunks of a scorer by a measure, each set of chunks once.
 
-    ``measure`` is an ``ndcg_evidence`` or an ``ndcg_text``, of characters or tokens. ``stored`` has what the
-    same program has found before.
+    ``measure`` is an ``ndcg_evidence`` or an ``ndcg_text``, of characters or tokens. ``stored`` has what
+    was found before.
     """
 
     def __init__(self, scorer: Scorer, measure: Measure, stored: KeyValue | None = None) -> None:
@@ -43,8 +46,7 @@ class Oracle:
         self._query_ids = scorer.query_ids
         self._scorer, self._unit, self._stored = scorer, scorer.unit_of(measure), stored
         self._rows: dict[int, tuple[Ints, Ints]] = {}
-        self._known: dict[_Asked, _Orders] = {}
-        self._digests: dict[int, bytes] = {}
+        self._known: dict[_Asked, _Found] = {}
         spans = scorer.spans
         relevant = np.flatnonzero(spans.grade > 0)
         span, chunk, _ = overlapping(spans.take(relevant), scorer.chunks)
@@ -79,31 +81,30 @@ class Oracle:
 
     def _find(self, asked: Sequence[_Asked]) -> None:
         """Find the orders of these queries and chunks, as far as they are not stored."""
-        keys = [self._key(*one) for one in asked]
-        stored = {} if self._stored is None else self._stored.get(keys)
-        new: dict[bytes, bytes] = {}
-        for one, key in zip(asked, keys, strict=True):
-            if key not in stored:
-                stored[key] = new[key] = json.dumps(self._of(*one)).encode()
-            self._known[one] = json.loads(stored[key])
-        if self._stored is not None:
-            self._stored.put(new)
+        for begin in range(0, len(asked), _AT_ONCE):
+            part = asked[begin : begin + _AT_ONCE]
+            # made anew for each part: all queries' at once would take kilobytes a judgment
+            made = {at: self._evidence(at) for at, _ in part}
+            keys = [self._key(made[at], allowed) for at, allowed in part]
+            stored = {} if self._stored is None else self._stored.get(keys)
+            new: dict[bytes, bytes] = {}
+            for (at, allowed), key in zip(part, keys, strict=True):
+                if key not in stored:
+                    stored[key] = new[key] = json.dumps(self._of(made[at], allowed)).encode()
+                self._known[at, allowed] = json.loads(stored[key])
+            if self._stored is not None:
+                self._stored.put(new)
 
-    def _key(self, at: int, allowed: Sequence[int]) -> bytes:
+    def _key(self, evidence: EvidenceSegments, allowed: Sequence[int]) -> bytes:
         """All that the orders depend on; names of chunks and documents are not part of it."""
-        if at not in self._digests:
-            columns = self._evidence(at).columns
-            facts = program_key(), self._paying, [column.shape for column in columns]
-            content = repr(facts).encode() + b"".join(column.tobytes() for column in columns)
-            self._digests[at] = hashlib.sha256(content).digest()
-        return hashlib.sha256(self._digests[at] + repr(allowed).encode()).digest()
+        columns = evidence.columns
+        facts = _VERSION, self._paying, allowed, [column.shape for column in columns]
+        return hashlib.sha256(repr(facts).encode() + b"".join(one.tobytes() for one in columns)).digest()
 
     def _evidence(self, at: int) -> EvidenceSegments:
-        # made anew for each set of chunks: all queries' at once would take kilobytes a judgment
         return EvidenceSegments.of(self._scorer, *self._rows[at], self._unit, self._paying)
 
-    def _of(self, at: int, allowed: Sequence[int]) -> _Orders:
-        evidence = self._evidence(at)
+    def _of(self, evidence: EvidenceSegments, allowed: Sequence[int]) -> _Found:
         # one chunk has one order
         ways = (True, False) if len(allowed) > 1 else (True,)
         orders = [greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in ways]

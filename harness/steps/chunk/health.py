@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,7 @@ def token_lengths(texts: Sequence[str], tokenizer: Tokenizer) -> NDArray[np.int3
 
 
 def examine(
-    shown: Mapping[str, Sequence[Sequence[Span]]],
+    shown: Mapping[str, Iterable[Sequence[Span]]],
     lengths: NDArray[np.int32],
     outlines: Mapping[str, Outline],
     window: int,
@@ -96,8 +96,9 @@ def examine(
         return {}
     low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))
     cut_ends, tables_cut, covered, twice = 0, 0, 0, 0
-    for doc_id, chunks in shown.items():
-        outline, ends = outlines[doc_id], np.array([spans[-1][1] for spans in chunks], dtype=np.int64)
+    for doc_id, spans_of_chunks in shown.items():
+        outline, chunks = outlines[doc_id], list(spans_of_chunks)
+        ends = np.array([spans[-1][1] for spans in chunks], dtype=np.int64)
         spans = np.array(sorted(span for its in chunks for span in its), dtype=np.int64)
         cut_ends += _inside(ends, outline.sentences)
         tables_cut += _not_whole(outline.tables, spans)

@@ -58,6 +58,16 @@ class TermsConfig(StageConfig):
         self._synonyms = _text_of("synonyms", self.synonyms)
         return self
 
+    @property
+    def dictionary_text(self) -> str:
+        """The text of ``user_dictionary``, '' for none."""
+        return self._dictionary
+
+    @property
+    def synonyms_text(self) -> str:
+        """The text of ``synonyms``, '' for none."""
+        return self._synonyms
+
 
 def _text_of(key: str, path: Path | None) -> str:
     if path is None:
@@ -127,8 +137,8 @@ class Terms:
     """Passages and queries as a configuration reads them."""
 
     def __init__(self, config: TermsConfig) -> None:
-        self._analyser = Analyser(config.analyser, config.stop_words, config._dictionary)
-        self._synonyms = Synonyms.parse(config._synonyms, str(config.synonyms), self._analyser.terms)
+        self._analyser = Analyser(config.analyser, config.stop_words, config.dictionary_text)
+        self._synonyms = Synonyms.parse(config.synonyms_text, str(config.synonyms), self._analyser.terms)
 
     @property
     def identity(self) -> Identity:
