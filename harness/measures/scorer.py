@@ -117,7 +117,7 @@ class Scorer:
         if spans is self.spans:
             return self
         other = copy(self)
-        for name in ("grades", "_ideals"):
+        for name in ("grades", "_best_grades"):
             other.__dict__.pop(name, None)
         other._known, other._known_ideals = {}, {}
         other.spans = spans.for_queries(self.query_ids)
@@ -129,7 +129,7 @@ class Scorer:
         return project(self.spans, self.chunks, self._projection)
 
     @cached_property
-    def _ideals(self) -> tuple[tuple[Ints, Ints], ...]:
+    def _best_grades(self) -> tuple[tuple[Ints, Ints], ...]:
         """The grades of best rankings and their offsets: of what there is to find, of chunks, of whole ones.
 
         The first has every evidence, whether or not any chunk stands for it; the others have it once, at the
@@ -149,7 +149,7 @@ class Scorer:
         """
         wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
         chunk, offsets = lay_out(rankings, self.query_ids, self.chunks.rows())
-        graded, items = _grade(chunk, offsets, self.spans, self.grades, self._ideals)
+        graded, items = _grade(chunk, offsets, self.spans, self.grades, self._best_grades)
         return ScoreTable(
             self.query_ids,
             wanted,

@@ -69,6 +69,7 @@ class Tokens:
 Unit = Characters | Tokens
 """Turns offsets within documents into positions; the length of a text is a difference of positions."""
 Ideals = dict[tuple[int, int], Floats]
+"""By budget and discount what the best reading of every query earns, [Q]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Trail:
     the chunk it was read in. ``offsets`` [Q + 1]
     delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking,
     ``item_chunk`` [N] the rows of the ranked ones. ``judged`` are all judged spans, those of grade 0 too.
-    ``ideals`` holds what the best reading of each query earns, by budget and discount, once it is known.
+    ``ideals`` holds those that were asked for.
     """
 
     spans: SpanQrels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -13,8 +13,8 @@ from harness.report.rows.scores import QueryRow
 from harness.report.stored import Row, damaged, read_as, read_rows
 from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Span, Split
 
-ChunkPlaces = tuple[str, Iterable[tuple[str, Sequence[Span]]]]
-"""A name of a chunking, and the document and the spans of each of its chunks, its own place the last."""
+ChunkPlaces = tuple[str, Callable[[], Iterable[tuple[str, Sequence[Span]]]]]
+"""A name of a chunking, and what gives the document and the spans of each chunk, its own place the last."""
 SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
 
 
@@ -80,11 +80,11 @@ def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
 def offset_rows(cut: Mapping[str, ChunkPlaces]) -> Iterator[ChunkOffsetRow]:
     """The chunks of every setting, or the setting before it that has the same ones."""
     first: dict[str, str] = {}
-    for setting, (key, chunks) in cut.items():
+    for setting, (key, places) in cut.items():
         if first.setdefault(key, setting) != setting:
             yield ChunkOffsetRow(setting, first[key], "", None, None)
             continue
-        for document, (*before, (start, end)) in chunks:
+        for document, (*before, (start, end)) in places():
             yield ChunkOffsetRow(setting, "", document, start, end, before_cell(before))
 
 

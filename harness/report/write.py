@@ -51,8 +51,7 @@ class Results:
     those of all other tables, each written to the file that its class declares. ``extras`` maps query ids to
     what the query file says besides, ``clusters`` to what a query is tested with. ``verdict`` is the verdict
     as plain values, with its ``sentences``, and ``concluded`` the verdict itself, None if there is none.
-    ``cut`` maps a setting to a name of its chunking, which settings with the same chunks share, and to these;
-    they can be gone through once.
+    ``cut`` maps a setting to a name of its chunking, which settings with the same chunks share, and to these.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,6 +130,10 @@ class Chunking:
             lengths=tuple(map(len, texts)),
             key=self.key if self.indexed is None else self.indexed.key,
         )
+
+    def places(self) -> Iterator[tuple[str, tuple[Span, ...]]]:
+        """The document and the spans of every chunk, its own place the last."""
+        return ((chunk.doc_id, chunk.spans) for chunk in self.chunks)
 
     @property
     def index_tokens(self) -> int | None:

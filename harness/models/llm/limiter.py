@@ -26,11 +26,14 @@ class Bucket:
 
     def take(self, amount: float) -> float:
         """Take ``amount`` and return the seconds to wait before using it."""
-        self.give_back(-amount)
+        self._add(-amount)
         return max(0.0, -self._level / self._rate)
 
     def give_back(self, amount: float) -> None:
         """Correct an estimate: return the unused part, or (negative) take the excess."""
+        self._add(amount)
+
+    def _add(self, amount: float) -> None:
         now = self._clock()
         filled = min(self._capacity, self._level + (now - self._filled_at) * self._rate)
         self._level = min(self._capacity, filled + amount)

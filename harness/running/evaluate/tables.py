@@ -72,10 +72,7 @@ def results_of(
         clusters=evaluated.clusters,
         verdict=plain,
         concluded=verdict,
-        cut={
-            one.setting.name: (one.chunking.key, ((c.doc_id, c.spans) for c in one.chunking.chunks))
-            for one in searched
-        },
+        cut={one.setting.name: (one.chunking.key, one.chunking.places) for one in searched},
     )
 
 
