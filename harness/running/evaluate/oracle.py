@@ -19,7 +19,7 @@ Orders = Mapping[str, Sequence[str]]
 # Raised whenever the same evidence and chunks may get other orders or bounds than before.
 _VERSION = 1
 # queries that are looked up, found and stored together
-_AT_ONCE = 200
+_AT_ONCE = 20
 _Asked = tuple[int, tuple[int, ...]]
 # numbers of chunks by rate and by gain, and the gain that no order exceeds
 _Found = tuple[list[int], list[int], float]
