@@ -1,6 +1,7 @@
 """What a bad file says: its name, the place and what to do, on one line, for every reader."""
 
 import re
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from tests.command import one_line, run
 
 MODULES = (benchmark, settings, scored, collections, tools, people, kept)
 KINDS = {name: kind for module in MODULES for name, kind in module.KINDS.items()}
-ROWS = [(name, *row) for module in MODULES for name, rows in module.ROWS.items() for row in rows]
-ROWS += [(name, *row) for name, kind in KINDS.items() if kind.row for row in faults_of_columns(kind)]
+OWN = {name: list(faults_of_columns(kind)) if kind.row else [] for name, kind in KINDS.items()}
+for module in MODULES:
+    for name, rows in module.ROWS.items():
+        OWN[name] += rows
 assert len(KINDS) == sum(len(module.KINDS) for module in MODULES)
 
 FAULTS = ("missing", "a folder", "empty", "only a header", "not UTF-8", "NUL bytes")
@@ -106,19 +109,26 @@ def cache(tmp_path_factory):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, cache):
-    """Where a command is run; what it reads is as new, but parsed once."""
-    (tmp_path / ".cache").symlink_to(cache)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def folder_of(tmp_path, cache):
+    """A folder for each fault, where a command is run; what it reads is as new, but parsed once."""
+
+    @contextmanager
+    def entered(fault):
+        folder = tmp_path / fault.replace(" ", "_")
+        folder.mkdir()
+        (folder / ".cache").symlink_to(cache)
+        try:
+            with chdir(folder):
+                yield folder
+        except BaseException as error:
+            error.add_note(f"with the fault: {fault}")
+            raise
+
+    return entered
 
 
-EVERY = [(name, fault) for name, kind in KINDS.items() for fault in faults_of(kind)]
-
-
-@pytest.mark.parametrize(("name", "fault"), EVERY, ids=[f"{name}: {fault}" for name, fault in EVERY])
-def test_a_fault_that_any_file_may_have(name, fault, folder, capsys):
-    kind = KINDS[name]
+def written_with_fault(folder, kind, fault):
+    """The folder of a kind whose file has a fault that any file may have."""
     path = written(folder, kind)
     content = path.read_bytes()
     path.unlink()
@@ -126,36 +136,48 @@ def test_a_fault_that_any_file_may_have(name, fault, folder, capsys):
         path.mkdir()
     elif fault != "missing":
         path.write_bytes(damaged(content, fault))
-    if fault in kind.fine:
-        assert outcome(kind, capsys)[0] == 0
-    else:
-        message = failure(kind, capsys)
-        assert fault not in PLACED or re.search(PLACE, message), message
 
 
-@pytest.mark.parametrize(
-    ("name", "fault", "content", "place"), ROWS, ids=[f"{name}: {fault}" for name, fault, _, _ in ROWS]
-)
-def test_a_fault_of_its_own(name, fault, content, place, folder, capsys):
+def contents(kind, rows):
+    """The faults of a kind's own: (fault, the bytes of the file, where it is)."""
+    whole = kind.files[kind.file]
+    for fault, content, place in rows:
+        if isinstance(content, tuple):
+            old, new = content
+            assert old in whole, fault
+            content = whole.replace(old, new, 1)
+        assert content != whole, fault
+        yield fault, as_bytes(content), place
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_fault_that_any_file_may_have(name, folder_of, capsys):
+    kind = KINDS[name]
+    for fault in faults_of(kind):
+        with folder_of(fault) as folder:
+            written_with_fault(folder, kind, fault)
+            if fault in kind.fine:
+                assert outcome(kind, capsys)[0] == 0
+            else:
+                message = failure(kind, capsys)
+                assert fault not in PLACED or re.search(PLACE, message), message
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if OWN[name]])
+def test_a_fault_of_its_own(name, folder_of, capsys):
     """``place`` is the number of a line, or words that name another place; '' if the command succeeds."""
     kind = KINDS[name]
-    path = written(folder, kind)
-    if isinstance(content, tuple):
-        old, new = content
-        whole = kind.files[kind.file]
-        assert old in whole
-        content = whole.replace(old, new, 1)
-    assert content != kind.files[kind.file]
-    path.write_bytes(as_bytes(content))
-    if place == "":
-        assert outcome(kind, capsys)[0] == 0
-        return
-    message = failure(kind, capsys)
-    if isinstance(place, int):
-        assert re.search(rf"(?:\bline |:){place}\b", message), message
-    else:
-        last = as_bytes(content).count(b"\n") + 1
-        assert place.replace("{last}", str(last)) in message, message
+    for fault, content, place in contents(kind, OWN[name]):
+        with folder_of(fault) as folder:
+            written(folder, kind).write_bytes(content)
+            if place == "":
+                assert outcome(kind, capsys)[0] == 0
+                continue
+            message = failure(kind, capsys)
+            if isinstance(place, int):
+                assert re.search(rf"(?:\bline |:){place}\b", message), message
+            else:
+                assert place in message, message
 
 
 # A document is as it is; what the harness alone writes and reads is never saved by a spreadsheet.
