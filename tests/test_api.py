@@ -36,15 +36,11 @@ def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
     assert harness.compare(again, baseline="chunk=90/0").verdict.baseline == "chunk=90/0"
 
 
-def test_missing_results_and_tables_are_reported(tmp_path, write_config):
+def test_missing_results_and_names_are_reported(tmp_path):
     with pytest.raises(HarnessError, match="no benchmark results"):
         harness.read_results(tmp_path)
     with pytest.raises(HarnessError, match="Name the results"):
         harness.compare()
-    with pytest.raises(HarnessError, match="Did you mean per_query"):
-        harness.Results(tmp_path).table("per_qurey")
-    with pytest.raises(ConfigError, match="no configuration file"):
-        harness.load_config(tmp_path / "none.yaml")
     with pytest.raises(AttributeError, match="no attribute 'ndgc'"):
         _ = harness.ndgc
 
@@ -120,22 +116,13 @@ RING["chunk"] = RING
     [
         (42, "path of a YAML file or a dict of its keys, not int"),
         ({**TINY, "docments": "x"}, "configuration: docments: there is no such key; did you mean documents"),
-        ({**TINY, "chunk": {"chunk_sise": 3}}, "chunk.chunk_sise: .* did you mean chunk_size"),
-        ({**TINY, "retrieve": {"kind": "bm52"}}, "there is no kind 'bm52'. Did you mean bm25"),
         ({**TINY, "retrieve": {"top_k": object()}}, "retrieve.top_k: this cannot be object"),
-        ({**TINY, "measures": ["ndgc_exp@10"]}, "Did you mean ndcg_exp"),
         ({**TINY, **RING}, "nested deeper"),
     ],
 )
 def test_a_wrong_configuration_is_refused_in_our_words(given, message):
     with pytest.raises(ConfigError, match=message):
         harness.run(given)
-
-
-def test_a_misspelt_name_is_answered_by_python_with_the_nearest_one():
-    code = "import harness; harness.read_result"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "Did you mean: 'read_results'?" in done.stderr
 
 
 RUN, QRELS = {"q1": {"d1": 0.9}}, {"q1": {"d1": 3}}
@@ -197,18 +184,17 @@ def test_progress_in_a_notebook_is_a_bar_that_ends(monkeypatch):
     assert isinstance(progress_shown(), TerminalReporter)
 
 
-def test_a_library_that_misses_widgets_does_not_warn():
-    code = "import harness, warnings; harness.run; warnings.warn('IProgress not found. Please update')"
+def test_importing_is_light_and_a_library_that_misses_widgets_does_not_warn():
+    code = (
+        "import harness, sys, warnings\n"
+        "print(sorted({'numpy', 'torch', 'pydantic', 'pandas'} & set(sys.modules)))\n"
+        "harness.run; warnings.warn('IProgress not found. Please update')"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
-def test_importing_is_light():
-    code = "import harness, sys; print(sorted({'numpy', 'torch', 'pydantic', 'pandas'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
+@pytest.mark.slow
 def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
     from tests.corpus.attacks import LINE, pages_of
 
@@ -274,20 +260,3 @@ def test_what_a_user_has_put_into_a_result_survives_the_next_run(write_config):
     harness.run(config, again=True)
     kept = [path.read_text() for path in first.folder.parent.rglob("notes.md")]
     assert kept == ["mine"]
-
-
-def test_unchanged_results_are_returned_without_a_run(write_config, monkeypatch):
-    import harness.running.bench.flow
-
-    config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}", cache="own"))
-    first = harness.run(config)
-
-    def refuse(*given):
-        raise AssertionError("nothing has changed")
-
-    monkeypatch.setattr(harness.running.bench.flow, "run_bench", refuse)
-    second = harness.run(config)
-    assert second.folder == first.folder
-    assert second.summary.equals(first.summary)
-    with pytest.raises(AssertionError, match="nothing has changed"):
-        harness.run(config, again=True)

@@ -28,11 +28,7 @@ def test_help_answers_at_once_for_it_loads_little():
 
 def test_wrong_usage_exits_with_2(capsys):
     assert exit_code() == 2
-    assert exit_code("bnch") == 2
-    assert "bench" in capsys.readouterr().err
-
-
-def test_an_unknown_argument_is_answered_with_the_usage_of_its_command(capsys):
+    # an unknown argument is answered with the usage of its command
     assert exit_code("score", "run.txt", "qrels.txt") == 2
     shown = capsys.readouterr().err
     assert "[--run RUN [RUN ...]]" in shown

@@ -17,14 +17,13 @@ def commands(whole, words=()):
                 yield from commands(one, (*words, name))
 
 
-@pytest.mark.parametrize("columns", [80, 120])
-def test_no_help_is_wider_than_the_terminal(columns, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(columns))
+def test_no_help_is_wider_than_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     checked = 0
     for words, one in commands(parser()):
         for line in one.format_help().splitlines():
             # a line of data is pasted as it stands
-            assert len(line) <= columns or line.lstrip().startswith("{"), f"{words}: {line}"
+            assert len(line) <= 80 or line.lstrip().startswith("{"), f"{words}: {line}"
         checked += 1
     assert checked > 15
 
@@ -39,31 +38,21 @@ def test_a_command_alone_is_the_one_among_all():
     assert {words.split()[0] for words in whole if words} == set(COMMANDS)
 
 
-def test_an_unknown_command_lists_all(capsys):
-    assert exit_code("shwo") == 2
-    message = capsys.readouterr().err
-    assert all(f"'{name}'" in message for name in COMMANDS)
-    assert "did you mean show?" in message
-
-
 @pytest.mark.parametrize(
-    ("words", "near"), [(["benhc"], "bench"), (["judge", "exprot"], "export"), (["qqq"], None)]
+    ("words", "near"), [(["shwo"], "show"), (["judge", "exprot"], "export"), (["qqq"], None)]
 )
 def test_a_typo_in_a_command_is_answered_with_the_nearest_one(words, near, capsys):
     assert exit_code(*words) == 2
     message = capsys.readouterr().err
     assert f"did you mean {near}?" in message if near else "did you mean" not in message
+    assert words[0] == "judge" or all(f"'{name}'" in message for name in COMMANDS)
 
 
 @pytest.mark.parametrize(
     ("words", "removed"),
     [
-        (["abilities", "own"], 0),
         (["plot"], 0),
-        (["judge", "check-answers"], 1),
         (["judge", "batches", "--cancel"], 1),
-        (["check-kind", "my.yaml"], 0),
-        (["labels", "next", "results/mine"], 1),
         (["label", "--results", "results/mine"], 1),
     ],
 )

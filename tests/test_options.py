@@ -1,7 +1,6 @@
 """What every option of every command does with values: one keeps one, a list keeps all."""
 
 import argparse
-from pathlib import Path
 
 import pytest
 
@@ -11,11 +10,11 @@ from tests.test_help import commands
 
 
 def options(wanted):
-    """(command, option) of all commands."""
-    for words, one in commands(parser()):
+    """(parser of a command, option) of all commands."""
+    for _, one in commands(parser()):
         for action in one._actions:
             if action.option_strings and wanted(action):
-                yield pytest.param(one, action, id=f"{words} {action.option_strings[0]}")
+                yield one, action
 
 
 def is_list(action):
@@ -28,12 +27,6 @@ def is_one_value(action):
     return action.nargs is None and not is_list(action)
 
 
-def named(action):
-    """The value as words of this option, and as the command gets it."""
-    words = ["one", "two", "three"]
-    return words, [action.type(word) if action.type else word for word in words]
-
-
 def parsed(one, action, *words):
     """What the option keeps of these words, with all that the command requires of others made optional."""
     for other in one._actions:
@@ -43,31 +36,30 @@ def parsed(one, action, *words):
     return getattr(one.parse_known_args(words)[0], action.dest)
 
 
-@pytest.mark.parametrize(("one", "action"), list(options(is_list)))
-def test_a_list_keeps_all_values_in_both_spellings(one, action):
-    (first, second, third), values = named(action)
-    name = action.option_strings[0]
-    assert parsed(one, action, name, first, name, second, name, third) == values
-    assert parsed(one, action, name, first, second, third) == values
-    assert parsed(one, action, name, first, second, name, third) == values
-
-
-@pytest.mark.parametrize(("one", "action"), list(options(is_one_value)))
-def test_one_value_is_not_silently_replaced_by_a_second(one, action, capsys):
-    name = action.option_strings[0]
-    value = str(next(iter(action.choices))) if action.choices else "1"
-    with pytest.raises(SystemExit) as stopped:
-        parsed(one, action, name, value, name, value)
-    assert stopped.value.code == 2
-    assert f"{name} is given twice, but takes one value" in capsys.readouterr().err
-
-
-def test_the_lists_that_the_options_above_are_told_by():
+def test_a_list_keeps_all_values_in_both_spellings():
+    words = first, second, third = ["one", "two", "three"]
+    found = set()
+    for one, action in options(is_list):
+        values = [action.type(word) if action.type else word for word in words]
+        name = action.option_strings[0]
+        assert parsed(one, action, name, first, name, second, name, third) == values, one.prog
+        assert parsed(one, action, name, first, second, third) == values, one.prog
+        assert parsed(one, action, name, first, second, name, third) == values, one.prog
+        found.add(name)
     # an option in the plural whose value is text that the command splits would pass for one value
-    found = {action.values[1].option_strings[0] for action in options(is_list)}
     assert found == {"--documents", "--hits", "--measures", "--run"}
+
+
+def test_one_value_is_not_silently_replaced_by_a_second(capsys):
+    for one, action in options(is_one_value):
+        name = action.option_strings[0]
+        value = str(next(iter(action.choices))) if action.choices else "1"
+        with pytest.raises(SystemExit) as stopped:
+            parsed(one, action, name, value, name, value)
+        assert stopped.value.code == 2, (one.prog, name)
+        assert f"{name} is given twice, but takes one value" in capsys.readouterr().err, one.prog
 
 
 def test_values_of_other_options_end_a_list(tmp_path, capsys):
     assert exit_code("score", "--run", "a", "b", "--qrels", tmp_path / "none", "--run", "c") == 1
-    assert str(Path(tmp_path / "none")) in capsys.readouterr().err
+    assert str(tmp_path / "none") in capsys.readouterr().err
