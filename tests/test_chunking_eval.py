@@ -192,19 +192,6 @@ def test_under_the_studys_counting_every_figure_is_the_studys(study):
         assert values == pytest.approx(REFERENCE[setting.name].values, abs=0.02), setting.name
 
 
-def test_spans_with_copies_are_counted(tmp_path):
-    begin = TEXT.index("Boats")
-    rows = [
-        ("q1", "tides", "?", 0, len(REFRAIN), REFRAIN),
-        ("q2", "tides", "?", begin, begin + 13, "Boats return."),
-    ]
-    (tmp_path / "corpora").mkdir()
-    (tmp_path / "corpora" / "tides.md").write_text(TEXT, encoding="utf-8")
-    with (tmp_path / "spans.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("query_id", "document", "question", "start", "end", "text"), *rows])
-    assert repeated(tmp_path) == {"tides": (len(TEXT), 2, 1)}
-
-
 def test_the_page_says_how_often_spans_repeat():
     """docs/reproduction.md, of the three documents that the shared data holds."""
     root = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / "shared"))

@@ -168,11 +168,3 @@ def test_the_encoder_counts_only_where_a_measure_embeds(tmp_path, capsys):
         capsys, "compare", *folders, "--measure", "by_vectors"
     )
     assert "by_pairs" in printed(capsys, "compare", *folders, "--measure", "by_pairs")
-
-
-def test_a_measure_that_only_one_result_has(tmp_path, capsys):
-    one = write_answers(tmp_path / "one", {"a": 0.6})
-    other = write_answers(tmp_path / "other", {"a": 0.4}, measures=("refusal",))
-    assert "answers were not scored by token_f1; it has refusal" in refused(
-        capsys, "compare", one, other, "--measure", "token_f1"
-    )

@@ -45,15 +45,10 @@ def test_a_clear_difference_is_called_real_and_the_better_setting_named(tmp_path
     assert float(clear["p"]) < 0.01
     assert clear["finding"] == "real"
     assert "better" in out.split("the clearest first")[1]
-
-
-def test_against_a_baseline_there_is_one_row_a_setting(tmp_path, capsys):
-    folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6, "largest": 0.6})
+    # against a baseline there is one row a setting
     run(capsys, "compare", folder, "--baseline", "small", "--csv", tmp_path / "d.csv")
-    assert {(row["setting"], row["against"]) for row in table(tmp_path / "d.csv")} == {
-        ("large", "small"),
-        ("largest", "small"),
-    }
+    pairs = [(row["setting"], row["against"]) for row in table(tmp_path / "d.csv")]
+    assert sorted(pairs) == [("large", "small"), ("largest", "small")]
 
 
 def test_an_unknown_measure_stage_or_folder_is_named(tmp_path, capsys):
@@ -128,17 +123,6 @@ def test_the_front_and_the_cheapest_of_the_tied_are_reported(tmp_path, capsys):
     assert "--tolerance must be a number above 0" in refused(capsys, "compare", folder, "--tolerance", "-1")
 
 
-def test_where_nothing_was_found_nothing_is_chosen_or_on_the_front(tmp_path, capsys):
-    folder = add_prices(write_results(tmp_path / "r", {"bad1": 0.0, "bad2": 0.0}), {"bad1": 500, "bad2": 900})
-    rows = [row | {"value": "0.0"} for row in table(folder / "per_query.csv")]
-    write_table(folder / "per_query.csv", rows[0], (row.values() for row in rows))
-    output = one_line(run(capsys, "compare", folder)[1])
-    assert output.startswith(
-        "Verdict: Nothing was found: NDCG over the first 10 passages is 0 for every query"
-    )
-    assert all(word not in output for word in ("leads in", "was chosen on", "On the front"))
-
-
 def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path, capsys):
     one = add_prices(write_results(tmp_path / "one", {"a": 0.4}), {"a": 500})
     two = write_results(tmp_path / "two", {"a": 0.5})
@@ -149,16 +133,6 @@ def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path
     output = one_line(run(capsys, "compare", one, two)[1])
     assert '"one: a" (0.4' in output
     assert '"two: a" (0.5' in output
-
-
-def test_a_price_is_refused_as_the_measure_of_quality(tmp_path, capsys):
-    folder = write_results(tmp_path / "r", {"a": 0.4, "b": 0.5})
-    path = folder / "per_query.csv"
-    path.write_text(path.read_text().replace("ndcg_exp@10", "tokens@10"))
-    assert "tokens@10 is a cost" in refused(capsys, "compare", folder)
-    # nor where it was not scored
-    other = write_results(tmp_path / "s", {"a": 0.4, "b": 0.5})
-    assert "tokens@5 is a cost" in one_line(run(capsys, "compare", other, "--measure", "tokens@5")[2])
 
 
 def test_markdown_for_a_pull_request_has_verdict_leaders_and_real_differences(tmp_path, capsys):
@@ -194,11 +168,6 @@ def test_a_result_and_itself_are_identical(tmp_path, capsys):
     assert " ".join(out.split()).endswith("is named 2 times: there is nothing to compare.")
     # the gate has two parts to play
     assert run(capsys, "gate", one, "--baseline", one)[0] == 0
-
-
-def test_settings_are_not_chosen_by_how_much_was_judged(tmp_path, capsys):
-    one = write_results(tmp_path / "one", {"a": 0.4, "b": 0.6}, measure="judged@10")
-    assert "not how good a ranking is" in refused(capsys, "compare", one, "--measure", "judged@10")
 
 
 def reranked_results(folder, gain):
@@ -245,11 +214,3 @@ def test_two_runs_are_distinguished_setting_by_setting_first(tmp_path, capsys, m
     assert (other[4], other[-2:]) == ("+0.050", ["40/0/0", "better"])
     assert (same[4], same[-4:]) == ("0.000", ["0/40/0", "equal", "within", "0.02"])
     assert not any(line.startswith("c ") for line in lines)
-
-
-def test_two_equal_runs_are_reported_as_equal_in_any_order_of_their_queries(tmp_path, capsys):
-    old, new = (write_results(tmp_path / name, {"a": 0.4, "b": 0.5}) for name in ("old", "new"))
-    head, *rows = (new / "per_query.csv").read_text().splitlines()
-    (new / "per_query.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
-    out = one_line(run(capsys, "compare", old, new)[1])
-    assert "ndcg_exp@10 is unchanged for the settings that both results have." in out

@@ -60,10 +60,6 @@ def test_the_configurations_of_a_page_are_valid(name, tmp_path, monkeypatch):
         assert len(load_config(path).settings) >= 1
 
 
-def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
-
-
 GATE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
 
 

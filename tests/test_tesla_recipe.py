@@ -10,7 +10,6 @@ import pytest
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
-from tests.command import table
 from tests.judge.fake_server import FakeServer, grade, says
 
 ROOT = Path(__file__).parent.parent
@@ -104,9 +103,3 @@ def test_on_the_shipped_filing(recipe):
 def test_on_a_real_filing(recipe, shared_corpora):
     document = shared_corpora / "financebench" / "pdfs" / "COSTCO_2021_10K.pdf"
     check_the_lesson(recipe, document, "How many membership warehouses did Costco operate?", "815")
-
-
-def test_the_questions_that_come_with_it_are_the_three_of_the_recipe():
-    rows = table(ROOT / "corpora" / "tesla_10k" / "queries.csv")
-    assert [row["query_id"] for row in rows] == ["revenue", "footballer", "genius"]
-    assert {row["split"] for row in rows} == {"train", "validation"}
