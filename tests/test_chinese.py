@@ -96,7 +96,7 @@ def test_an_english_model_is_warned_of_by_name(finished, write):
     assert not [text for text in reporter.warnings if "English" in text]
 
 
-@pytest.mark.parametrize("parser", ["pypdf", "pypdfium2"])
+@pytest.mark.parametrize("parser", ["pypdf", pytest.param("pypdfium2", marks=pytest.mark.slow)])
 def test_every_label_is_found_in_the_text_of_either_parser(write, parser):
     lexical = CONFIG.read_text(encoding="utf-8").split("settings:")[0]
     path = write(lexical + f"parse: {{kind: {parser}}}\nretrieve: {{kind: bm25}}\nmeasures: [ndcg_exp@5]\n")
@@ -133,6 +133,7 @@ def test_a_question_can_be_read_in_a_browser(chromium, finished, width):
     check(chromium)
 
 
+@pytest.mark.slow
 def test_a_judge_is_asked_in_chinese(write, monkeypatch):
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
 

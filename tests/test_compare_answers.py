@@ -1,7 +1,6 @@
 """`harness compare` and `harness gate` by a measure of answers."""
 
 import json
-import re
 
 import pytest
 
@@ -86,16 +85,6 @@ def test_questions_that_not_all_have_a_value_for_are_left_out_and_counted(tmp_pa
     nothing = write_answers(tmp_path / "n", {"a": 0.5}, missing={("a", query) for query in range(QUERIES)})
     code, _, err = run(capsys, "compare", nothing, "--measure", "token_f1")
     assert (code, "No query has a value of token_f1 under every setting" in one_line(err)) == (1, True)
-
-
-def test_two_results_side_by_side(tmp_path, capsys):
-    one = write_answers(tmp_path / "one", {"a": 0.6})
-    other = write_answers(tmp_path / "other", {"a": 0.4})
-    code, out, _ = run(capsys, "compare", one, other, "--measure", "token_f1")
-    assert code == 0
-    assert "what has changed in token_f1, setting by setting" in out
-    # called in words, and told apart by the results that they are of
-    assert re.search(r"Use [^.]+ \(one: a\)\.", one_line(out))
 
 
 def test_values_of_other_scorers_are_not_compared(tmp_path, capsys):

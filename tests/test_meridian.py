@@ -242,6 +242,7 @@ def test_agreement_with_the_blind_pass_is_as_the_readme_says(tools, prefix, equa
     assert (sum(a == b for a, b in verdicts), len(verdicts)) == equal
 
 
+@pytest.mark.slow
 def test_every_serious_difference_with_the_blind_pass_is_resolved_with_a_note(both):
     """One gave 2 or more and the other nothing, or the grades are two apart."""
     labels = rows("labels.csv")
@@ -324,6 +325,7 @@ def test_what_was_dismissed_shares_no_character_with_a_label_of_the_query(collec
         assert met == [one]
 
 
+@pytest.mark.slow
 def test_what_was_dismissed_is_whole_passages_of_the_text_as_it_is_extracted_now(judged, pool):
     starts, ends = set(), set()
     for document in judged.documents:

@@ -85,11 +85,6 @@ def test_an_inconsistent_matrix_is_refused(values, settings, queries, message):
         ScoreMatrix("m", settings, queries, values, ("train",) * len(queries))
 
 
-def test_an_unknown_setting_is_answered_with_the_known_ones():
-    with pytest.raises(HarnessError, match=r"no setting 'z'.*a, b"):
-        matrix({"a": [0.1], "b": [0.2]}).row("z")
-
-
 RECORD = {
     "config": {
         "queries": "c/queries.csv",

@@ -10,7 +10,6 @@ from harness.comparison.glance import folded, glance_json, glance_lines, glance_
 from harness.comparison.glance_svg import svg_of
 from harness.comparison.next_steps import steps_of
 from harness.comparison.sentences import in_words, sentence
-from harness.comparison.verdict import Needed
 
 from .build import conclude, noisy
 
@@ -113,25 +112,14 @@ def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
     assert step("chunking", setting(chunk=lapped), setting(chunk=lapped))[1] == "chunk_size: 1000"
 
 
-@pytest.mark.parametrize(
-    ("part", "text"),
-    [
-        ("parser", f"Try another parser: only a run shows whether it loses less. {SET}"),
-        ("filter", "Let the filter leave out less: filters.csv has what it left out."),
-        ("rerank", "Leave out rerank: it ranks evidence lower."),
-    ],
-)
-def test_every_part_has_its_remedy(part, text):
-    line = "parse: {kind: pypdfium2}" if part == "parser" else ""
-    assert step(part, setting(), setting()) == (text, line)
-
-
-def test_hits_of_another_pipeline_have_no_keys_here():
+def test_a_part_has_its_key_and_hits_of_another_pipeline_have_none_here():
     hits = {"chunk": {"kind": "returned"}, "retrieve": {"kind": "returned"}}
     for part in ("candidates", "order", "chunking"):
         text, line = step(part, hits, hits)
         assert text
         assert not line
+    assert step("parser", setting(), setting())[1] == "parse: {kind: pypdfium2}"
+    assert step("rerank", setting(), setting()) == ("Leave out rerank: it ranks evidence lower.", "")
 
 
 def test_the_larger_of_regret_and_loss_decides_what_comes_first():
@@ -156,14 +144,6 @@ def test_too_few_questions_come_before_all_else():
     ]
 
 
-def test_how_many_queries_are_needed_is_told_in_two_digits():
-    open_ = replace(conclude(noisy(60, (0.5, 0.5))), decision="open")
-    told = replace(open_, needed=Needed(0.02, 1234, 987, 98_765))
-    assert any(
-        "About 1,200 queries" in one.text and "from 990 to 99,000" in one.text for one in steps_of(told)
-    )
-
-
 def test_how_good_the_best_is_stands_beside_what_it_may_lose():
     assert glance_of(conclude(noisy(60, (0.5, 0.3)))).holds.startswith(
         "Its NDCG over the first 10 passages is 0."
@@ -180,12 +160,9 @@ def test_how_good_the_best_is_stands_beside_what_it_may_lose():
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        ("ndcg_evidence@5000", "NDCG over the first 5,000 characters read"),
         ("ndcg_evidence_tokens@500", "NDCG over the first 500 tokens read"),
-        ("map", "average precision"),
         # nothing is left out: what words do not say keeps its name
         ("recall(rel=2)@10", "recall(rel=2)@10"),
-        ("ndcg_exp_condensed@10", "ndcg_exp_condensed@10"),
         ("of_another_tool", "of_another_tool"),
     ],
 )
@@ -204,6 +181,7 @@ def test_a_poor_best_is_not_to_be_used_and_the_headline_says_so(baseline):
     assert poor.next.config.startswith("rerank: ")
     assert (poor.tone, glance_json(poor)["said"]) == ("poor", "Warning: ")
     assert glance_lines(poor)[0].startswith("Warning: None is good enough")
+    assert "Holds for" not in poor.holds
     assert 'class="lead poor"' in svg_of(poor)
     # one relevant chunk of ten is all that there is to find
     for measure in ("precision@10", "p@10", "precision_condensed@10", "rbp", "text_iou@5", "of_another_tool"):
@@ -215,9 +193,15 @@ def test_a_poor_best_is_not_to_be_used_and_the_headline_says_so(baseline):
     )
 
 
-@pytest.mark.parametrize("share", [0.0, 0.012, 0.099])
 @pytest.mark.parametrize(
-    ("means", "n"), [((0.5, 0.3), 60), ((0.09, 0.05), 60), ((0.5, 0.3), 11), ((0.5,), 60), ((0.0,), 60)]
+    ("means", "n", "share"),
+    [
+        ((0.5, 0.3), 60, 0.0),
+        ((0.09, 0.05), 60, 0.099),
+        ((0.5, 0.3), 11, 0.012),
+        ((0.5,), 60, 0.012),
+        ((0.0,), 60, 0.099),
+    ],
 )
 def test_where_hardly_anything_is_judged_the_headline_warns_and_labels_are_the_next_step(means, n, share):
     given = noisy(n, means, spread=0.02 if means[0] else 0.0)
@@ -240,14 +224,6 @@ def test_where_hardly_anything_is_judged_the_headline_warns_and_labels_are_the_n
     judged = steps_of(replace(bare, judge="llm"))[0]
     assert "`relevance`" in judged.text
     assert not judged.copied
-
-
-@pytest.mark.parametrize("clusters", [0, 4, 12])
-def test_beside_a_poor_score_nothing_reads_as_praise(clusters):
-    for means in ((0.5, 0.3), (0.09, 0.05)):
-        scores = noisy(60, means, spread=0.02)
-        found = conclude(replace(scores, clusters=tuple(f"d{i % (clusters or 60)}" for i in range(60))))
-        assert ("Holds for" in glance_of(found).holds) == (not found.poor) == (means[0] == 0.5)
 
 
 def test_a_tone_says_whether_a_setting_can_be_used():
