@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from harness.steps.chunk.markdown import PageConfig
     from harness.steps.chunk.recursive import RecursiveConfig
     from harness.steps.chunk.sentence import SentenceConfig
-    from harness.steps.custom import CodeConfig, ServiceConfig, call_function
+    from harness.steps.custom.code import CodeConfig, call_function
+    from harness.steps.custom.service import ServiceConfig
     from harness.steps.search.analyser import Analyser
     from harness.steps.search.context import KINDS as CONTEXTS
     from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, nested

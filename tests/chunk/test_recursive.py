@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from harness.steps.chunk import CharacterSizes, TokenSizes, chunk_documents, recursive
+from harness.steps.chunk import chunk_documents, recursive
 from harness.steps.chunk.recursive import RecursiveConfig, RecursiveSplitter
+from harness.steps.chunk.sizes import CharacterSizes, TokenSizes
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts
 

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from harness.models.served.endpoint import fill, names_in
-from harness.steps.custom import ServiceConfig
 from harness.steps.custom.sending import Message, ServiceError, send
+from harness.steps.custom.service import ServiceConfig
 from harness.values.errors import ConfigError
 from tests.judge.fake_server import Answer, FakeServer
 

@@ -5,35 +5,21 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic import Field
 
-from harness import values
 from harness.models import EmbedConfig
+from harness.steps.chunk.sizes import SizeUnit, smaller_than
 from harness.values import Chunk, ConfigError, Document, KindAt, Kinds, Span, StageConfig, Tokenizer, tidy
 
-TokenUnit = Literal["model", "cl100k_base", "o200k_base"]
-SizeUnit = Literal["characters", "model", "cl100k_base", "o200k_base"]
 Documents = Sequence[Document]
 Cuts = list[list[Span]]
 """By document the ranges that become its chunks."""
 Vectors = Callable[[Sequence[str], EmbedConfig], NDArray[np.float32]]
 """The vectors of texts by a bi-encoder, float32 [texts, dimension]."""
-
-
-def smaller_than(size_name: str) -> AfterValidator:
-    """Checks that a field is smaller than the field ``size_name``, which is declared before it."""
-
-    def check(value: int, info: ValidationInfo) -> int:
-        size = info.data.get(size_name)
-        if size is not None and value >= size:
-            raise ValueError(f"{info.field_name} ({value}) must be smaller than {size_name} ({size})")
-        return value
-
-    return AfterValidator(check)
 
 
 class ChunkerConfig(StageConfig):
@@ -99,60 +85,6 @@ class OverlappingConfig(SizedConfig):
     chunk_overlap: Annotated[int, smaller_than("chunk_size")] = Field(
         0, ge=0, description="The maximum overlap of neighbouring chunks, in `unit`; less than `chunk_size`."
     )
-
-
-class SizeMeasure(Protocol):
-    """Measures pieces of a text."""
-
-    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
-        """The length of each span of ``text``, each measured on its own."""
-
-    def text(self, text: str) -> int:
-        """The length of a whole text."""
-
-
-class CharacterSizes:
-    """Length in characters (Unicode code points)."""
-
-    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
-        """The number of characters of each span."""
-        return [end - start for start, end in spans]
-
-    def text(self, text: str) -> int:
-        """The number of characters."""
-        return len(text)
-
-
-class TokenSizes:
-    """Length in tokens of a tokenizer, special tokens not counted."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
-        """The number of tokens of each span, tokenized in batches."""
-        return values.token_counts(self._tokenizer, [text[start:end] for start, end in spans])
-
-    def text(self, text: str) -> int:
-        """The number of tokens."""
-        return values.token_counts(self._tokenizer, [text])[0]
-
-
-def measure_in(unit: SizeUnit, model: Tokenizer | None) -> SizeMeasure:
-    """The measure that a unit names; raises ConfigError for `model` without a model."""
-    return CharacterSizes() if unit == "characters" else TokenSizes(tokenizer_for(unit, model))
-
-
-def tokenizer_for(unit: TokenUnit, model: Tokenizer | None) -> Tokenizer:
-    """The tokenizer that a unit names; raises ConfigError for `model` where ``model`` is None."""
-    if unit != "model":
-        return values.load_tiktoken(unit)
-    if model is None:
-        raise ConfigError(
-            "chunk: sizes are in tokens of the embedding model, but there is no embedding model here. "
-            "Configure `embed.model`, or choose a unit that needs none (characters, cl100k_base)."
-        )
-    return model
 
 
 CHUNKER_VERSION = 1

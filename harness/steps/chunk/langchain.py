@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.steps.chunk import ChunkerConfig, Cuts, Documents, SizeUnit, Vectors, measure_in
+from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
+from harness.steps.chunk.sizes import SizeUnit, measure_in
 from harness.values import ConfigError, CorpusError, Document, Span, Tokenizer, guide
 
 # Their overlap is in tokens, however lengths are counted.

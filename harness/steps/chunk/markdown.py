@@ -7,16 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.chunk import (
-    ChunkerConfig,
-    Cuts,
-    Documents,
-    OverlappingConfig,
-    SizeMeasure,
-    Vectors,
-    measure_in,
-)
+from harness.steps.chunk import ChunkerConfig, Cuts, Documents, OverlappingConfig, Vectors
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
+from harness.steps.chunk.sizes import SizeMeasure, measure_in
 from harness.values import Span, Tokenizer, between, markdown_headings
 
 

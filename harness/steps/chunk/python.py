@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
-from harness.steps.custom import CodeConfig, call_function
+from harness.steps.custom.code import CodeConfig, call_function
 from harness.values import Document, Span, Tokenizer
 
 

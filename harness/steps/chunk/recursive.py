@@ -21,7 +21,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.chunk import Cuts, Documents, OverlappingConfig, SizeMeasure, Vectors, measure_in
+from harness.steps.chunk import Cuts, Documents, OverlappingConfig, Vectors
+from harness.steps.chunk.sizes import SizeMeasure, measure_in
 from harness.values import Span, Tokenizer, between
 
 DEFAULT_SEPARATORS = ("\n\n", "\n", " ", "")

@@ -6,17 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.steps.chunk import (
-    CharacterSizes,
-    ChunkerConfig,
-    Cuts,
-    Documents,
-    TokenUnit,
-    Vectors,
-    smaller_than,
-    tokenizer_for,
-)
+from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
+from harness.steps.chunk.sizes import CharacterSizes, TokenUnit, smaller_than, tokenizer_for
 from harness.values import ConfigError, Span, Tokenizer, TokenWindows, token_offsets, trim
 
 

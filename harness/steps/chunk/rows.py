@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from harness.steps.chunk import Cuts, Documents, SizedConfig, Vectors, measure_in
+from harness.steps.chunk import Cuts, Documents, SizedConfig, Vectors
 from harness.steps.chunk.health import OUTLINE_VERSION, table_spans
 from harness.steps.chunk.recursive import RecursiveSplitter
+from harness.steps.chunk.sizes import measure_in
 from harness.values import Document, Span, Tokenizer, delimited, records_of
 
 # "Sheet: Prices" above the rows of a sheet of a workbook; see corpus/workbook.py.

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models import ComputingConfig, EmbedConfig
-from harness.steps.chunk import Cuts, Documents, SizedConfig, SizeMeasure, Vectors, measure_in, smaller_than
+from harness.steps.chunk import Cuts, Documents, SizedConfig, Vectors
 from harness.steps.chunk.sentence import SentenceConfig, short_sentences
+from harness.steps.chunk.sizes import SizeMeasure, measure_in, smaller_than
 from harness.values import ConfigError, Span, Tokenizer
 
 Floats = NDArray[np.float64]

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from harness.steps.chunk import Cuts, Documents, SizedConfig, SizeMeasure, Vectors, measure_in
+from harness.steps.chunk import Cuts, Documents, SizedConfig, Vectors
 from harness.steps.chunk.recursive import RecursiveSplitter
+from harness.steps.chunk.sizes import SizeMeasure, measure_in
 from harness.values import SENTENCES_VERSION, Span, Tokenizer, sentence_spans
 
 PARTS_VERSION = 2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness import models
-from harness.steps.custom import ServiceConfig
+from harness.steps.custom.service import ServiceConfig
 from harness.steps.search.tools import PendingServiceError, Tools
 from harness.values import HarnessError
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.steps.custom import CodeConfig, call_function, find_call
+from harness.steps.custom.code import CodeConfig, call_function, find_call
 from harness.steps.search.rerank import Pair, PairScorer
 from harness.steps.search.step import RerankerConfig
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from harness.models import Method, Template, fill, names_in
-from harness.steps.custom import ServiceConfig, Url, one_of
 from harness.steps.custom.sending import Message, kept_or_asked, send
+from harness.steps.custom.service import ServiceConfig, Url, one_of
 from harness.steps.search.retrieve.returned import asked_depth, rankings_of
 from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.steps.search.tools import Tools

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.steps.custom import Broken, CodeConfig, call_function, calling
+from harness.steps.custom.code import Broken, CodeConfig, call_function, calling
 from harness.steps.search import step
 from harness.steps.search.retrieve.returned import asked_depth, ranker_of, rankings_of
 from harness.steps.search.tools import Tools

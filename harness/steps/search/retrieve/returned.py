@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.steps.custom import Broken
+from harness.steps.custom.code import Broken
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.step import Passages, RetrieverConfig
 from harness.values import Query, Ranking, counted, finite

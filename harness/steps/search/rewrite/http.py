@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from harness.steps.custom import ServiceConfig, one_of
 from harness.steps.custom.sending import kept_or_asked
+from harness.steps.custom.service import ServiceConfig, one_of
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import Query, counted

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from harness.steps.custom import CodeConfig, call_function
+from harness.steps.custom.code import CodeConfig, call_function
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import Query

@@ -1,0 +1,136 @@
+"""The user's own code as a step, called with plain values."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from harness.values import ConfigError, HarnessError, StageConfig, guide
+
+_NOT_THEIRS = tuple(Path(file) for file in (__file__, contextlib.__file__, importlib.__file__))
+_CALL = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+def _is_call(name: str) -> str:
+    if not _CALL.fullmatch(name):
+        raise ValueError("must be package.module:function")
+    return name
+
+
+Version = Annotated[
+    str,
+    Field(
+        min_length=1,
+        description="You set it; results of the code are cached under it. Change it when the code changes.",
+    ),
+]
+
+
+Broken = Callable[[str], HarnessError]
+"""The error of an answer that breaks the contract, made of the words for what is wrong with it."""
+
+
+def broken_contract(who: str, what: str) -> HarnessError:
+    """The error of an answer of ``who``, and ``what`` is wrong with it."""
+    return HarnessError(f"{who} {what}. {guide('own-steps.md')} says what it must return.")
+
+
+class CodeConfig(StageConfig):
+    """Base of the configurations of steps that are a function of the user's."""
+
+    call: Annotated[
+        str,
+        AfterValidator(_is_call),
+        Field(
+            description="`package.module:function`, found in the working folder or among installed packages. "
+            "It is imported when a run begins, also by `validate`, and called when the step runs, with your "
+            "permissions."
+        ),
+    ]
+    version: Version
+    arguments: dict[str, Any] = Field(
+        default_factory=dict, description="Keyword arguments of the call; a list of mappings is a sweep."
+    )
+
+    def check_ready(self) -> None:
+        """Import the function; raises ConfigError if there is none."""
+        find_call(self.call)
+
+    def broken(self, what: str) -> HarnessError:
+        """The error for an answer of the function that breaks the contract."""
+        return broken_contract(f"call: {self.call}", what)
+
+
+def find_call(name: str) -> Callable[..., Any]:
+    """The object that ``package.module:function`` names; raises ConfigError if there is none."""
+    module_name, _, path = name.partition(":")
+    try:
+        with _working_folder():
+            found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"call: {name}: no module {error.name} in the working folder or installed."
+        ) from error
+    except Exception as error:
+        raise ConfigError(
+            f"call: {name}: {module_name} cannot be imported: {type(error).__name__}: {error}{_where(error)}."
+        ) from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise ConfigError(f"call: {name}: {module_name} has no {part}.")
+        found = getattr(found, part)
+    if not callable(found):
+        raise ConfigError(f"call: {name} is a {type(found).__name__}; name a function.")
+    call: Callable[..., Any] = found
+    return call
+
+
+def call_function(name: str, *values: Any, **arguments: Any) -> Any:
+    """Call it; raises HarnessError that names the call and the line in which it failed."""
+    call = find_call(name)
+    with calling(name):
+        return call(*values, **arguments)
+
+
+@contextmanager
+def calling(name: str) -> Iterator[None]:
+    """Run the user's code in the with block: its exceptions become a HarnessError that names the call."""
+    try:
+        yield
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise HarnessError(
+            f"call: {name} failed: {type(error).__name__}: {error}{_where(error)}. This is your code; "
+            f"{guide('own-steps.md')} says what it receives and must return."
+        ) from error
+
+
+def _where(error: BaseException) -> str:
+    """The last place of a traceback that is not ours, such as `` (search.py:12)``."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if file not in _NOT_THEIRS and not file.name.startswith("<"):
+            place = f" ({file.name}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return place
+
+
+@contextmanager
+def _working_folder() -> Iterator[None]:
+    """Modules of the working folder can be imported, as with ``python -m``."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
