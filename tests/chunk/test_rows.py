@@ -3,7 +3,6 @@
 import csv
 import io
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,9 +121,3 @@ def test_a_quote_that_is_never_closed_makes_no_table():
     # a quote inside a field is a letter
     text = 'a,b\n1,2" pipe\n3,4'
     assert len(delimited(text, 0, len(text)).spans) == 3
-
-
-@pytest.mark.parametrize("wrong", [{"rows": 0}, {"delimiter": ""}, {"delimiter": "ab"}, {"header_rows": -1}])
-def test_impossible_options_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"should|at least|at most"):
-        RowsConfig(**wrong)

@@ -47,13 +47,8 @@ def test_a_vocabulary_that_cannot_be_loaded_says_what_to_do(monkeypatch):
 
     monkeypatch.setattr(tiktoken, "get_encoding", refuse)
     load_tiktoken.cache_clear()
-    with pytest.raises(
-        ModelError, match=r"o200k_base cannot be loaded: no route to host.*TIKTOKEN_CACHE_DIR"
-    ):
+    with pytest.raises(ModelError, match=r"o200k_base .*: no route to host.*TIKTOKEN_CACHE_DIR"):
         load_tiktoken("o200k_base")
-
-
-def test_a_missing_tiktoken_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "tiktoken", None)
     load_tiktoken.cache_clear()
     with pytest.raises(ModelError, match="pip install tiktoken"):
@@ -70,9 +65,6 @@ def test_lengths_count_special_tokens(minilm):
     lengths = token_lengths([chunk.text for chunk in chunks], minilm)
     assert lengths.dtype == np.int32
     assert lengths.tolist() == [4, 302, 256]
-
-
-def test_no_chunks_have_no_lengths(minilm):
     assert token_lengths([], minilm).tolist() == []
 
 
