@@ -41,7 +41,7 @@ def filled(path):
     return path
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("end", ["", "-values"])
 def test_flipped_bits_in_vectors_never_give_another_value(tmp_path, seed, end):
     path = filled(tmp_path / "values.sqlite")
@@ -200,29 +200,24 @@ def test_values_of_before_are_read_as_they_were_and_new_ones_lie_beside(tmp_path
     assert Path(f"{path}-values").stat().st_size == (len(ITEMS) - 1) * (16 + len(ITEMS[first]))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_flipped_bits_in_artifacts_never_give_another_value(tmp_path, seed):
-    faults = Faults()
-    store = Artifacts(tmp_path, faults)
+def test_flipped_bits_in_artifacts_never_give_another_value(tmp_path):
     value = {"spans": [[i, i * 7.25, "text"] for i in range(200)]}
-    store.put("chunks", "key", value)
-    flip(store.path("chunks", "key"), seed, count=1 + seed % 3)
-    found = store.get("chunks", "key")
-    # a bit of the header that says nothing, such as the time, may change
-    assert found == value or (found is None and "1 of chunks" in faults.sentences()[0])
+    for seed in range(40):
+        faults = Faults()
+        store = Artifacts(tmp_path, faults)
+        store.put("chunks", "key", value)
+        flip(store.path("chunks", "key"), seed, count=1 + seed % 3)
+        found = store.get("chunks", "key")
+        # a bit of the header that says nothing, such as the time, may change
+        assert found == value or (found is None and "1 of chunks" in faults.sentences()[0])
 
 
-def test_an_artifact_under_another_key_is_not_taken_for_it(tmp_path):
+def test_an_artifact_under_another_key_or_that_cannot_be_read_counts_as_absent(tmp_path):
     store = Artifacts(tmp_path)
     store.put("chunks", "one", [1])
     shutil.copy(store.path("chunks", "one"), store.path("chunks", "two"))
-    assert store.get("chunks", "two") is None
-
-
-def test_an_artifact_that_cannot_be_read_is_damaged(tmp_path):
-    store = Artifacts(tmp_path)
     store.path("chunks", "key").mkdir(parents=True)
-    assert store.get("chunks", "key") is None
+    assert store.get("chunks", "two") is store.get("chunks", "key") is None
 
 
 QUERIES = [Query(f"q{i}", "text", "train", True) for i in range(4)]
@@ -240,7 +235,7 @@ def retrieve(folder, faults, key="a" * 64, vectors=VECTORS):
         return search(QUERIES, VECTORS[:4])
 
 
-@pytest.mark.parametrize("name", ["seal", "*/chroma.sqlite3", "*/*/data_level0.bin", "*/*/header.bin"])
+@pytest.mark.parametrize("name", ["seal", "*/chroma.sqlite3", "*/*/data_level0.bin"])
 def test_a_damaged_index_is_built_again(tmp_path, name):
     expected = retrieve(tmp_path, Faults())
     faults = Faults()
@@ -322,11 +317,7 @@ def test_what_is_in_the_way_of_the_cache_is_named(tmp_path, way):
         Artifacts(cache).path("kind", "k").mkdir(parents=True)
     with pytest.raises(StoreError, match=f"is {way}.*Remove it, or name another folder"):
         Artifacts(cache).put("kind", "k", 1)
-
-
-def test_a_folder_in_place_of_vectors_is_named(tmp_path):
     faults = Faults()
     (tmp_path / "v.sqlite").mkdir()
     KeyValue(tmp_path / "v.sqlite", faults).close()
-    (sentence,) = faults.sentences()
-    assert "v.sqlite is a folder, not a file" in sentence
+    assert "v.sqlite is a folder, not a file" in faults.sentences()[0]

@@ -30,20 +30,17 @@ def write(path, content, keep=None):
         (partial / content).write_text(content)
 
 
-def test_a_folder_is_replaced_only_when_the_block_ends_well(tmp_path, exchange):
+def test_a_folder_is_replaced_only_when_the_block_ends_well_and_kept_under_a_name_that_is_free(
+    tmp_path, exchange
+):
     path = tmp_path / "result"
-    write(path, "a")
+    write(path, "x")
     with pytest.raises(ZeroDivisionError), replace_folder(path) as partial:
         (partial / "b").write_text(str(1 / 0))
-    assert names(path) == ["a"]
-    write(path, "c")
-    assert names(path) == ["c"]
-    assert names(tmp_path) == ["result"]
-
-
-def test_an_earlier_folder_is_kept_under_a_name_that_is_free(tmp_path, exchange):
-    path = tmp_path / "result"
-    for content in "abcd":
+    assert names(path) == ["x"]
+    write(path, "a")
+    assert (names(path), names(tmp_path)) == (["a"], ["result"])
+    for content in "bcd":
         write(path, content, lambda current, earlier: f"kept-{names(earlier)[0] in 'ab'}")
     assert {name: names(tmp_path / name) for name in names(tmp_path)} == {
         "kept-False": ["c"],
