@@ -8,6 +8,9 @@ from harness.steps.search.rerank.cross_encoder import CrossEncoderScorer
 from tests.command import exit_code, table
 from tests.models import tiny
 
+# the library takes seconds to load
+pytestmark = pytest.mark.slow
+
 ANSWERS = [
     ("how many vehicles", "4 , 200 vehicles"),
     ("rain fell", "rain fell on harbour"),

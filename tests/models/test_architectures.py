@@ -192,18 +192,16 @@ def test_code_that_a_known_architecture_does_not_need_is_not_run(tmp_path):
     np.testing.assert_array_equal(embedder(copy).encode(TEXTS), before)
 
 
-@pytest.mark.parametrize(("keys", "warned"), [("", True), (", query_prefix: 'q: '", False)])
-def test_prefixes_that_a_model_was_trained_with_and_a_retriever_leaves_out(
-    keys, warned, write_config, tmp_path
-):
+def test_prefixes_that_a_model_was_trained_with_and_a_retriever_leaves_out(write_config, tmp_path):
     name = tiny.last_token(
         tmp_path / "p",
         tiny.random_model(tmp_path / "q", "Qwen3", "Model"),
         prompts={"query": "Instruct: find\nQuery: ", "document": ""},
     )
-    config = load_config(write_config(retrieve=f"{{kind: exact, model: '{name}'{keys}}}"))
-    with Context.at(tmp_path / "cache", Silent()) as context:
-        warn_of_prefixes(config.settings, context)
-    texts = [one.text for one in context.warnings]
-    assert len(texts) == warned
-    assert not warned or 'was trained with `query_prefix: "Instruct: find\\nQuery: "`' in texts[0]
+    for keys, warned in (("", True), (", query_prefix: 'q: '", False)):
+        config = load_config(write_config(retrieve=f"{{kind: exact, model: '{name}'{keys}}}"))
+        with Context.at(tmp_path / "cache", Silent()) as context:
+            warn_of_prefixes(config.settings, context)
+        texts = [one.text for one in context.warnings]
+        assert len(texts) == warned
+        assert not warned or 'was trained with `query_prefix: "Instruct: find\\nQuery: "`' in texts[0]

@@ -12,6 +12,9 @@ from harness.values.types import Query
 from tests.models import tiny
 from tests.search.test_steps import QUERIES, passages
 
+# a kind that few use; the library takes seconds to load
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def tools(tmp_path):
@@ -28,14 +31,16 @@ def full(rows):
     return out
 
 
-@pytest.mark.parametrize("options", [{}, {"max_active_dims": 8, "query_max_active_dims": 4}])
-@pytest.mark.parametrize("cells", [1, 10**7])
+@pytest.mark.parametrize(
+    ("options", "cells"), [({}, 1), ({"max_active_dims": 8, "query_max_active_dims": 4}, 10**7)]
+)
 def test_scores_are_dot_products_and_zero_is_no_hit(options, cells, tools, monkeypatch):
     monkeypatch.setattr(lexical, "_CELLS", cells)
     c = config(**options)
     given = passages()
     chunks = [full(rows) for rows in c.embed.make().encode(given.texts)]
-    for query, ranking in zip(QUERIES, tools.search("r", c, given, QUERIES).rankings, strict=True):
+    queries = [*QUERIES, Query("nothing", "", "train")]
+    for query, ranking in zip(queries, tools.search("r", c, given, queries).rankings, strict=True):
         asked = full(c.embed_queries.make().encode([query.text])[0])
         expected = {i: float(asked @ chunk) for i, chunk in zip(given.ids, chunks, strict=True)}
         assert set(ranking.chunk_ids) == {i for i, score in expected.items() if round(score, 6) > 0}
@@ -56,8 +61,3 @@ def test_vectors_are_computed_once_for_all_depths_and_again_for_another_cap(tool
     tools.search("r", config(max_active_dims=3), passages(), QUERIES)
     # chunks alone: the queries keep what they have
     assert tools.context.clock.counts["vectors_computed"] == 5 + 2 + 5
-
-
-def test_an_empty_query_is_no_error(tools):
-    (ranking,) = tools.search("r", config(), passages(), [Query("q", "", "train")]).rankings
-    assert len(ranking.chunk_ids) <= 5

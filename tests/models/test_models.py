@@ -84,12 +84,10 @@ def test_max_sim_by_hand():
     assert max_sim(query, passage[:0]) == -1.0
 
 
+@pytest.mark.slow
 def test_late_interaction_agrees_with_the_model_s_own_token_embeddings():
     scorer = LateInteractionScorer(LateInteractionConfig())
-    pairs = [
-        ("cars built in 1951", "The plant built 300 cars in 1951."),
-        ("cars", "Rain fell at sea."),
-    ]
+    pairs = [("cars built in 1951", "The plant built 300 cars in 1951."), ("cars", "Rain fell at sea.")]
     encoder = SentenceEncoder(EmbedConfig(model=MINILM))
     encode = encoder.loaded().encode
     for (query, passage), score in zip(pairs, scorer.score(pairs), strict=True):
@@ -105,19 +103,7 @@ def test_late_interaction_encodes_a_passage_once_for_all_its_queries():
     pairs = [(f"query {q}", f"{'word ' * p} end") for q in range(5) for p in (1, 30, 60)]
     batches = scorer.batches(pairs)
     assert sorted(i for batch in batches for i in batch) == list(range(len(pairs)))
-    assert [{pairs[i][1] for i in batch} for batch in batches] == [
-        {pairs[2][1]},
-        {pairs[1][1]},
-        {pairs[0][1]},
-    ]
-
-
-def test_embeddings_do_not_depend_on_the_batch_beyond_rounding():
-    encoder = SentenceEncoder(EmbedConfig(model=MINILM))
-    texts = ["one", "a much longer sentence about cars and harbours", "two words"]
-    together = encoder.encode(texts)
-    alone = np.concatenate([encoder.encode([text]) for text in texts])
-    np.testing.assert_allclose(together, alone, atol=1e-5)
+    assert [{pairs[i][1] for i in batch} for batch in batches] == [{pairs[n][1]} for n in (2, 1, 0)]
 
 
 def test_reranking_keeps_the_retriever_s_order_among_ties_and_below_what_is_scored():
@@ -132,9 +118,12 @@ def cosines(a, b):
     return (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
 
 
+@pytest.mark.slow
 def test_half_precision_is_close_and_is_kept_apart():
     texts = ["Total revenues rose to 96,773.", "The plant in Lyon was closed.", ""]
     full = SentenceEncoder(EmbedConfig(model=MINILM))
+    alone = np.concatenate([full.encode([text]) for text in texts])
+    np.testing.assert_allclose(full.encode(texts), alone, atol=1e-5)
     half = SentenceEncoder(EmbedConfig(model=MINILM, dtype="bfloat16"))
     got = half.encode(texts)
     assert got.dtype == np.float32
@@ -143,9 +132,6 @@ def test_half_precision_is_close_and_is_kept_apart():
     assert near.max() < 1 - 1e-7  # it did compute in fewer digits
     assert full.fingerprint == full.model.fingerprint != half.fingerprint
     assert half.fingerprint != SentenceEncoder(EmbedConfig(model=MINILM, dtype="float16")).fingerprint
-
-
-def test_a_reranker_in_half_precision_is_close_and_is_kept_apart():
     pairs = [("revenue in 2023", "Total revenues rose to 96,773."), ("which plant", "A plant in Lyon.")]
     full = LateInteractionScorer(LateInteractionConfig())
     half = LateInteractionScorer(LateInteractionConfig(dtype="bfloat16"))

@@ -12,7 +12,9 @@ from harness.models.token_encoder import TokenConfig, pack, unpack
 from harness.values.errors import ModelError
 from tests.models import tiny
 
-MAXSIM = "embedded:maxsim"
+# kinds of models that few use; the library takes seconds to load
+pytestmark = pytest.mark.slow
+
 TEXTS = ["How many vehicles fit the yard?", "rain"]
 
 

@@ -60,6 +60,15 @@ def test_the_fastest_way_is_taken_and_not_measured_again(tmp_path):
     assert not other.runs
 
 
+def test_the_fastest_model_is_kept_as_it_is_loaded(tmp_path):
+    machine, made = Machine({EXACT: 0.4, HALF: 0.1, COMPILED: 0.2}), {}
+    exact, store = machine.model(EXACT), Artifacts(tmp_path)
+    result, kept = probe(exact, lambda way: made.setdefault(way, machine.model(way)), store, machine.clock)
+    assert kept is made[result.way]
+    # nothing is loaded for measures that are stored
+    assert probe(exact, machine.model, store, machine.clock) == (result, None)
+
+
 def test_another_machine_or_library_measures_again(tmp_path, monkeypatch):
     found(Machine({EXACT: 0.4, HALF: 0.1, COMPILED: 0.2}), tmp_path)
     other = Machine({EXACT: 0.1, HALF: 0.4, COMPILED: 0.4})
@@ -86,17 +95,3 @@ def test_a_way_that_gives_no_numbers_is_left_out(tmp_path):
     broken = Machine(machine.seconds, broken={EXACT})
     with pytest.raises(ModelError, match="not finite"):
         found(broken, tmp_path / "other")
-
-
-def test_the_fastest_model_is_kept_as_it_is_loaded(tmp_path):
-    machine = Machine({EXACT: 0.4, HALF: 0.1, COMPILED: 0.2})
-    made = {}
-    result, kept = probe(
-        machine.model(EXACT),
-        lambda way: made.setdefault(way, machine.model(way)),
-        Artifacts(tmp_path),
-        machine.clock,
-    )
-    assert kept is made[result.way]
-    # nothing is loaded for measures that are stored
-    assert probe(machine.model(EXACT), machine.model, Artifacts(tmp_path), machine.clock) == (result, None)
