@@ -3,8 +3,9 @@
 import pytest
 
 from tests.bench.conftest import corpus, lexical, shared_cache, write_config
+from tests.search.conftest import tools
 
-__all__ = ["corpus", "lexical", "shared_cache", "write_config"]
+__all__ = ["corpus", "lexical", "shared_cache", "tools", "write_config"]
 
 
 @pytest.fixture(autouse=True)

@@ -3,22 +3,14 @@
 import numpy as np
 import pytest
 
-from harness.running.context import Context
-from harness.running.tools import RunTools
 from harness.steps.search.retrieve import lexical
 from harness.steps.search.retrieve.learned_sparse import LearnedSparseConfig
-from harness.values.progress import Silent
 from harness.values.types import Query
 from tests.models import tiny
 from tests.search.test_steps import QUERIES, passages
 
 # a kind that few use; the library takes seconds to load
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def tools(tmp_path):
-    return RunTools(Context.at(tmp_path / "cache", Silent()))
 
 
 def config(**more):

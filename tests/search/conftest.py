@@ -2,10 +2,19 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 from harness.store import CollectionFolders
 from tests.bench.conftest import corpus, lexical, shared_cache, write_config
+from tests.search.helpers import tools_at
 
 __all__ = ["corpus", "lexical", "shared_cache", "write_config"]
+
+
+@pytest.fixture
+def tools(tmp_path):
+    """The tools of a run with a cache of its own."""
+    return tools_at(tmp_path)
 
 
 # tools that search in this process

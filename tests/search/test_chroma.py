@@ -13,24 +13,18 @@ import pytest
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.steps.search.retrieve.scan import exact_share, scan
-from harness.steps.search.step import Passages
 from harness.values.errors import HarnessError
 from harness.values.types import Query, Ranking
 
 from .conftest import index_tools, nearest
+from .helpers import passages_of
 
 RNG = np.random.default_rng(5)
 CHUNKS = RNG.normal(size=(300, 16)).astype(np.float32)
 ASKED = RNG.normal(size=(7, 16)).astype(np.float32)
 QUERIES = [Query(f"q{i}", "", "train") for i in range(len(ASKED))]
-IDS = [f"d:{i}-{i + 1}" for i in range(len(CHUNKS))]
-
-
-def passages(ids):
-    return Passages(tuple(ids), ("",) * len(ids), (1,) * len(ids), "")
-
-
-PASSAGES = passages(IDS)
+PASSAGES = passages_of([""] * len(CHUNKS), [1] * len(CHUNKS))
+IDS = PASSAGES.ids
 
 
 def similarity(distance):
@@ -54,17 +48,14 @@ def test_it_returns_what_a_full_scan_returns(tmp_path, distance):
     assert found.exact_share == 1.0
 
 
-def depth_of(top_k):
-    return SearchDepth(top_k, None, np.ones(len(CHUNKS), dtype=np.int64))
-
-
 def test_exact_share_sees_what_is_missing():
     scores = similarity("cosine")
     worst = [
         Ranking.by_score(q.query_id, [IDS[i] for i in np.argsort(s)[:4]], np.sort(s)[:4].tolist())
         for q, s in zip(QUERIES, scores, strict=True)
     ]
-    assert exact_share(worst, scan(ASKED, CHUNKS, "cosine", depth_of(4))) == 0.0
+    depth = SearchDepth(4, None, np.ones(len(CHUNKS), dtype=np.int64))
+    assert exact_share(worst, scan(ASKED, CHUNKS, "cosine", depth)) == 0.0
     assert exact_share([], []) is None
 
 
@@ -72,13 +63,13 @@ def test_exact_share_sees_what_is_missing():
 HARD = RNG.normal(size=(2500, 64)).astype(np.float32)
 HARD_ASKED = RNG.normal(size=(30, 64)).astype(np.float32)
 HARD_QUERIES = [Query(f"q{i}", "", "train") for i in range(len(HARD_ASKED))]
-HARD_IDS = [f"d:{i}-{i + 1}" for i in range(len(HARD))]
+HARD_PASSAGES = passages_of([""] * len(HARD), [1] * len(HARD))
 
 
 def search_hard(folder, key="key", **config):
     config = {"ef_construction": 20, "ef_search": 10, "max_neighbors": 8, "top_k": 10, **config}
     retriever = ChromaRetriever(ChromaConfig(**config))
-    return nearest(retriever, HARD_QUERIES, HARD_ASKED, passages(HARD_IDS), HARD, index_tools(folder, key))
+    return nearest(retriever, HARD_QUERIES, HARD_ASKED, HARD_PASSAGES, HARD, index_tools(folder, key))
 
 
 def test_the_index_is_searched_harder_until_the_answer_is_exact(tmp_path):
@@ -88,7 +79,7 @@ def test_the_index_is_searched_harder_until_the_answer_is_exact(tmp_path):
     unit = HARD / np.linalg.norm(HARD, axis=1, keepdims=True)
     scores = HARD_ASKED @ unit.T
     for row, ranking in enumerate(first.rankings):
-        assert ranking.chunk_ids == tuple(HARD_IDS[i] for i in np.argsort(-scores[row])[:10])
+        assert ranking.chunk_ids == tuple(HARD_PASSAGES.ids[i] for i in np.argsort(-scores[row])[:10])
     # fresh builds, whose graphs differ, and a reopened one: the same bits
     assert search_hard(tmp_path) == first
     assert search_hard(tmp_path / "fresh") == first
@@ -130,13 +121,6 @@ def test_an_index_that_does_not_reach_all_chunks_is_an_error(tmp_path, monkeypat
     once = ChromaRetriever(ChromaConfig(exact=False))
     found = nearest(once, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
     assert found.exact_share == pytest.approx(19 / 20)
-
-
-def test_equal_scores_are_in_the_order_of_the_chunks(tmp_path):
-    same = np.repeat(CHUNKS[:1], 40, axis=0)
-    retriever = ChromaRetriever(ChromaConfig(top_k=30))
-    found = nearest(retriever, QUERIES[:1], ASKED[:1], passages(IDS[:40]), same, index_tools(tmp_path))
-    assert found.rankings[0].chunk_ids == tuple(IDS[:30])
 
 
 def test_a_collection_is_built_once_and_a_half_built_one_is_not_used(tmp_path):

@@ -6,8 +6,6 @@ import bm25s
 import numpy as np
 import pytest
 
-from harness.running.context import Context
-from harness.running.tools import RunTools
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
 from harness.steps.search.retrieve.lexical import (
@@ -17,9 +15,8 @@ from harness.steps.search.retrieve.lexical import (
     inverse_document_frequency,
     query_vectors,
 )
-from harness.steps.search.step import Passages
-from harness.values.progress import Silent
 from harness.values.types import Query
+from tests.search.helpers import passages_of as passages
 
 from .conftest import nearest
 
@@ -33,12 +30,8 @@ ASKED = ["word1 word2 word2", "word29", "nothing of this", "", " ".join(WORDS)]
 QUERIES = [Query(f"q{i}", text, "train") for i, text in enumerate(ASKED)]
 DENSE = RNG.normal(size=(len(TEXTS), 12)).astype(np.float32)
 DENSE_ASKED = RNG.normal(size=(len(ASKED), 12)).astype(np.float32)
+PASSAGES = passages(TEXTS)
 METHODS = ["lucene", "robertson", "atire"]
-
-
-def passages(texts=TEXTS):
-    ids = tuple(f"d:{i}-{i + 1}" for i in range(len(texts)))
-    return Passages(ids, tuple(texts), tuple(map(len, texts)), key="|".join(texts))
 
 
 def term_ids(texts):
@@ -50,15 +43,10 @@ def cosines():
     return one.astype(float) @ (DENSE / np.linalg.norm(DENSE, axis=1, keepdims=True)).T.astype(float)
 
 
-@pytest.fixture
-def tools(tmp_path):
-    return RunTools(Context.at(tmp_path, Silent()))
-
-
 def search(tools, **config):
     config = {"analyser": "plain", "top_k": len(TEXTS), **config}
     return nearest(
-        ConcatenatedRetriever(ConcatenatedConfig(**config)), QUERIES, DENSE_ASKED, passages(), DENSE, tools
+        ConcatenatedRetriever(ConcatenatedConfig(**config)), QUERIES, DENSE_ASKED, PASSAGES, DENSE, tools
     )
 
 
@@ -83,10 +71,10 @@ def test_the_dot_product_of_the_sparse_parts_is_that_of_bm25s(method):
 def test_every_score_is_weight_times_bm25_plus_cosine(tools, method, weight):
     found = search(tools, method=method, weight=weight)
     config = Bm25Config(method=method, analyser="plain", top_k=len(TEXTS))
-    lexical = Bm25Retriever(config).run(passages(), QUERIES, tools)
+    lexical = Bm25Retriever(config).run(PASSAGES, QUERIES, tools)
     for both, terms, similar in zip(found.rankings, lexical.rankings, cosines(), strict=True):
         bm25 = dict(zip(terms.chunk_ids, terms.scores, strict=True))
-        cosine = dict(zip(passages().ids, similar, strict=True))
+        cosine = dict(zip(PASSAGES.ids, similar, strict=True))
         sums = [weight * bm25.get(i, 0.0) + cosine[i] for i in both.chunk_ids]
         # both are rounded to six decimals
         assert sums == pytest.approx(both.scores, abs=1.1e-6)
@@ -120,7 +108,7 @@ def test_the_average_length_can_be_kept(tools):
     # a query without terms is ranked by its dense part
     assert own.rankings[2] == kept.rankings[2]
     true = np.argsort(-cosines()[2])
-    assert own.rankings[2].chunk_ids == tuple(passages().ids[i] for i in true)
+    assert own.rankings[2].chunk_ids == tuple(PASSAGES.ids[i] for i in true)
 
 
 def test_blocks_of_one_query_give_the_same(tools, monkeypatch):

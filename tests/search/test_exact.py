@@ -5,27 +5,27 @@ import pytest
 
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
-from harness.steps.search.step import Passages
 from harness.values.types import Query
 
 from .conftest import index_tools, nearest
+from .helpers import passages_of
 
 RNG = np.random.default_rng(8)
 CHUNKS = RNG.normal(size=(500, 24)).astype(np.float32)
 CHUNKS[100:140] = CHUNKS[7]
 ASKED = np.vstack([RNG.normal(size=(11, 24)).astype(np.float32), CHUNKS[7] * 2])
 QUERIES = [Query(f"q{i}", "", "train") for i in range(len(ASKED))]
-IDS = tuple(f"d:{i}-{i + 1}" for i in range(len(CHUNKS)))
-LENGTHS = tuple(int(length) for length in RNG.integers(20, 400, size=len(CHUNKS)))
-PASSAGES = Passages(IDS, ("",) * len(IDS), LENGTHS, "key")
+PASSAGES = passages_of([""] * len(CHUNKS), RNG.integers(20, 400, size=len(CHUNKS)).tolist())
+IDS = PASSAGES.ids
 
 
 def search(**config):
     return nearest(ExactRetriever(ExactConfig(**config)), QUERIES, ASKED, PASSAGES, CHUNKS)
 
 
-@pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
-@pytest.mark.parametrize("depth", [{"top_k": 10}, {"top_k": 60}, {"top_chars": 3000}])
+@pytest.mark.parametrize(
+    ("distance", "depth"), [("cosine", {"top_k": 10}), ("l2", {"top_k": 60}), ("ip", {"top_chars": 3000})]
+)
 def test_it_ranks_as_chroma_does_when_it_is_exact(tmp_path, distance, depth):
     found = search(distance=distance, **depth)
     retriever = ChromaRetriever(ChromaConfig(distance=distance, **depth))
@@ -58,8 +58,18 @@ class Parts:
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
-@pytest.mark.parametrize("depth", [{"top_k": 10}, {"top_k": 600}, {"top_chars": 3000}, {"top_chars": 10**6}])
-@pytest.mark.parametrize("rows", [1, 8, 41, 499, 500])
+@pytest.mark.parametrize(
+    ("depth", "rows"),
+    [
+        ({"top_k": 10}, 1),
+        ({"top_k": 10}, 41),
+        ({"top_k": 600}, 8),
+        ({"top_k": 600}, 499),
+        ({"top_chars": 3000}, 8),
+        ({"top_chars": 3000}, 500),
+        ({"top_chars": 10**6}, 41),
+    ],
+)
 def test_reading_vectors_a_block_at_a_time_changes_no_rank_and_no_score(monkeypatch, distance, depth, rows):
     # copies of a chunk are in several blocks, and two chunks differ by less than single precision can tell
     close = CHUNKS.copy()

@@ -3,19 +3,12 @@
 import numpy as np
 import pytest
 
-from harness.running.context import Context
-from harness.running.tools import RunTools
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
 from harness.steps.search.retrieve import multi_vector
 from harness.steps.search.retrieve.multi_vector import MultiVectorConfig, max_sims
-from harness.values.progress import Silent
 from tests.models import tiny
+from tests.search.helpers import tools_at
 from tests.search.test_steps import QUERIES, passages
-
-
-@pytest.fixture
-def tools(tmp_path):
-    return RunTools(Context.at(tmp_path / "cache", Silent()))
 
 
 def matrices(lengths, seed):
@@ -54,10 +47,10 @@ def test_it_ranks_as_the_reranker_would_if_it_read_every_chunk(tools):
 
 
 def test_blocks_of_queries_change_nothing(tools, tmp_path, monkeypatch):
-    whole = tools.search("retrieve", MultiVectorConfig(top_k=5), passages(), QUERIES).rankings
+    asked = ("retrieve", MultiVectorConfig(top_k=5), passages(), QUERIES)
+    whole = tools.search(*asked).rankings
     monkeypatch.setattr(multi_vector, "_SCORES", 1)
-    other = RunTools(Context.at(tmp_path / "other", Silent()))
-    assert other.search("retrieve", MultiVectorConfig(top_k=5), passages(), QUERIES).rankings == whole
+    assert tools_at(tmp_path / "other").search(*asked).rankings == whole
 
 
 def test_token_vectors_are_computed_once(tools):

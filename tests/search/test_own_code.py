@@ -7,19 +7,12 @@ import pytest
 from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.running.tools import RunTools
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.python import PythonRewriterConfig
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.search.test_steps import QUERIES, passages
-
-
-@pytest.fixture
-def tools(tmp_path):
-    return RunTools(Context.at(tmp_path / "cache", Silent()))
 
 
 def retrieve(tools, call, **more):
