@@ -156,23 +156,19 @@ def taken_by_others():
     taken = {room: set(names) for room, names in FOR_PACKAGES.items()}
     for path, tree in trees:
         own = room_of(path) if path.is_relative_to(HARNESS) else ""
-        whole = {
-            alias.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module == "harness"
-            for alias in node.names
-        }
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Attribute)
-                and isinstance(node.value, ast.Name)
-                and node.value.id in whole
-            ):
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom | ast.Attribute)]
+        whole = set()
+        for node in nodes:
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            names, room = {alias.name for alias in node.names}, (node.module or "").removeprefix("harness.")
+            if room == "harness":
+                whole |= names
+            elif room in ALLOWED and room != own:
+                taken.setdefault(room, set()).update(names)
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) in whole:
                 taken.setdefault(node.value.id, set()).add(node.attr)
-            if isinstance(node, ast.ImportFrom) and (node.module or "").removeprefix("harness.") in ALLOWED:
-                room = node.module.removeprefix("harness.")
-                if room != own:
-                    taken.setdefault(room, set()).update(alias.name for alias in node.names)
     return taken
 
 
