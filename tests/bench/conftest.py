@@ -34,22 +34,27 @@ QUERIES = [
 ]
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    """Documents, queries.csv, labels.csv and a function that writes a configuration over them."""
-    (tmp_path / "docs").mkdir()
+def make_corpus(folder):
+    """Documents, queries.csv and labels.csv in a folder."""
+    (folder / "docs").mkdir()
     for name, sentences in SENTENCES.items():
         text = "\n\n".join(f"{sentence} {sentence.upper()}" for sentence in sentences)
-        (tmp_path / "docs" / f"{name}.txt").write_text(text, encoding="utf-8")
-    with (tmp_path / "queries.csv").open("w", newline="", encoding="utf-8") as file:
+        (folder / "docs" / f"{name}.txt").write_text(text, encoding="utf-8")
+    with (folder / "queries.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["query_id", "text", "split", "answerable"])
         rows.writerows([q, text, split, "yes" if doc else "no"] for q, text, split, doc, _, _ in QUERIES)
-    with (tmp_path / "labels.csv").open("w", newline="", encoding="utf-8") as file:
+    with (folder / "labels.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["query_id", "document", "quote", "grade"])
         rows.writerows([q, doc, SENTENCES[doc][i], grade] for q, _, _, doc, i, grade in QUERIES if doc)
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """The corpus in the folder of a test."""
+    return make_corpus(tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -58,9 +63,8 @@ def shared_cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture
-def write_config(corpus, shared_cache):
-    """Write bench.yaml with the given stage sections; ``cache`` names a cache of its own."""
+def writer(corpus, shared_cache):
+    """Writes bench.yaml with the given stage sections; ``cache`` names a cache of its own."""
 
     def write(
         chunk="{kind: recursive_token, chunk_size: [90, 180]}",
@@ -86,6 +90,24 @@ def write_config(corpus, shared_cache):
         return path
 
     return write
+
+
+@pytest.fixture
+def write_config(corpus, shared_cache):
+    """Write a configuration over the corpus of a test."""
+    return writer(corpus, shared_cache)
+
+
+@pytest.fixture(scope="module")
+def module_corpus(tmp_path_factory):
+    """The corpus for a run that the tests of a module share."""
+    return make_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="module")
+def module_config(module_corpus, shared_cache):
+    """Write a configuration over the corpus of a module."""
+    return writer(module_corpus, shared_cache)
 
 
 @pytest.fixture

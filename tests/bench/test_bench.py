@@ -15,6 +15,7 @@ from harness.values.errors import CorpusError, LabelError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
 from tests.command import bench, table, told
+from tests.corpus.attacks import LINE, SCAN, pages_of
 
 
 def unchanging(folder):
@@ -23,8 +24,29 @@ def unchanging(folder):
     return {str(p): p.read_bytes() for p in files}
 
 
-def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
-    results, folder, _ = told(write_config(cache="fresh"))
+def test_a_plan_a_run_and_a_second_one_agree_and_nothing_is_computed_twice(write_config, corpus):
+    path = write_config(cache="fresh")
+    plan = make_plan(load_config(path), Silent())
+    assert [s.setting for s in plan.settings] == ["chunk=90/0", "chunk=180/0"]
+    assert all(s.to_embed > 0 and s.pairs == 5 * 10 for s in plan.settings)
+    assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
+    first, folder, _ = told(path)
+    check_tables(first, folder)
+    check_answerability(first, folder)
+    before = unchanging(folder)
+    # and the five queries
+    assert first.record.counts["vectors_computed"] == sum(s.to_embed for s in plan.settings) + 5
+    assert all(s.to_embed == 0 for s in make_plan(load_config(path), Silent()).settings)
+    second, _, _ = told(path)
+    assert second.record.counts.get("vectors_computed", 0) == 0
+    assert second.record.counts["pairs_computed"] == 0
+    assert second.record.counts["documents_parsed"] == 0
+    assert unchanging(folder) == before
+    check_damage_of_the_cache(path, corpus, before)
+
+
+def check_tables(results, folder):
+    """The tables of a run agree with each other."""
     per_query, summary, ranked = (table(folder / f"{n}.csv") for n in ("per_query", "summary", "rankings"))
     assert {row["setting"] for row in summary} == {"chunk=90/0", "chunk=180/0"}
     assert {row["stage"] for row in summary} == {"retrieve", "rerank"}
@@ -45,15 +67,10 @@ def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
         assert math.isclose(float(row["mean"]), sum(values) / len(values))
         assert float(row["ci_low"] or "0") <= float(row["mean"]) <= float(row["ci_high"] or "1")
     # q5 is unanswerable: it has no NDCG, and it is counted apart in train and all
-    ndcg = [r for r in summary if r["measure"] == "ndcg_exp@10"]
-    assert {(r["split"], r["n_unanswerable"]) for r in ndcg} == {
-        ("train", "1"),
-        ("validation", "0"),
-        ("all", "1"),
-    }
-    assert [r["value"] for r in per_query if r["query_id"] == "q5" and r["measure"] == "ndcg_exp@10"] == [
-        ""
-    ] * 4
+    counted = {(r["split"], r["n_unanswerable"]) for r in summary if r["measure"] == "ndcg_exp@10"}
+    assert counted == {("train", "1"), ("validation", "0"), ("all", "1")}
+    of_q5 = [r["value"] for r in per_query if (r["query_id"], r["measure"]) == ("q5", "ndcg_exp@10")]
+    assert of_q5 == [""] * 4
     # ranks are 1, 2, … and the score never rises
     for key in {(r["setting"], r["stage"], r["query_id"]) for r in ranked}:
         own = [r for r in ranked if (r["setting"], r["stage"], r["query_id"]) == key]
@@ -73,8 +90,8 @@ def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
     assert read_summary(folder)[0] == results.summary
 
 
-def test_top_scores_of_unanswerable_queries_are_set_against_the_others(write_config):
-    results, folder, _ = told(write_config())
+def check_answerability(results, folder):
+    """Top scores of unanswerable queries are set against those of the others."""
     for row in table(folder / "answerability.csv"):
         tops = {
             r["query_id"]: float(r["score"])
@@ -90,6 +107,25 @@ def test_top_scores_of_unanswerable_queries_are_set_against_the_others(write_con
     first, last = found[0], found[len(found) // 4 - 1]
     assert (first["answerable_kept"], first["unanswerable_refused"]) == ("1.0", "0.0")
     assert (last["threshold"], last["answerable_kept"]) == ("inf", "0.0")
+
+
+def check_damage_of_the_cache(path, corpus, expected):
+    """Flipped bits in it change no figure and are reported once."""
+    rnd = random.Random(4)
+    for file in (corpus / "fresh").rglob("*"):
+        if file.is_file() and file.name != "CACHEDIR.TAG" and file.stat().st_size:
+            content = bytearray(file.read_bytes())
+            for _ in range(20):
+                content[rnd.randrange(len(content) // 2, len(content))] ^= 1 << rnd.randrange(8)
+            file.write_bytes(bytes(content))
+    _, folder, reporter = told(path)
+    assert unchanging(folder) == expected
+    (message,) = [text for text in reporter.warnings if "damaged" in text]
+    for what in ("document", "outlines", "chunks", "chunk_health", "ranking", "vectors", "indexes", "pairs"):
+        assert f" of {what} (" in message
+    _, folder, reporter = told(path)
+    assert unchanging(folder) == expected
+    assert not [text for text in reporter.warnings if "damaged" in text]
 
 
 def test_exported_runs_give_our_figures_in_trec_eval(write_config):
@@ -113,38 +149,19 @@ def test_exported_runs_give_our_figures_in_trec_eval(write_config):
                 )
 
 
-def test_a_second_run_computes_nothing_and_gives_the_same(write_config):
-    path = write_config(cache="fresh")
-    first, folder, _ = told(path)
-    before = unchanging(folder)
-    second, _, _ = told(path)
-    assert first.record.counts["vectors_computed"] > 0
-    assert second.record.counts.get("vectors_computed", 0) == 0
-    assert second.record.counts["pairs_computed"] == 0
-    assert second.record.counts["documents_parsed"] == 0
-    assert unchanging(folder) == before
-
-
-def test_settings_share_what_they_have_in_common(write_config):
-    both, _, _ = told(write_config(chunk="{kind: recursive, chunk_size: [90, 91]}", cache="fresh"))
-    chunks = [health["chunks"] for health in both.record.counts["settings"].values()]
-    assert both.record.counts["vectors_computed"] < sum(chunks)
-    assert both.record.counts["vectors_reused"] > 0
-
-
 def test_chunks_longer_than_the_encoder_reads_are_warned_of(write_config, corpus):
     (corpus / "docs" / "people.txt").write_text(
         "At the end of the year 39,717 people worked for the company. " * 60
     )
-    _, _, reporter = told(write_config(chunk="{kind: page}"))
+    _, _, reporter = told(write_config(chunk="{kind: page}", rerank="null"))
     assert any("longer than the 256 tokens" in text and "1 of 3" in text for text in reporter.warnings)
 
 
-def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus):
+def test_a_document_that_cannot_be_read_fails_or_is_listed(lexical, corpus):
     (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
     with pytest.raises(CorpusError, match=r"bad\.txt"):
-        told(write_config())
-    _, folder, reporter = told(write_config(more="on_bad_document: skip"))
+        told(lexical())
+    _, folder, reporter = told(lexical(more="on_bad_document: skip"))
     (message,) = [text for text in reporter.warnings if text.startswith("skipped ")]
     assert message.count("bad.txt") == 1
     listed = {row["document"]: row["status"] for row in table(folder / "documents.csv")}
@@ -152,43 +169,37 @@ def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus)
     for name in ("engines", "people", "harbour"):
         (corpus / "docs" / f"{name}.txt").unlink()
     with pytest.raises(CorpusError, match="Of 1 document none can be used"):
-        told(write_config(more="on_bad_document: skip"))
+        told(lexical(more="on_bad_document: skip"))
 
 
-def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_config, corpus):
+def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_config, lexical, corpus):
     with (corpus / "labels.csv").open("a") as file:
         file.write("q1,people,nothing like this stands anywhere,4\n")
     with pytest.raises(LabelError):
         told(write_config(cache="fresh"))
     assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
-    results, folder, _ = told(write_config(more="anchor: {on_unanchored: list}"))
+    results, folder, _ = told(lexical(more="anchor: {on_unanchored: list}"))
     assert results.record.counts["labels_not_anchored"] == 1
     assert [r["accepted"] for r in table(folder / "anchoring.csv")].count("no") == 1
 
 
-def test_doubtful_labels_are_warned_of(write_config, corpus):
+def test_doubtful_labels_are_warned_of(lexical, corpus):
     with (corpus / "labels.csv").open("a") as file:
         file.write("q5,engines,is cast from an aluminium alloy with eight per cent silicon.,4\n")
         file.write('q3,people,"At the end of the year 38,717 people worked for the company.",3\n')
     with (corpus / "queries.csv").open("a") as file:
         file.write("q6,Where is the foundry?,train,yes\n")
-    (corpus / "docs" / "harbour.txt").write_text(
-        (corpus / "docs" / "harbour.txt").read_text()
-        + " A crane failure stopped loading for nine days in March."
-    )
-    _, _, reporter = told(write_config())
-    warned = " ".join(reporter.warnings)
-    assert "1 label was found by similarity, but figures in quote and text differ" in warned
+    with (corpus / "docs" / "harbour.txt").open("a") as file:
+        file.write(" A crane failure stopped loading for nine days in March.")
+    warned = " ".join(told(lexical())[2].warnings)
+    assert "found by similarity, but figures in quote and text differ" in warned
     # both places count, so there is nothing to warn of
     assert "found more than once" not in warned
-    assert (
-        "1 query is marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)"
-        in warned
-    )
+    assert "marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)" in warned
     assert "1 query has no label" in warned
     assert "(q6)" in warned
-    _, _, reporter = told(write_config(more="anchor: {duplicates: false}"))
-    assert "1 quote was found more than once" in " ".join(reporter.warnings)
+    warned = " ".join(told(lexical(more="anchor: {duplicates: false}"))[2].warnings)
+    assert "1 quote was found more than once" in warned
 
 
 def test_an_auroc_from_few_queries_always_has_a_remark():
@@ -203,47 +214,10 @@ def test_an_auroc_from_few_queries_always_has_a_remark():
     assert remark(5, 5) == ""
 
 
-def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, corpus):
-    plan = make_plan(load_config(write_config(cache="fresh")), Silent())
-    assert [s.setting for s in plan.settings] == ["chunk=90/0", "chunk=180/0"]
-    assert all(s.to_embed > 0 and s.pairs == 5 * 10 for s in plan.settings)
-    assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
-    results, _, _ = told(write_config(cache="fresh"))
-    queries = 5
-    assert results.record.counts["vectors_computed"] == sum(s.to_embed for s in plan.settings) + queries
-    assert all(
-        s.to_embed == 0 for s in make_plan(load_config(write_config(cache="fresh")), Silent()).settings
-    )
-
-
-def test_flipped_bits_in_the_cache_change_no_figure_and_are_reported_once(corpus, write_config):
-    path = write_config(cache="fresh")
-    _, folder, reporter = told(path)
-    expected = unchanging(folder)
-    assert not [text for text in reporter.warnings if "damaged" in text]
-    rnd = random.Random(4)
-    for file in (corpus / "fresh").rglob("*"):
-        if file.is_file() and file.name != "CACHEDIR.TAG" and file.stat().st_size:
-            content = bytearray(file.read_bytes())
-            for _ in range(20):
-                content[rnd.randrange(len(content) // 2, len(content))] ^= 1 << rnd.randrange(8)
-            file.write_bytes(bytes(content))
-    _, folder, reporter = told(path)
-    assert unchanging(folder) == expected
-    (message,) = [text for text in reporter.warnings if "damaged" in text]
-    for what in ("document", "outlines", "chunks", "chunk_health", "ranking", "vectors", "indexes", "pairs"):
-        assert f" of {what} (" in message
-    _, folder, reporter = told(path)
-    assert unchanging(folder) == expected
-    assert not [text for text in reporter.warnings if "damaged" in text]
-
-
-def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(write_config, corpus):
-    from tests.corpus.attacks import LINE, SCAN, pages_of
-
+def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(lexical, corpus):
     (corpus / "docs" / "scan.pdf").write_bytes(pages_of(LINE, SCAN, SCAN, LINE))
     (corpus / "docs" / "odd.txt").write_text("A text with a private \ue000 symbol.")
-    path = write_config()
+    path = lexical()
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
     results, folder, reporter = told(path)
     message = " ".join(reporter.warnings)
@@ -269,12 +243,10 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(write_conf
     assert any("are suspect" in text and "pages" not in text for text in reporter.notes)
 
 
-def test_repairs_of_the_parser_are_reported_in_the_terminal(write_config, corpus):
-    from tests.corpus.attacks import LINE, pages_of
-
+def test_repairs_of_the_parser_are_reported_in_the_terminal(lexical, corpus):
     sound = pages_of(LINE)
     (corpus / "docs" / "odd.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
-    path = write_config()
+    path = lexical()
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
     _, folder, reporter = told(path)
     (message,) = [text for text in reporter.warnings if "after repairing errors" in text]

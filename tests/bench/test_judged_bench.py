@@ -21,6 +21,7 @@ from tests.judge.fake_server import FakeServer, error, grade, says
 from .conftest import QUERIES
 
 KEY = "sk-do-not-show-me-4711"
+DENSE = '{kind: exact, model: "embedded:all-MiniLM-L6-v2", top_k: 10}'
 WORDS = {
     "How many people work": "39,717 people worked",
     "Why was the fuel pump": "seal could harden",
@@ -36,7 +37,7 @@ def careful(request, number=0):
 
 
 @pytest.fixture
-def judged(write_config, monkeypatch):
+def judged(lexical, monkeypatch):
     """Write a configuration whose judge is served at an address; each test has a ledger of its own."""
     monkeypatch.setenv("FAKE_KEY", KEY)
 
@@ -49,9 +50,7 @@ def judged(write_config, monkeypatch):
             "  prices: {fake-1: {input: 10.0, output: 100.0}}\n"
             "measures: [ndcg_exp@3, judged@3]\n"
         )
-        stages.setdefault("chunk", "{kind: recursive, chunk_size: 90}")
-        stages.setdefault("rerank", "null")
-        return write_config(more=relevance + more, cache=cache, **stages)
+        return lexical(more=relevance + more, cache=cache, **{"retrieve": DENSE, **stages})
 
     return write
 
@@ -60,10 +59,28 @@ def asked(server):
     return [request["body"]["messages"][-1]["content"] for request in server.requests]
 
 
-def test_a_judge_grades_what_all_settings_retrieved(judged):
+def test_a_judge_grades_what_all_settings_retrieved_as_planned_and_once(judged, corpus, monkeypatch):
+    monkeypatch.delenv("FAKE_KEY")
     with FakeServer(careful) as server:
-        results, folder, _ = told(judged(server.url, chunk="{kind: recursive, chunk_size: [90, 180]}"))
-        count = server.count
+        path = judged(server.url, chunk="{kind: recursive, chunk_size: [90, 180]}")
+        plan = make_plan(load_config(path), Silent(), search=True)
+        assert server.count == 0
+        assert not (corpus / "results").exists()
+        monkeypatch.setenv("FAKE_KEY", KEY)
+        results, folder, _ = told(path)
+        count, first = server.count, {p.name: p.read_bytes() for p in folder.glob("*.csv")}
+        # a second run asks nothing and needs no key
+        monkeypatch.delenv("FAKE_KEY")
+        again, _, _ = told(path)
+        assert make_plan(load_config(path), Silent(), search=True).judge.estimate.calls == 0
+        assert server.count == count
+    assert (again.record.cost["calls"], again.record.cost["from_ledger"]) == (0, count)
+    assert {p.name: p.read_bytes() for p in folder.glob("*.csv")} == first
+    judge = plan.judge
+    assert judge.estimate.calls == judge.pairs == count
+    assert judge.judge == "fake-1 (pointwise v1)"
+    assert judge.estimate.price > 0
+    assert all(0 < one.to_judge <= judge.pairs for one in plan.settings)
     judgments = [row for row in table(folder / "judgments.csv") if row["scored_on"] == "yes"]
     assert len(judgments) == count == len({(r["query_id"], r["document"], r["start"]) for r in judgments})
     assert {row["judge"] for row in judgments} == {"fake-1 (pointwise v1)"}
@@ -82,14 +99,14 @@ def test_a_judge_grades_what_all_settings_retrieved(judged):
     assert [row["setting"] for row in costs] == ["chunk=90/0", "chunk=180/0"]
     assert sum(float(row["cost_shared"]) for row in costs) == pytest.approx(count * 0.002)
     assert all(float(row["cost_alone"]) == pytest.approx(int(row["judgments"]) * 0.002) for row in costs)
-    record = json.loads((folder / "record.json").read_text())
-    assert record["judge"]["name"] == "fake-1 (pointwise v1)"
-    assert len(record["judge"]["prompt_sha256"]) == 64
-    assert record["cost"]["calls"] == count
-    assert record["cost"]["prompt_tokens"] == 100 * count
-    assert record["cost"]["cost"] == pytest.approx(count * 0.002)
-    assert record["cost"]["served_models"] == ["fake-1-2025"]
-    assert record["cost"]["maybe_billed"] == {"calls": 0, "at_most": 0.0}
+    record = results.record
+    assert record.judge["name"] == "fake-1 (pointwise v1)"
+    assert len(record.judge["prompt_sha256"]) == 64
+    assert record.cost["calls"] == count
+    assert record.cost["prompt_tokens"] == 100 * count
+    assert record.cost["cost"] == pytest.approx(count * 0.002)
+    assert record.cost["served_models"] == ["fake-1-2025"]
+    assert record.cost["maybe_billed"] == {"calls": 0, "at_most": 0.0}
 
 
 def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_again(judged, capsys):
@@ -109,21 +126,6 @@ def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_agai
     assert f"{server.count} answers" in printed(capsys, "judge", "answers", path)
 
 
-def test_an_unanswerable_question_has_no_relevant_text(judged, corpus):
-    path = corpus / "queries.csv"
-    # nobody has said that q5 is unanswerable: the judge finds out
-    path.write_text(path.read_text().replace("train,no", "train,yes"))
-    with FakeServer(careful) as server:
-        results, folder, _ = told(judged(server.url))
-    values = {
-        r["query_id"]: r["value"] for r in table(folder / "per_query.csv") if r["measure"] == "ndcg_exp@3"
-    }
-    assert values["q5"] == ""
-    assert all(values[q] for q in ("q1", "q2", "q3", "q4"))
-    overall = next(r for r in results.summary if (r.split, r.measure) == ("all", "ndcg_exp@3"))
-    assert (overall.n_queries, overall.n_unanswerable, overall.n_irrelevant) == (4, 0, 1)
-
-
 def test_text_that_is_only_on_the_subject_does_not_answer(judged):
     """All grades are 1: an NDCG of such a list says nothing, and answerable_from keeps it out."""
     with FakeServer(lambda request, number: grade(1)) as server:
@@ -134,20 +136,6 @@ def test_text_that_is_only_on_the_subject_does_not_answer(judged):
     ndcg = [next(r for r in x.summary if (r.split, r.measure) == ("all", "ndcg_exp@3")) for x in (one, two)]
     assert ndcg[0].mean > 0.9
     assert (ndcg[1].mean, ndcg[1].left_out) == (None, {"unanswerable": 1, "ungraded": 0, "irrelevant": 4})
-
-
-def test_a_second_run_asks_nothing_and_needs_no_key(judged, monkeypatch):
-    with FakeServer(careful) as server:
-        path = judged(server.url)
-        _, folder, _ = told(path)
-        first = {p.name: p.read_bytes() for p in folder.glob("*.csv")}
-        count = server.count
-        monkeypatch.delenv("FAKE_KEY")
-        results, folder, _ = told(path)
-        assert server.count == count
-    assert results.record.cost["calls"] == 0
-    assert results.record.cost["from_ledger"] == count
-    assert {p.name: p.read_bytes() for p in folder.glob("*.csv")} == first
 
 
 def test_a_new_chunking_asks_only_about_passages_that_nobody_has_judged(judged):
@@ -184,23 +172,6 @@ def test_too_many_failures_end_the_run_with_the_list_and_few_are_counted(judged,
     assert warning.kind == "judge"
     assert warning.text.startswith(f"{len(without)} of ")
     assert warning.text in results.verdict["warnings"][-1]["text"]
-
-
-def test_a_dry_run_counts_and_spends_nothing(judged, corpus, monkeypatch):
-    monkeypatch.delenv("FAKE_KEY")
-    with FakeServer(careful) as server:
-        path = judged(server.url, chunk="{kind: recursive, chunk_size: [90, 180]}")
-        plan = make_plan(load_config(path), Silent(), search=True)
-        assert server.count == 0
-        assert not (corpus / "results").exists()
-        monkeypatch.setenv("FAKE_KEY", KEY)
-        told(path)
-        judge = plan.judge
-        assert judge.estimate.calls == judge.pairs == server.count
-    assert judge.judge == "fake-1 (pointwise v1)"
-    assert judge.estimate.price > 0
-    assert all(0 < one.to_judge <= judge.pairs for one in plan.settings)
-    assert make_plan(load_config(path), Silent(), search=True).judge.estimate.calls == 0
 
 
 def test_the_key_appears_nowhere(judged, corpus):
@@ -248,21 +219,28 @@ def test_seed_ratio_is_next_to_ndcg_when_asked_for_and_is_never_called_so(judged
     assert mean.mean == pytest.approx(sum(values) / len(values))
 
 
-def test_without_labels_a_judge_is_enough(judged, corpus):
+def test_without_labels_a_judge_is_enough_and_finds_what_cannot_be_answered(judged, corpus):
     (corpus / "labels.csv").unlink()
+    path = corpus / "queries.csv"
+    # nobody has said that q5 is unanswerable
+    path.write_text(path.read_text().replace("train,no", "train,yes"))
     with FakeServer(careful) as server:
         path = judged(server.url)
         path.write_text(path.read_text().replace(f"labels: {corpus}/labels.csv\n", ""))
         results, folder, _ = told(path)
     assert all(row["scored_on"] == "yes" for row in table(folder / "judgments.csv"))
     assert results.record.counts["labels"] == 0
+    values = {r.query_id: r.value for r in results.per_query if r.measure == "ndcg_exp@3"}
+    assert values["q5"] is None
+    assert all(values[q] is not None for q in ("q1", "q2", "q3", "q4"))
+    overall = next(r for r in results.summary if (r.split, r.measure) == ("all", "ndcg_exp@3"))
+    assert (overall.n_queries, overall.n_unanswerable, overall.n_irrelevant) == (4, 0, 1)
 
 
-def test_questions_that_are_left_out_are_counted_by_the_reason_everywhere(write_config, corpus):
+def test_questions_that_are_left_out_are_counted_by_the_reason_everywhere(lexical, corpus):
     end = (corpus / "docs" / "people.txt").read_text().index(".") + 1
     (corpus / "labels.csv").write_text(f"query_id,document,start,end,grade\nq1,people,0,{end},4\n")
-    path = write_config(chunk="{kind: recursive, chunk_size: 90}")
-    results, folder, _ = told(path)
+    results, folder, _ = told(lexical(retrieve=DENSE))
     assert [(r["query_id"], r["grade"], r["judge"]) for r in table(folder / "judgments.csv")] == [
         ("q1", "4", "human")
     ]

@@ -1,6 +1,7 @@
 """Parsers as a step of a sweep: one corpus a parser, one evidence a label row."""
 
 import math
+from functools import partial
 
 import pytest
 
@@ -31,27 +32,34 @@ MEASURES = "measures: ['ndcg_evidence(enough=10,L=10)@100', ndcg_text@200, 'reca
 EVIDENCE = "ndcg_evidence(enough=10,L=10)@100"
 
 
+def write_in(folder, cache, labels, more=BOTH, header="query_id,document,quote,evidence,grade"):
+    """A configuration over one document of two lines, with label rows of (query, quote, evidence)."""
+    (folder / "docs").mkdir(exist_ok=True)
+    (folder / "docs" / "a.txt").write_text(f"{FIRST}\n{SECOND}\n", encoding="utf-8")
+    rows = "".join(f"{query},alpha bravo stands,train\n" for query in ("q1", "q2"))
+    (folder / "queries.csv").write_text(f"query_id,text,split\n{rows}", encoding="utf-8")
+    (folder / "labels.csv").write_text("\n".join([header, *labels]) + "\n", encoding="utf-8")
+    path = folder / "bench.yaml"
+    path.write_text(
+        f"name: parsers\ndocuments: {folder}/docs/*.txt\nqueries: {folder}/queries.csv\n"
+        f"labels: {folder}/labels.csv\ncache: {cache}\nresults: {folder}/results\n"
+        "chunk: {kind: recursive, chunk_size: 45, chunk_overlap: 0}\n"
+        f"retrieve: {{kind: bm25, top_k: 10}}\n{MEASURES}\n{more}\n",
+        encoding="utf-8",
+    )
+    return path
+
+
 @pytest.fixture
 def write(tmp_path, shared_cache):
-    """A configuration over one document of two lines, with label rows of (query, quote, evidence)."""
+    return partial(write_in, tmp_path, shared_cache)
 
-    def write(labels, more=BOTH, queries=("q1", "q2"), header="query_id,document,quote,evidence,grade"):
-        (tmp_path / "docs").mkdir(exist_ok=True)
-        (tmp_path / "docs" / "a.txt").write_text(f"{FIRST}\n{SECOND}\n", encoding="utf-8")
-        rows = "".join(f"{query},alpha bravo stands,train\n" for query in queries)
-        (tmp_path / "queries.csv").write_text(f"query_id,text,split\n{rows}", encoding="utf-8")
-        (tmp_path / "labels.csv").write_text("\n".join([header, *labels]) + "\n", encoding="utf-8")
-        path = tmp_path / "bench.yaml"
-        path.write_text(
-            f"name: parsers\ndocuments: {tmp_path}/docs/*.txt\nqueries: {tmp_path}/queries.csv\n"
-            f"labels: {tmp_path}/labels.csv\ncache: {shared_cache}\nresults: {tmp_path}/results\n"
-            "chunk: {kind: recursive, chunk_size: 45, chunk_overlap: 0}\n"
-            f"retrieve: {{kind: bm25, top_k: 10}}\n{MEASURES}\n{more}\n",
-            encoding="utf-8",
-        )
-        return path
 
-    return write
+@pytest.fixture(scope="module")
+def two(tmp_path_factory, shared_cache):
+    """The configuration of a run with two parsers, its results, and their folder."""
+    path = write_in(tmp_path_factory.mktemp("two"), shared_cache, TWO_ROWS)
+    return path, *bench(path)
 
 
 def values(results, measure):
@@ -61,8 +69,8 @@ def values(results, measure):
 TWO_ROWS = [f"q1,a,{FIRST},,4", f"q1,a,{SECOND},,4", f"q2,a,{SECOND},,4"]
 
 
-def test_what_a_parser_loses_stays_in_the_ideal_and_is_its_loss(write):
-    results, folder = bench(write(TWO_ROWS))
+def test_what_a_parser_loses_stays_in_the_ideal_and_is_its_loss(two):
+    _, results, folder = two
     whole, cut = "arguments=word=zulu", "arguments=word=bravo"
     found = values(results, EVIDENCE)
     # stretches of 10 characters, discounted as ranks; an evidence is found with its first 10 characters. The
@@ -88,31 +96,23 @@ def test_what_a_parser_loses_stays_in_the_ideal_and_is_its_loss(write):
     assert EVIDENCE in output.partition("Next:")[0]
 
 
-def test_every_table_tells_the_texts_of_parsers_apart(write):
-    results, folder = bench(write(TWO_ROWS))
+def test_every_table_tells_the_texts_of_parsers_apart(two):
+    _, results, folder = two
     texts = [row["document"] for row in table(folder / "documents.csv")]
     assert len(set(texts)) == 2
     assert {name.partition("@")[0] for name in texts} == {"a"}
     judged = [(row["query_id"], row["document"], row["evidence"]) for row in table(folder / "judgments.csv")]
     whole, cut = texts
-    assert sorted(judged) == sorted(
-        [
-            ("q1", whole, "line 2"),
-            ("q1", cut, "line 2"),
-            ("q1", whole, "line 3"),
-            ("q2", whole, "line 4"),
-        ]
-    )
+    expected = [("q1", cut, "line 2"), *(("q1", whole, f"line {n}") for n in (2, 3)), ("q2", whole, "line 4")]
+    assert sorted(judged) == sorted(expected)
     chunks = {row["chunk_id"] for row in table(folder / "rankings.csv")}
     assert {name.rpartition(":")[0] for name in chunks} == set(texts)
     # both have a chunk at the beginning: each is there with its own text
-    assert len({row["chunk_id"] for row in table(folder / "passages.csv")}) == len(
-        table(folder / "passages.csv")
-    )
+    passages = [row["chunk_id"] for row in table(folder / "passages.csv")]
+    assert len(set(passages)) == len(passages)
     assert {row["cluster"] for row in table(folder / "queries.csv")} == {"a"}
     assert [row["accepted"] for row in table(folder / "anchoring.csv")].count("no") == 2
-    settings = list(dict.fromkeys(row.setting for row in results.per_query))
-    of_cut = read_expected(folder, settings[1])
+    of_cut = read_expected(folder, results.per_query[-1].setting)
     assert f"; {cut};" in of_cut["q1"]
     assert of_cut["q2"].startswith("[not in the")
     page, _ = write_page(folder)
@@ -201,15 +201,14 @@ def test_parsers_are_a_product_with_the_other_steps_and_are_read_once(write, tmp
     assert len({row.setting for row in results.summary}) == 4
 
 
-def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(write):
-    config = load_config(write(TWO_ROWS))
+def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(two):
+    config = load_config(two[0])
     plan = make_plan(config, Silent())
     assert [row.chunks for row in plan.settings] == [2, 1]
     assert plan.unlabelled == ()
     assert make_plan(config, Silent(), search=True).judge is None
-    _, folder = run_bench(config, Silent())
     with pytest.raises(HarnessError, match="compare several parsers"):
-        sheet_of(folder, 10, Silent())
+        sheet_of(two[2], 10, Silent())
     with Context.at(config.cache, Silent()) as context:
         with pytest.raises(ConfigError, match="needs one text per document"):
             load_corpus(config, context)

@@ -1,36 +1,36 @@
 """`harness compare` and `harness gate` over results of a judge whose pools differ."""
 
+import json
 import shutil
 
 import pandas as pd
 import pytest
 
-from harness.cli import main
 from harness.report import read_result
 from harness.running.bench.pool_union import unite, united
 from tests.bench.test_judged_bench import careful
 from tests.command import bench as run_bench
-from tests.command import table
+from tests.command import printed, refused, table
 from tests.judge.fake_server import FakeServer, grade
 
 MEASURES = "[ndcg_exp@3, ndcg_text@300, judged@3]"
 
 
 @pytest.fixture
-def bench(write_config, corpus, monkeypatch):
+def bench(lexical, corpus, monkeypatch):
     """Run a benchmark whose judge is served at an address, and keep its results under a name."""
     monkeypatch.setenv("FAKE_KEY", "secret")
 
-    def run(name, url, chunk_size, model="fake-1", cache="own"):
+    def run(name, url, chunk_size, cache="own"):
         relevance = (
             "relevance:\n"
             "  judge: llm\n"
-            f"  endpoint: {{model: {model}, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}\n"
+            f"  endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}\n"
             "  pool: {unit: passage, depth: 3, passage_chars: 100}\n"
             f"measures: {MEASURES}\n"
         )
         chunk = f"{{kind: recursive, chunk_size: {chunk_size}}}"
-        path = write_config(chunk=chunk, rerank="null", more=relevance, cache=cache)
+        path = lexical(chunk=chunk, more=relevance, cache=cache)
         _, folder = run_bench(path)
         kept = corpus / "kept" / name
         shutil.copytree(folder, kept)
@@ -38,13 +38,6 @@ def bench(write_config, corpus, monkeypatch):
         return kept
 
     return run
-
-
-def command(capsys, *words):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(word) for word in words])
-    out = capsys.readouterr()
-    return stopped.value.code, " ".join(out.out.split()), " ".join(out.err.split())
 
 
 def values(table, setting):
@@ -68,29 +61,23 @@ def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(b
             assert (mine[key] == "") == (value == "")
             assert value == "" or float(mine[key]) == pytest.approx(float(value), abs=1e-12)
     assert "added" in output[0]
-    code, out, _ = command(capsys, "gate", large, "--baseline", small, "--max-drop", "1")
-    assert code == 0
+    out = printed(capsys, "gate", large, "--baseline", small, "--max-drop", "1")
     assert "Scored again on the" in out
     assert "passed base" in out
-    code, out, _ = command(capsys, "compare", small, large)
-    assert code == 0
-    assert "Scored again on the" in out
-
-
-def test_results_of_one_pool_are_left_as_they_are(bench, capsys):
-    with FakeServer(careful) as server:
-        one, two = (bench(name, server.url, 90) for name in ("one", "two"))
-    code, out, _ = command(capsys, "gate", two, "--baseline", one)
-    assert (code, "Scored again" in out) == (0, False)
-
-
-def test_other_judges_are_refused(bench, capsys):
-    with FakeServer(careful) as server:
-        old = bench("old", server.url, 90, model="fake-1", cache="first")
-        new = bench("new", server.url, 180, model="fake-2", cache="second")
-    code, _, err = command(capsys, "gate", new, "--baseline", old)
-    assert code == 1
-    assert "graded by different judges (model differ)" in err
+    assert "Scored again on the" in printed(capsys, "compare", small, large)
+    # results of one pool are left as they are
+    shutil.copytree(small, small.parent / "again")
+    assert "Scored again" not in printed(capsys, "gate", small.parent / "again", "--baseline", small)
+    # what counts tokens cannot be scored again
+    for folder in (small, large):
+        rows = pd.read_csv(folder / "per_query.csv", dtype=str, keep_default_na=False)
+        rows.replace("ndcg_text@300", "ndcg_text_tokens@300").to_csv(folder / "per_query.csv", index=False)
+    err = refused(capsys, "gate", large, "--baseline", small, "--measure", "ndcg_text_tokens@300")
+    assert "ndcg_text_tokens@300 cannot be scored again" in err
+    record = json.loads((large / "record.json").read_text())
+    record["judge"]["model"] = "fake-2"
+    (large / "record.json").write_text(json.dumps(record))
+    assert "graded by different judges (model differ)" in refused(capsys, "gate", large, "--baseline", small)
 
 
 def judged(folder):
@@ -102,24 +89,12 @@ def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, caps
         old = bench("old", server.url, 90, cache="first")
         server.script = lambda request, number: grade(3)
         new = bench("new", server.url, 180, cache="second")
-    code, out, _ = command(capsys, "gate", new, "--baseline", old, "--max-drop", "1")
-    assert code == 0
+    out = printed(capsys, "gate", new, "--baseline", old, "--max-drop", "1")
     shared = {(r["query_id"], r["document"], r["start"]) for r in judged(old)} & {
         (r["query_id"], r["document"], r["start"]) for r in judged(new)
     }
     assert shared
     assert f"{len(shared)} spans of new had a different grade in old" in out
-
-
-def test_a_measure_that_counts_tokens_cannot_be_scored_again(bench, capsys):
-    with FakeServer(careful) as server:
-        old, new = bench("old", server.url, 90), bench("new", server.url, 180)
-    for folder in (old, new):
-        table = pd.read_csv(folder / "per_query.csv", dtype=str, keep_default_na=False)
-        table.replace("ndcg_text@300", "ndcg_text_tokens@300").to_csv(folder / "per_query.csv", index=False)
-    code, _, err = command(capsys, "gate", new, "--baseline", old, "--measure", "ndcg_text_tokens@300")
-    assert code == 1
-    assert "ndcg_text_tokens@300 cannot be scored again" in err
 
 
 def span(number):

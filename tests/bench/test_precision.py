@@ -23,28 +23,19 @@ def half_is_faster(monkeypatch):
     monkeypatch.setattr(ways, "_measured", lambda model, clock: {EXACT: 0.4, HALF: 0.1}[model.config.way])
 
 
-@pytest.fixture
-def both(write_config, corpus):
-    """The folders of an exact run and of a fast one before it, which share a cache."""
-    found = []
-    for name, more in (("fast", "precision: fast"), ("exact", "")):
-        path = write_config(cache="own", more=more)
-        assert exit_code("bench", path, "--quiet") == 0
-        folder = corpus / "results" / name
-        (corpus / "results" / "tiny").rename(folder)
-        found.append(folder)
-    return found[::-1]
-
-
 def record_of(folder):
     return json.loads((folder / "record.json").read_text(encoding="utf-8"))
 
 
-def test_both_are_kept_apart_and_the_record_says_how_each_computed(both):
-    exact, fast = map(record_of, both)
+def test_an_exact_run_takes_nothing_of_a_fast_one_and_the_record_says_how_each_computed(write_config, corpus):
+    found = []
+    for more in ("precision: fast", ""):
+        assert exit_code("bench", write_config(cache="own", more=more), "--quiet") == 0
+        found.append(record_of(corpus / "results" / "tiny"))
+    fast, exact = found
     computes = [{name: (m["dtype"], m["backend"]) for name, m in r["models"].items()} for r in (exact, fast)]
     assert computes == [{MINILM: EXACT, MAXSIM: EXACT}, {MINILM: HALF, MAXSIM: HALF}]
-    # the exact run takes nothing of the fast one, nor of what that computed exactly to compare
+    # nor of what that computed exactly to compare
     for what in ("vectors_computed", "pairs_computed"):
         assert exact["counts"][what] == fast["counts"][what] > 0
     assert "precision" not in exact["counts"]
@@ -77,21 +68,15 @@ def test_a_changed_order_is_counted(write_config, corpus, monkeypatch):
     assert facts[MAXSIM]["changed"] > 0.8
 
 
-def test_names_are_matched_in_the_fastest_way_too(write_config, corpus):
-    match = f"{{kind: entities, model: '{MINILM}'}}"
-    path = write_config(cache="own", more="precision: fast", rerank=match, retrieve="{kind: bm25}")
-    assert exit_code("bench", path, "--quiet") == 0
-    models = record_of(corpus / "results" / "tiny")["models"]
-    assert {name: facts["dtype"] for name, facts in models.items()} == {MINILM: "bfloat16"}
-
-
-def test_a_model_that_states_how_to_compute_does_so(write_config, corpus):
-    path = write_config(
-        cache="own", more="precision: fast", rerank="{kind: late_interaction, dtype: float16}"
-    )
+def test_names_are_matched_in_the_fastest_way_too_and_a_model_that_states_a_way_takes_it(
+    write_config, corpus
+):
+    rerank = f"[{{kind: entities, model: '{MINILM}'}}, {{kind: late_interaction, dtype: float16}}]"
+    path = write_config(cache="own", more="precision: fast", rerank=rerank, retrieve="{kind: bm25}")
     assert exit_code("bench", path, "--quiet") == 0
     record = record_of(corpus / "results" / "tiny")
-    assert record["models"][MAXSIM]["dtype"] == "float16"
+    models = {name: facts["dtype"] for name, facts in record["models"].items()}
+    assert models == {MINILM: "bfloat16", MAXSIM: "float16"}
     assert record["counts"]["precision"].keys() == {MINILM}
 
 

@@ -2,18 +2,17 @@
 
 import ast
 import csv
+import io
 import json
-import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
-import pytest
-
 from harness.report import ChunkRow, read_chunk_offsets
+from tests import recompute
 from tests.command import bench, table
 from tests.report.page_results import rewrite
 
-SCRIPT = Path(__file__).parents[1] / "recompute.py"
 RANKS = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10")
 MEASURES = (
     *RANKS,
@@ -26,22 +25,21 @@ MEASURES = (
 
 def recomputed(folder):
     """{measure: (values compared, largest difference)}"""
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(folder)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {name: (int(n), float(most)) for name, n, most in csv.reader(done.stdout.splitlines())}
+    written = io.StringIO()
+    with redirect_stdout(written):
+        recompute.main(folder)
+    rows = csv.reader(written.getvalue().splitlines())
+    return {name: (int(n), float(most)) for name, n, most in rows}
 
 
 def test_the_script_imports_pandas_and_nothing_of_ours():
-    tree = ast.parse(SCRIPT.read_text(encoding="utf-8"))
+    tree = ast.parse(Path(recompute.__file__).read_text(encoding="utf-8"))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert names - set(sys.stdlib_module_names) == {"pandas"}
 
 
-@pytest.fixture
-def folder(write_config, corpus):
+def run_of_many_cases(write_config, corpus):
     """Two chunkings, two stages, copies of one fact, overlapping spans of different facts, an answer."""
     labels = corpus / "labels.csv"
     head, *rows = labels.read_text(encoding="utf-8").splitlines()
@@ -62,31 +60,24 @@ def folder(write_config, corpus):
     return bench(path)[1]
 
 
-def test_every_value_is_recomputed_from_the_files(folder):
+def test_every_value_is_recomputed_from_the_files_and_needs_all_of_them(write_config, corpus):
+    folder = run_of_many_cases(write_config, corpus)
     found = recomputed(folder)
     # 5 queries of 4 settings at 2 stages
     assert {name: n for name, (n, _) in found.items()} == dict.fromkeys(MEASURES, 40)
     assert max(most for _, most in found.values()) < 1e-9
-
-
-def test_recomputing_needs_the_evidence(folder):
-    """Without the names the copy counts as a second fact, and the values are others."""
     path = folder / "judgments.csv"
-    rows = table(path)
-    assert sum(row["evidence"] == "same" for row in rows) == 2
-    rewrite(path, lambda row: row | {"evidence": ""})
-    assert recomputed(folder)["ndcg_exp@10"][1] > 0.01
-
-
-def test_recomputing_needs_the_answering_words(folder):
-    """Without the answers half of a label finds it, and the values of evidence are others."""
-    path = folder / "judgments.csv"
-    rows = table(path)
-    assert sum(row["answer"] != "" for row in rows) == 2
+    rows, whole = table(path), path.read_bytes()
+    assert [sum(row[name] != "" for row in rows) for name in ("evidence", "answer")] == [3, 2]
+    # without the answers half of a label finds it, and the values of evidence are others
     rewrite(path, lambda row: row | {"answer": ""})
     found = recomputed(folder)
     assert found["ndcg_evidence(enough=20,L=50)@300"][1] > 0.01
     assert max(found[name][1] for name in RANKS) < 1e-9
+    # without the names the copy counts as a second fact
+    path.write_bytes(whole)
+    rewrite(path, lambda row: row | {"evidence": ""})
+    assert recomputed(folder)["ndcg_exp@10"][1] > 0.01
 
 
 def test_settings_that_share_chunks_have_them_once(write_config):

@@ -61,7 +61,7 @@ def test_values_can_be_recomputed_from_the_folder(run):
     assert again.summary == results.summary, "chunks from the cache are others"
 
 
-def test_a_row_is_stored_as_it_is_shown(run):
+def test_a_row_is_stored_read_and_scored_as_it_is_shown(run):
     results, folder = run("[{kind: rows}, {kind: rows, header_rows: 0}]")
     plain, bare = read_chunk_offsets(folder).values()
     head = len(PLAN.splitlines()[0]) + 1
@@ -83,10 +83,7 @@ def test_a_row_is_stored_as_it_is_shown(run):
         assert columns["start"][int(number)] >= head
     # every character that is shown is on the page once
     assert "".join(text for _, _, text in detail["texts"]).startswith(PLAN[:head])
-
-
-def test_the_heading_is_read_with_every_row_and_earns_once(run):
-    results, _ = run("[{kind: rows}, {kind: rows, header_rows: 0}]")
+    # the heading is read with every row and earns once
     value = {(r.setting, r.query_id, r.measure): r.value for r in results.per_query}
     with_heading, without = dict.fromkeys(r.setting for r in results.per_query)
     # the first chunk holds row and heading; otherwise the heading is a row of its own
@@ -96,7 +93,7 @@ def test_the_heading_is_read_with_every_row_and_earns_once(run):
         assert value[with_heading, query, "tokens@3"] > value[without, query, "tokens@3"]
 
 
-def test_what_is_read_keeps_the_heading(run):
+def test_what_is_read_has_its_heading(run):
     _, folder = run("{kind: rows}", "{kind: parent, chunk: {kind: rows, rows: 2, header_rows: 0}}")
     (read,) = read_chunk_offsets(folder).values()
     head = len(PLAN.splitlines()[0]) + 1
@@ -104,9 +101,7 @@ def test_what_is_read_keeps_the_heading(run):
     assert all(chunk.before in ((), ((0, head),)) for chunk in read)
     assert any(chunk.before for chunk in read)
     assert all(chunk.start == 0 or chunk.before for chunk in read)
-
-
-def test_a_larger_chunk_is_read_with_its_own_heading(run):
+    # a larger chunk than was found has its own
     small = "{kind: recursive, chunk_size: 20}"
     _, folder = run(small, "{kind: parent, chunk: {kind: rows}}")
     (read,) = read_chunk_offsets(folder).values()

@@ -53,11 +53,9 @@ def test_the_link_gives_a_cookie_and_the_token_leaves_the_address(stranger, keys
     assert "Label" in stranger.get("/").text
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/?token=wrong", "/?token=", "/assets/main.js", "/api/about", "/api/step?rater=Ada"]
-)
-def test_nothing_is_answered_without_the_key(stranger, path):
-    assert stranger.get(path).status_code == 403
+def test_nothing_is_answered_without_the_key(stranger):
+    for path in ("/", "/?token=wrong", "/?token=", "/assets/main.js", "/api/about", "/api/step?rater=Ada"):
+        assert stranger.get(path).status_code == 403, path
 
 
 def test_two_starts_have_two_keys():
@@ -66,25 +64,15 @@ def test_two_starts_have_two_keys():
     assert one.token not in repr(one)
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1", "127.0.0.1:9999", ""])
-def test_another_host_is_refused_even_with_the_key(client, host):
-    assert client.get("/api/about", headers={"host": host}).status_code == 421
-    assert post(client, "/api/say", SAY, host=host).status_code == 421
-
-
-@pytest.mark.parametrize(
-    "origin", ["http://evil.example", "http://127.0.0.1:9999", "null", "", "https://127.0.0.1:8765"]
-)
-def test_another_page_may_not_write(client, service, origin):
-    assert post(client, "/api/say", SAY, origin=origin).status_code == 403
-    assert service.state.labels() == []
-
-
-def test_a_form_of_another_page_may_not_write(client, service):
-    kinds = ("text/plain", "application/x-www-form-urlencoded", "")
-    for kind in kinds:
+def test_another_host_or_page_is_refused_even_with_the_key(client, service):
+    for host in ("evil.example", "evil.example:8765", "127.0.0.1", "127.0.0.1:9999", ""):
+        assert client.get("/api/about", headers={"host": host}).status_code == 421, host
+        assert post(client, "/api/say", SAY, host=host).status_code == 421, host
+    for origin in ("http://evil.example", "http://127.0.0.1:9999", "null", "", "https://127.0.0.1:8765"):
+        assert post(client, "/api/say", SAY, origin=origin).status_code == 403, origin
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
         answer = client.post("/api/say", content="{}", headers={"origin": HOME, "content-type": kind})
-        assert answer.status_code == 415
+        assert answer.status_code == 415, kind
     assert client.post("/api/say", json=SAY).status_code == 403
     assert service.state.labels() == []
 
@@ -105,9 +93,9 @@ def test_every_response_has_security_headers(client):
         assert "access-control-allow-origin" not in headers
 
 
-@pytest.mark.parametrize("name", ["../app.py", "..%2fapp.py", "guidelines.md", "nothing.js", "__init__.py"])
-def test_only_assets_are_served(client, name):
-    assert client.get(f"/assets/{name}").status_code == 404
+def test_only_assets_are_served(client):
+    for name in ("../app.py", "..%2fapp.py", "guidelines.md", "__init__.py"):
+        assert client.get(f"/assets/{name}").status_code == 404, name
 
 
 def test_a_grade_is_saved_and_the_next_passage_comes_with_the_answer(client, service):
@@ -118,50 +106,45 @@ def test_a_grade_is_saved_and_the_next_passage_comes_with_the_answer(client, ser
     assert service.state.seconds("Ada") == [2.5]
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        (b"no json", 400),
-        (b"[]", 400),
-        (b"{}", 400),
-        (b'{"rater": 3}', 400),
-        (b'{"rater": "Ada", "request": "short"}', 400),
-        (b"{" + b" " * LARGEST_REQUEST + b"}", 413),
-    ],
-)
-def test_a_malformed_request_is_refused_with_a_message(client, service, body, status):
+MALFORMED = {
+    b"no json": 400,
+    b"[]": 400,
+    b"{}": 400,
+    b'{"rater": 3}': 400,
+    b'{"rater": "Ada", "request": "short"}': 400,
+    b"{" + b" " * LARGEST_REQUEST + b"}": 413,
+}
+WRONG_PARTS = [{"seconds": "x"}, {"seconds": True}, {"seen": "x"}, {"item": None}, {"request": "x" * 81}]
+
+
+def test_a_malformed_request_is_refused_with_a_message_and_saves_nothing(client, service):
+    headers = {"origin": HOME, "content-type": "application/json"}
     for path in ("say", "mark", "undo", "decide"):
-        headers = {"origin": HOME, "content-type": "application/json"}
-        answer = client.post(f"/api/{path}", content=body, headers=headers)
-        assert answer.status_code == status
+        for body, status in MALFORMED.items():
+            answer = client.post(f"/api/{path}", content=body, headers=headers)
+            assert answer.status_code == status, (path, body[:30])
+            assert answer.json()["error"]
+    for more in WRONG_PARTS:
+        assert post(client, "/api/say", {**SAY, **more}).status_code == 400, more
+    assert service.state.labels() == []
+
+
+QUESTIONS = (
+    "leaf?doc=plain&offset=x",
+    "leaf?doc=none&offset=0",
+    "leaf",
+    "picture?doc=plain&page=1",
+    "copies?doc=plain",
+    "find?q=",
+    "questions?rater=&begin=0",
+)
+
+
+def test_a_malformed_question_is_answered_in_words(client):
+    for path in QUESTIONS:
+        answer = client.get(f"/api/{path}")
+        assert answer.status_code == 400, path
         assert answer.json()["error"]
-    assert service.state.labels() == []
-
-
-@pytest.mark.parametrize(
-    "more", [{"seconds": "x"}, {"seconds": True}, {"seen": "x"}, {"item": None}, {"request": "x" * 81}]
-)
-def test_a_malformed_part_of_a_request_saves_nothing(client, service, more):
-    assert post(client, "/api/say", {**SAY, **more}).status_code == 400
-    assert service.state.labels() == []
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "leaf?doc=plain&offset=x",
-        "leaf?doc=none&offset=0",
-        "leaf",
-        "picture?doc=plain&page=1",
-        "copies?doc=plain",
-        "find?q=",
-        "questions?rater=&begin=0",
-    ],
-)
-def test_a_malformed_question_is_answered_in_words(client, path):
-    answer = client.get(f"/api/{path}")
-    assert answer.status_code == 400
-    assert answer.json()["error"]
 
 
 def test_a_disk_that_fails_is_reported_as_not_saved(client, service, monkeypatch):
@@ -192,27 +175,23 @@ def test_a_websocket_is_closed(client):
         pass
 
 
-def test_enter_refuses_what_it_does_not_know_and_stores_nothing(client, service):
-    unknown = post(client, "/api/enter", {"rater": "Ada", "item": "no-such-item"})
-    assert unknown.status_code == 404
-    assert "There is no passage 'no-such-item'" in unknown.json()["error"]
-    graded = post(client, "/api/enter", {**SAY, "item": "no-such-item"})
+def test_an_unknown_item_is_not_found_and_nothing_is_stored(client, service):
+    unknown = {**SAY, "item": "no-such-item"}
+    answers = [
+        post(client, "/api/enter", {"rater": "Ada", "item": "no-such-item"}),
+        post(client, "/api/say", unknown),
+        post(client, "/api/decide", {**unknown, "grade": 3}),
+        client.get("/api/step?rater=Ada&item=no-such-item"),
+    ]
+    assert [answer.status_code for answer in answers] == [404] * 4
+    assert "There is no passage 'no-such-item'" in answers[0].json()["error"]
+    graded = post(client, "/api/enter", unknown)
     assert graded.status_code == 400
     assert "Nothing was saved" in graded.json()["error"]
     known = post(client, "/api/enter", {"rater": "Ada", "item": ITEMS[1].item_id})
     assert known.json()["item"]["item_id"] == ITEMS[1].item_id
     assert service.state.labels() == []
     assert service.state.raters() == []
-
-
-def test_an_unknown_item_is_not_found_and_nothing_is_stored(client, service):
-    answers = [
-        post(client, "/api/say", {**SAY, "item": "no-such-item"}),
-        post(client, "/api/decide", {**SAY, "item": "no-such-item", "grade": 3}),
-        client.get("/api/step?rater=Ada&item=no-such-item"),
-    ]
-    assert [answer.status_code for answer in answers] == [404] * 3
-    assert service.state.labels() == []
 
 
 TEXTS = {name: asset.read_text(encoding="utf-8") for name, asset in ASSETS.items()}

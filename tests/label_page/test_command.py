@@ -49,10 +49,7 @@ def judged():
     return {float(row["value"]) for row in rows if row["measure"] == "judged@10" and row["query_id"] != "q3"}
 
 
-@pytest.mark.parametrize("header", [True, False])
-def test_from_no_label_at_all_to_a_top_that_is_judged(folder, header, capsys):
-    if header:
-        (folder / "labels.csv").write_text("query_id,document,quote,grade\n")
+def test_from_no_label_at_all_to_a_top_that_is_judged(folder, capsys):
     total = grade_all(PassageSource(config=Path("my.yaml")))
     assert total >= 4
     assert (folder / "labels.labelling.sqlite").exists()

@@ -106,7 +106,7 @@ actions = st.lists(
 
 
 @given(actions)
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_undoing_everything_leaves_no_ratings(tmp_path_factory, done):
     with state_at(tmp_path_factory.mktemp("undo") / "labels.sqlite") as state:
         expected = {}
