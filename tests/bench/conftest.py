@@ -25,6 +25,7 @@ SENTENCES = {
         "Customs papers are filed electronically two days before a ship arrives.",
     ],
 }
+DENSE = '{kind: %s, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: 10}'
 QUERIES = [
     ("q1", "How many people work for the company?", "train", "people", 0, 4),
     ("q2", "Why was the fuel pump recalled?", "validation", "engines", 1, 4),
@@ -71,7 +72,7 @@ def writer(corpus, shared_cache):
         rerank="{kind: late_interaction}",
         more="",
         cache=None,
-        retrieve='{kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: 10}',
+        retrieve=DENSE % "exact",
     ):
         path = corpus / "bench.yaml"
         path.write_text(

@@ -14,6 +14,7 @@ from harness.running.evaluate.scoring import answerability
 from harness.values.errors import CorpusError, LabelError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
+from tests.bench.conftest import DENSE
 from tests.command import bench, table, told
 from tests.corpus.attacks import LINE, SCAN, pages_of
 
@@ -25,7 +26,7 @@ def unchanging(folder):
 
 
 def test_a_plan_a_run_and_a_second_one_agree_and_nothing_is_computed_twice(write_config, corpus):
-    path = write_config(cache="fresh")
+    path = write_config(cache="fresh", retrieve=DENSE % "chroma")
     plan = make_plan(load_config(path), Silent())
     assert [s.setting for s in plan.settings] == ["chunk=90/0", "chunk=180/0"]
     assert all(s.to_embed > 0 and s.pairs == 5 * 10 for s in plan.settings)

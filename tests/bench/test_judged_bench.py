@@ -18,10 +18,9 @@ from harness.values.progress import Silent
 from tests.command import bench, printed, table, told
 from tests.judge.fake_server import FakeServer, error, grade, says
 
-from .conftest import QUERIES
+from .conftest import DENSE, QUERIES
 
 KEY = "sk-do-not-show-me-4711"
-DENSE = '{kind: exact, model: "embedded:all-MiniLM-L6-v2", top_k: 10}'
 WORDS = {
     "How many people work": "39,717 people worked",
     "Why was the fuel pump": "seal could harden",
@@ -50,7 +49,7 @@ def judged(lexical, monkeypatch):
             "  prices: {fake-1: {input: 10.0, output: 100.0}}\n"
             "measures: [ndcg_exp@3, judged@3]\n"
         )
-        return lexical(more=relevance + more, cache=cache, **{"retrieve": DENSE, **stages})
+        return lexical(more=relevance + more, cache=cache, **{"retrieve": DENSE % "exact", **stages})
 
     return write
 
@@ -240,7 +239,7 @@ def test_without_labels_a_judge_is_enough_and_finds_what_cannot_be_answered(judg
 def test_questions_that_are_left_out_are_counted_by_the_reason_everywhere(lexical, corpus):
     end = (corpus / "docs" / "people.txt").read_text().index(".") + 1
     (corpus / "labels.csv").write_text(f"query_id,document,start,end,grade\nq1,people,0,{end},4\n")
-    results, folder, _ = told(lexical(retrieve=DENSE))
+    results, folder, _ = told(lexical(retrieve=DENSE % "exact"))
     assert [(r["query_id"], r["grade"], r["judge"]) for r in table(folder / "judgments.csv")] == [
         ("q1", "4", "human")
     ]

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from tests.bench.conftest import DENSE
+
 pytestmark = pytest.mark.slow
 
 
@@ -62,7 +64,7 @@ def kill_at(corpus, write_config):
     """Run until a moment has come, kill, run to the end; returns what is in the results."""
 
     def kill_at(reached):
-        path = from_here(write_config(cache="cache"))
+        path = from_here(write_config(cache="cache", retrieve=DENSE % "chroma"))
         run = subprocess.Popen(command(path), stderr=subprocess.PIPE, cwd=corpus)
         deadline = time.monotonic() + 240
         while run.poll() is None and not reached(corpus / "cache", corpus / "results"):
@@ -89,7 +91,7 @@ def undisturbed():
 def test_killed_and_started_again(moment, kill_at, undisturbed, corpus, write_config):
     got = kill_at(MOMENTS[moment])
     if not undisturbed:
-        path = from_here(write_config(cache="another"))
+        path = from_here(write_config(cache="another", retrieve=DENSE % "chroma"))
         subprocess.run(command(path), check=True, cwd=corpus)
         undisturbed.update(content(corpus))
     assert got.keys() == undisturbed.keys()
