@@ -6,9 +6,7 @@ from harness.report import PriceRow
 from tests.command import bench, exit_code, table
 from tests.judge.fake_server import FakeServer, says
 
-from .conftest import QUERIES
-
-DENSE = '{kind: chroma, model: "embedded:all-MiniLM-L6-v2", top_k: 5}'
+from .conftest import DENSE, QUERIES
 
 
 def asked(folder):
@@ -20,7 +18,7 @@ def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(lexical):
         retrieve=f"""
   kind: rrf
   routes:
-    - {DENSE}
+    - {DENSE % "exact"}
     - {{kind: bm25, rewrite: {{kind: template, template: "({{query}})"}}}}""",
         more='rewrite: [null, {kind: template, template: "say: {query}"}]\nmeasures: [ndcg_exp@3]',
     )

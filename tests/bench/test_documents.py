@@ -37,19 +37,17 @@ def write_corpus(tmp_path, monkeypatch):
     return config, questions
 
 
-def test_labels_and_queries_next_to_the_documents_are_not_searched(tmp_path, monkeypatch):
-    config, _ = write_corpus(tmp_path, monkeypatch)
+def test_labels_and_queries_next_to_documents_are_not_searched_and_documents_of_questions_warned_of(
+    tmp_path, monkeypatch
+):
+    config, questions = write_corpus(tmp_path, monkeypatch)
     _, folder, reporter = told(config)
     documents = (folder / "documents.csv").read_text()
     assert "pump" in documents
     assert "labels" not in documents
     assert any("Not read as documents" in note and "labels.csv" in note for note in reporter.notes)
     assert json.loads((folder / "record.json").read_text())["counts"]["documents"] == 3
-
-
-def test_a_document_that_holds_the_questions_is_warned_of(tmp_path, monkeypatch):
-    config, questions = write_corpus(tmp_path, monkeypatch)
-    assert not [w for w in told(config)[2].warnings if "word for word" in w]
+    assert not [w for w in reporter.warnings if "word for word" in w]
     (tmp_path / "docs" / "faq.txt").write_text("\n".join(questions[:4]).replace(" ", "  ").upper())
     messages = [w for w in told(config)[2].warnings if "word for word" in w]
     assert messages == [w for w in messages if w.startswith("faq holds 4 of the 6 queries")]

@@ -62,12 +62,16 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
         assert "r-1" not in capsys.readouterr().out.partition("models")[0]
         assert exit_code("bench", path, "--dry-run") == 0
         assert server.count == count
-    bought = json.loads((folder / "record.json").read_text())["counts"]["endpoints"]
+        bought = json.loads((folder / "record.json").read_text())["counts"]["endpoints"]
+        rows, each = prices(folder), prices(folder, "cost_per_1000")
+        # clearing the cache keeps what was paid for
+        assert exit_code("cache", "--cache", load_config(path).cache, "--clear") == 0
+        bench(path)
+        assert server.count == count
     # with all rankings known no vector is looked up
     assert "e-1" not in bought
     assert (bought["r-1"]["requests"], bought["r-1"]["cost"]) == (0, 0)
     assert bought["r-1"]["kept_from_before"] > 0
-    rows = prices(folder)
     cost = {key: float(value) if value else None for key, value in rows.items()}
     (lexical,) = {setting for setting, stage in cost if setting.startswith("bm25") and stage == "rerank"}
     (both,) = {setting for setting, stage in cost if setting.startswith("minmax") and stage == "rerank"}
@@ -75,7 +79,6 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
     assert cost[both, "retrieve"] == pytest.approx(sent / 1000, rel=1e-6)
     assert cost[both, "retrieve.exact"] == cost[both, "retrieve"]
     assert cost[both, "retrieve.bm25"] == 0
-    each = prices(folder, "cost_per_1000")
     words = sum(len(text.split()) for _, text, *_ in QUERIES)
     # a request of chunks and queries is parted among them by an estimate
     assert float(each[both, "retrieve"]) == pytest.approx(1000 * words / 1000 / len(QUERIES), rel=0.1)
@@ -85,13 +88,3 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
     assert cost[lexical, "rerank"] == pytest.approx(0.5 * 5, rel=0.5)
     assert cost[both, "rerank"] > cost[both, "retrieve"]
     assert {row.setting for row in results.summary} >= {lexical, both}
-
-
-def test_clearing_the_cache_keeps_what_was_paid_for(config, tmp_path):
-    with FakeServer(script) as server:
-        path = config(server.url)
-        bench(path)
-        count, cache = server.count, load_config(path).cache
-        assert exit_code("cache", "--cache", cache, "--clear") == 0
-        bench(path)
-        assert server.count == count

@@ -89,10 +89,7 @@ def test_the_hits_of_a_run_get_the_scores_of_the_run(run, score, tmp_path):
     # and the two results can be compared: the same queries on the same text
     stored = {name: (path, read_stored(path)) for name, path in {"run": folder, "mine": mine}.items()}
     assert len(scores_of(stored).matrices["ndcg_text@300"].settings) == 4
-
-
-def test_the_text_alone_gets_the_same_scores(run, score, tmp_path):
-    results, folder = run
+    # the text alone gets the same scores
     name = results.summary[0].setting
     text = {d: (tmp_path / "docs" / f"{d}.txt").read_text() for d in SENTENCES}
     hits = [
@@ -103,8 +100,9 @@ def test_the_text_alone_gets_the_same_scores(run, score, tmp_path):
         }
         for hit in exported(folder, name)
     ]
-    _, mine, output = score(write(tmp_path / "texts.jsonl", hits), more=["--measures", NAMES])
-    assert values(mine, "texts") == values(folder, name)
+    more = ["--measures", NAMES, "--name", "texts"]
+    output = score(write(tmp_path / "texts.jsonl", hits), more=more)[2]
+    assert values(mine.with_name("texts"), "texts") == values(folder, name)
     assert f"{len(hits)} of {len(hits)} hits placed" in output
 
 

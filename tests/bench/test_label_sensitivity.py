@@ -15,9 +15,14 @@ from tests.compare.build import compare_pair
 FILE = "label_sensitivity.csv"
 
 
-def test_every_setting_and_stage_is_scored_with_labels_of_all_lengths(write_config):
+@pytest.fixture(scope="module")
+def ran(module_config):
     measures = "[ndcg_evidence@300, ndcg_exp@3, ndcg_text_tokens@60, text_recall@3]"
-    results, folder = bench(write_config(more=f"measures: {measures}"))
+    return bench(module_config(more=f"measures: {measures}"))
+
+
+def test_every_setting_and_stage_is_scored_with_labels_of_all_lengths(ran):
+    results, folder = ran
     rows = table(folder / FILE)
     # 2 settings, 2 stages, 2 measures that read a length of text, 8 ways of drawing the labels
     assert len(rows) == 2 * 2 * 2 * 8
@@ -38,14 +43,18 @@ def label_sensitivity(folders, names, measure, stage="final"):
     return sensitivity_of(rows, names, stage).get(measure)
 
 
-def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
-    _, folder = bench(write_config(more="measures: [ndcg_evidence@300]"))
+def test_results_are_read_by_the_names_that_compare_gives_them(ran):
+    _, folder = ran
     settings = ("chunk=90/0", "chunk=180/0")
     names = {("today", setting): f"today: {setting}" for setting in settings}
     found = label_sensitivity({"today": folder}, names, "ndcg_evidence@300")
     assert set(found.means) == set(names.values())
     first = label_sensitivity({"today": folder}, names, "ndcg_evidence@300", "retrieve")
-    rows = [row for row in table(folder / FILE) if row["setting"] == "chunk=90/0"]
+    rows = [
+        row
+        for row in table(folder / FILE)
+        if (row["setting"], row["measure"]) == ("chunk=90/0", "ndcg_evidence@300")
+    ]
     for stage, one in (("rerank", found), ("retrieve", first)):
         expected = [float(row["mean"]) for row in rows if row["stage"] == stage]
         assert list(one.means["today: chunk=90/0"]) == expected
@@ -54,7 +63,7 @@ def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
     assert label_sensitivity({"today": folder}, names, "ndcg_exp@3") is None
 
 
-def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(write_config, corpus):
+def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(lexical, corpus):
     rows = table(corpus / "labels.csv")
     words = {row["query_id"]: row["quote"].split()[2] for row in rows[:-1]}
     with (corpus / "labels.csv").open("w", newline="") as file:
@@ -62,7 +71,7 @@ def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(write_config, co
         out.writeheader()
         out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows[:-1])
         out.writerow({**rows[-1], "answer": ""})
-    _, folder = bench(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
+    _, folder = bench(lexical(more="measures: [ndcg_evidence@300]"))
     written = table(folder / "judgments.csv")
     assert [row["answer"] != "" for row in written] == [True] * (len(rows) - 1) + [False]
     for row, judgment in zip(written, read_graded_spans(folder), strict=True):

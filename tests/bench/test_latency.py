@@ -1,6 +1,7 @@
 """latency.csv: what one query takes, step by step, and that it leaves everything else alone."""
 
 import csv
+import shutil
 
 import pytest
 
@@ -73,49 +74,41 @@ def test_what_was_measured_is_kept_and_is_no_part_of_the_outcome(lexical, clock,
     assert again == rows
     assert clock[0] == ticks, "an unchanged run measures nothing"
     other = tmp_path / "other"
-    other.mkdir()
-    for file in folder.rglob("*"):
-        if file.is_file():
-            (other / file.relative_to(folder)).parent.mkdir(parents=True, exist_ok=True)
-            (other / file.relative_to(folder)).write_bytes(file.read_bytes())
+    shutil.copytree(folder, other)
     assert same_result(folder, other)
     (other / "latency.csv").write_text("another machine")
     assert same_result(folder, other)
     assert not list((tmp_path / "results").glob("*@*"))
 
 
-def test_a_slow_step_is_measured_on_fewer_queries(write_config, clock):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
-        retrieve="{kind: bm25}",
-        rerank="null",
-        # the clock moves whenever it is read, which is at least ten times a query
-        more="measures: [ndcg_exp@3]\nlatency: {queries: 5, seconds: 0.015}",
-        cache="fresh",
-    )
-    rows, _ = run(path)
+def test_a_slow_step_is_measured_on_fewer_queries(lexical, clock):
+    # the clock moves whenever it is read, which is at least ten times a query
+    more = "measures: [ndcg_exp@3]\nlatency: {queries: 5, seconds: 0.015}"
+    rows, _ = run(lexical(more=more, cache="fresh"))
     assert [0 < row.queries < 5 for row in rows] == [True]
 
 
-MODELS = {"bm25": "", "learned_sparse": "", "multi_vector": ', model: "embedded:maxsim"'}
+MODELS = {"bm25": "", "multi_vector": ', model: "embedded:maxsim"'}
 
 
-SPARSE = pytest.param("learned_sparse", marks=pytest.mark.slow)  # loads torch
-
-
-@pytest.mark.parametrize("kind", ["chroma", "exact", "faiss", "concatenated", "bm25", SPARSE, "multi_vector"])
-def test_every_kind_is_searched_one_query_at_a_time(lexical, kind):
-    if kind == "faiss":
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ["chroma", "exact", "faiss", "concatenated", "bm25", "multi_vector"],
+        pytest.param(["learned_sparse"], marks=pytest.mark.slow),  # loads torch
+    ],
+    ids="-".join,
+)
+def test_every_kind_is_searched_one_query_at_a_time(lexical, kinds):
+    if "faiss" in kinds:
         pytest.importorskip("faiss")
-    model = MODELS.get(kind, f", {MODEL}")
-    if kind == "learned_sparse":
-        model = f", model: {tiny.a_splade()}"
-    path = lexical(
-        retrieve=f"[{{kind: {kind}, top_k: 5{model}}}, {{kind: {kind}, top_chars: 200{model}}}]",
-        more=MEASURED,
-    )
-    rows, _ = run(path)
-    assert [(row.queries, row.remark) for row in rows] == [(4, "")] * 2
+    models = {kind: MODELS.get(kind, f", {MODEL}") for kind in kinds}
+    if "learned_sparse" in kinds:
+        models["learned_sparse"] = f", model: {tiny.a_splade()}"
+    depths = ("top_k: 5", "top_chars: 200")
+    steps = [f"{{kind: {kind}, {depth}{model}}}" for kind, model in models.items() for depth in depths]
+    rows, _ = run(lexical(retrieve=f"[{', '.join(steps)}]", more=MEASURED))
+    assert [(row.queries, row.remark) for row in rows] == [(4, "")] * len(steps)
     assert all(0 < row.p50 <= row.p95 <= row.p99 == row.total_p99 for row in rows)
 
 
@@ -158,8 +151,9 @@ def test_filters_and_readers_are_steps_and_a_route_may_have_its_own_filter(write
     )
 
 
-@pytest.mark.parametrize("boost", ["", ", boost: 5"])
-@pytest.mark.parametrize("kind", ["exact", "bm25", "fused"])
+@pytest.mark.parametrize(
+    ("kind", "boost"), [("exact", ""), ("bm25", ", boost: 5"), ("fused", ""), ("fused", ", boost: 5")]
+)
 def test_what_is_measured_under_a_filter_is_the_search_that_was_run(lexical, monkeypatch, table, kind, boost):
     seen = []
     retrieve = RunTools.retrieve

@@ -6,7 +6,6 @@ from harness.comparison.scores import costs_of
 from harness.comparison.stored import read_stored, scores_of
 from harness.report import LatencyRow, PriceRow
 from harness.running.bench.page import write_page
-from harness.running.config.load import load_config
 from tests.command import bench, table
 from tests.judge.fake_server import FakeServer
 from tests.report.test_page import payload_of
@@ -22,13 +21,19 @@ def run(path):
     }
 
 
-def test_tokens_at_k_is_a_measure_and_its_mean_the_price(write_config):
-    path = write_config(
+@pytest.fixture(scope="module")
+def priced(module_config, module_corpus):
+    """A run of two chunkings with measures of several depths: results, prices, and their folder."""
+    path = module_config(
         chunk="{kind: recursive, chunk_size: [90, 180]}",
         rerank="{kind: late_interaction, top_n: 4}",
-        more="measures: [ndcg_exp@3, recall@4, mrr, ndcg_evidence@300, tokens@3, tokens@4, tokens@100]",
+        more="measures: [ndcg_evidence@300, ndcg_exp@3, recall@4, mrr, tokens@3, tokens@4, tokens@100]",
     )
-    results, prices = run(path)
+    return *run(path), module_corpus / "results" / "tiny"
+
+
+def test_tokens_at_k_is_a_measure_and_its_mean_the_price(priced):
+    results, prices, _ = priced
     means = {(r.setting, r.stage, r.measure): r.mean for r in results.summary if r.split == "all"}
     assert {name for _, _, name in prices} == {"ndcg_exp@3", "recall@4", "mrr", "ndcg_evidence@300"}
     depths = {"ndcg_exp@3": "tokens@3", "recall@4": "tokens@4", "mrr": "tokens@100"}
@@ -40,9 +45,8 @@ def test_tokens_at_k_is_a_measure_and_its_mean_the_price(write_config):
             # all settings read the same 300 characters, whatever their chunks
             assert row["depth"] == "300 characters"
             assert 300 / 7 < float(row["tokens_read"]) < 300 / 3
-        assert float(row["tokens_per_point"]) == pytest.approx(
-            float(row["tokens_read"]) / (100 * float(row["mean"]))
-        )
+        points = 100 * float(row["mean"])
+        assert float(row["tokens_per_point"]) == pytest.approx(float(row["tokens_read"]) / points)
         # five queries, four chunks each
         assert row["rerank_pairs"] == ("20" if stage == "rerank" else "0")
         assert row["judge_cost"] == ""
@@ -54,6 +58,24 @@ def test_tokens_at_k_is_a_measure_and_its_mean_the_price(write_config):
     # the unanswerable query is read as well
     values = [q for q in results.per_query if q.measure == "tokens@3" and q.query_id == "q5"]
     assert all(q.value > 0 for q in values)
+
+
+def test_verdict_and_page_take_the_price_of_their_measure(priced):
+    results, prices, folder = priced
+    stored = scores_of({"": (folder, read_stored(folder))})
+    assert results.verdict["measure"] == "ndcg_evidence@300"
+    page = payload_of(write_page(folder)[0].read_text(encoding="utf-8"))
+    units = {"ndcg_evidence@300": "tokens@300 characters", "ndcg_exp@3": "tokens@3", "recall@4": "tokens@4"}
+    for measure, unit in units.items():
+        costs = costs_of(stored, measure)
+        assert costs.unit == unit
+        for setting, tokens in costs.by_setting.items():
+            assert tokens == float(prices[setting, "rerank", measure]["tokens_read"])
+        at = page["measures"].index(measure)
+        for row in page["prices"]:
+            mine = prices[page["settings"][row["setting"]], row["stage"], measure]
+            assert row["read"][at]["depth"] == mine["depth"]
+            assert row["read"][at]["tokens"] == pytest.approx(float(mine["tokens_read"]), rel=1e-3)
 
 
 def test_a_cached_run_says_that_nothing_was_computed(write_config):
@@ -70,33 +92,6 @@ def test_a_cached_run_says_that_nothing_was_computed(write_config):
         for notes in settings.values():
             assert 0 <= notes["seconds"]["retrieve"] <= notes["seconds"]["rerank"]
     assert prices == again
-
-
-def test_verdict_and_page_take_the_price_of_their_measure(write_config):
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: [90, 180]}",
-        more="measures: [ndcg_evidence@300, ndcg_exp@3, recall@2]",
-    )
-    results, prices = run(path)
-    config = load_config(path)
-    folder = config.results / config.name
-    stored = scores_of({"": (folder, read_stored(folder))})
-    assert results.verdict["measure"] == "ndcg_evidence@300"
-    page = payload_of(write_page(folder)[0].read_text(encoding="utf-8"))
-    for measure, unit in (
-        ("ndcg_evidence@300", "tokens@300 characters"),
-        ("ndcg_exp@3", "tokens@3"),
-        ("recall@2", "tokens@2"),
-    ):
-        costs = costs_of(stored, measure)
-        assert costs.unit == unit
-        for setting, tokens in costs.by_setting.items():
-            assert tokens == float(prices[setting, "rerank", measure]["tokens_read"])
-        at = page["measures"].index(measure)
-        for row in page["prices"]:
-            mine = prices[page["settings"][row["setting"]], row["stage"], measure]
-            assert row["read"][at]["depth"] == mine["depth"]
-            assert row["read"][at]["tokens"] == pytest.approx(float(mine["tokens_read"]), rel=1e-3)
 
 
 def test_the_vectors_of_queries_are_paid_for_each_time_and_those_of_chunks_once(lexical):

@@ -19,16 +19,17 @@ SHALLOW = "rankings end before the 2,000 characters that ndcg_evidence@2000 read
 LONG = "counts any 200 of them as found evidence"
 
 
-@pytest.fixture
-def results(write_config, corpus):
+@pytest.fixture(scope="module")
+def results(module_config, module_corpus):
     """Results with a question without a label, labels that are too long, and rankings that are too short."""
+    corpus = module_corpus
     with (corpus / "queries.csv").open("a", encoding="utf-8") as file:
         file.write("q6,What is cast from aluminium?,train,yes\n")
     answers = {"q1": "people", "q2": "engines", "q3": "harbour", "q4": "people"}
     texts = {name: (corpus / "docs" / f"{name}.txt").read_text() for name in answers.values()}
     rows = "".join(f'{query},{name},"{texts[name]}",3\n' for query, name in answers.items())
     (corpus / "labels.csv").write_text(f"query_id,document,quote,grade\n{rows}")
-    path = write_config(
+    path = module_config(
         chunk="{kind: recursive, chunk_size: [90, 180]}",
         retrieve="{kind: bm25, top_k: 3}",
         rerank="null",
@@ -38,7 +39,7 @@ def results(write_config, corpus):
     return harness.run(load_config(path), reporter=reporter), reporter
 
 
-def test_the_record_has_one_typed_list_of_them(results):
+def test_the_record_has_one_typed_list_of_them_and_a_page_shows_them(results):
     found, reporter = results
     rows = found.record["warnings"]
     by_text = {next(text for text in (UNLABELLED, SHALLOW, LONG) if text in row["text"]): row for row in rows}
@@ -53,11 +54,14 @@ def test_the_record_has_one_typed_list_of_them(results):
     assert by_text[SHALLOW]["settings"] == ["chunk=90/0", "chunk=180/0"]
     # all that is kept was said as it arose
     assert {row["text"] for row in rows} <= set(reporter.warnings)
+    # where there is no verdict, too
+    payload = payload_of(write_page(found.folder)[0].read_text())
+    assert any(UNLABELLED in text for text in payload["warnings"])
 
 
-def test_the_record_has_the_shares_of_what_is_read_and_a_gate_compares_them(results, corpus, capsys):
+def test_the_record_has_the_shares_of_what_is_read_and_a_gate_compares_them(results, tmp_path, capsys):
     found, _ = results
-    read = found.record["counts"]["read"]
+    read = {**found.record["counts"]["read"]}
     # three chunks of at most 90 and 180 characters are at most 270 and 540 of 2,000
     shares = read.pop("ndcg_evidence@2000")
     assert 0 < shares["chunk=90/0"] < shares["chunk=180/0"] < 1
@@ -65,7 +69,7 @@ def test_the_record_has_the_shares_of_what_is_read_and_a_gate_compares_them(resu
     assert read == {}
     verdict = json.loads((found.folder / "verdict.json").read_text())
     assert any("`retrieve.top_chars: 2000`" in step["text"] for step in verdict["next"])
-    deeper = corpus / "results" / "deeper"
+    deeper = tmp_path / "deeper"
     shutil.copytree(found.folder, deeper)
     record = json.loads((deeper / "record.json").read_text())
     record["counts"]["read"] = {}
@@ -102,28 +106,18 @@ def test_it_is_shown_wherever_the_number_is(results, capsys):
     for text in shown:
         for warning in (UNLABELLED, SHALLOW, LONG):
             assert warning in text.replace("\\_", "_")
-
-
-def test_what_bears_on_another_measure_is_not_said_of_this_one(results, capsys):
-    text = printed(capsys, "compare", results[0].folder, "--measure", "recall@3")
+    # what bears on another measure is not said of this one
+    text = printed(capsys, "compare", folder, "--measure", "recall@3")
     assert UNLABELLED in text
     assert SHALLOW not in text
     assert LONG not in text
 
 
-def test_a_page_shows_them_where_there_is_no_verdict(results):
-    payload = payload_of(write_page(results[0].folder)[0].read_text())
-    assert any(UNLABELLED in text for text in payload["warnings"])
-
-
-def test_of_two_results_each_warning_names_its_own(results, corpus, write_config, capsys):
+def test_of_two_results_each_warning_names_its_own(results, tmp_path, capsys):
     first = results[0].folder
-    other = corpus / "results" / "other"
+    other = tmp_path / "results" / "other"
+    shutil.copytree(first, other)
     record = json.loads((first / "record.json").read_text())
-    for path in first.iterdir():
-        if path.is_file():
-            other.mkdir(exist_ok=True)
-            (other / path.name).write_bytes(path.read_bytes())
     record["warnings"] = [row for row in record["warnings"] if row["kind"] != "depth"]
     (other / "record.json").write_text(json.dumps(record))
     text = printed(capsys, "compare", first, other)

@@ -28,40 +28,30 @@ def test_a_query_is_tested_with_its_document_unless_its_file_says_otherwise():
     assert clusters_of(queries, judged) == {"q1": "a", "q2": "mine", "q3": ""}
 
 
-def test_clusters_and_own_columns_reach_the_results(write_config, corpus):
+def test_clusters_own_columns_and_tolerances_reach_the_results_and_one_mean_has_one_interval(
+    write_config, corpus, capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "200")
     path = corpus / "queries.csv"
     head, *lines = path.read_text().splitlines()
     own = {"q1": "works", "q2": "", "q3": "=port", "q4": "", "q5": ""}
     written = [f"{head},cluster,owner"] + [f"{line},{own[line[:2]]},me" for line in lines]
     path.write_text("\n".join(written) + "\n")
-    _, folder = bench(write_config())
+    _, folder = bench(write_config(more="tolerance: 0.05\nprice_limit: 700"))
     queries = {row["query_id"]: row for row in table(folder / "queries.csv")}
     assert {name: row["owner"] for name, row in queries.items()} == dict.fromkeys(own, "me")
     expected = {"q1": "works", "q2": "engines", "q3": "'=port", "q4": "harbour", "q5": ""}
     assert {name: row["cluster"] for name, row in queries.items()} == expected
-    assert {(row["query_id"], row["cluster"]) for row in table(folder / "per_query.csv")} == set(
-        expected.items()
-    )
-
-
-def test_one_mean_has_one_interval(write_config, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    _, folder = bench(write_config())
-    found = json.loads(run(capsys, "compare", folder, "--format", "json")[1])
-    for one in found["settings"]:
-        (row,) = (
-            row
-            for row in table(folder / "summary.csv")
-            if (row["setting"], row["stage"], row["split"], row["measure"])
-            == (one["setting"], "rerank", "all", found["measure"])
-        )
-        assert (float(row["ci_low"]), float(row["ci_high"])) == (one["low"], one["high"])
-
-
-def test_the_configuration_states_the_tolerance_and_the_price_limit(write_config):
-    _, folder = bench(write_config(more="tolerance: 0.05\nprice_limit: 700"))
+    per_query = table(folder / "per_query.csv")
+    assert {(row["query_id"], row["cluster"]) for row in per_query} == set(expected.items())
     kept = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
     assert (kept["tolerance"], kept["price_limit"]) == (0.05, 700)
     options = options_of(json.loads((folder / "record.json").read_text(encoding="utf-8")))
     assert (options.tolerance, options.price_limit) == (0.05, 700)
     assert options_of({}).tolerance == load_config(write_config()).tolerance == 0.02
+    found = json.loads(run(capsys, "compare", folder, "--format", "json")[1])
+    keys = ("setting", "stage", "split", "measure")
+    summary = {tuple(row[key] for key in keys): row for row in table(folder / "summary.csv")}
+    for one in found["settings"]:
+        row = summary[one["setting"], "rerank", "all", found["measure"]]
+        assert (float(row["ci_low"]), float(row["ci_high"])) == (one["low"], one["high"])
