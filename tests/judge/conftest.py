@@ -1,16 +1,7 @@
-import importlib.util
-
 import pytest
 
 from harness.models.llm.sender import Backoff
 from harness.store.ledger import Ledger
-
-if importlib.util.find_spec("hypothesis"):
-    import hypothesis
-
-    # A busy machine makes single examples slow, which says nothing about the code.
-    hypothesis.settings.register_profile("unhurried", deadline=None)
-    hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture

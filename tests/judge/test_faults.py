@@ -37,8 +37,6 @@ LASTING = {
     "500": (error(500), "http_500"),
     "cut": (Answer(cut=0), "cut_off"),
     "429": (error(429), "rate_limited"),
-    "truncated JSON": (says('{"grade": '), "broken_json"),
-    "at the limit": (says('{"grade"', finish="length"), "truncated"),
     "whole at the limit": (says('{"grade": 4}', finish="length"), "truncated"),
     "nothing at the limit": (says("", finish="length"), "truncated"),
     "thought without an end": (says('<think>Is it {"grade": 4}?'), "unfinished_thought"),
@@ -56,7 +54,6 @@ LASTING = {
     "odd status": (error(418, "teapot"), "http_418"),
     "empty choices": (Answer(body={**completion(""), "choices": []}), "empty_choices"),
     "out of scale": (says('{"grade": 5}'), "out_of_scale"),
-    "prose refusal": (says("I'm sorry, I can't grade this."), "no_grade"),
 }
 
 
@@ -82,10 +79,10 @@ def test_a_lasting_fault_ends_with_the_deadline(ledger):
     assert only.reason in {"http_500", "timeout"}
 
 
-@pytest.mark.parametrize("finish", ["stop", "STOP", "end_turn", "eos", None])
-def test_an_answer_that_ended_by_itself_is_scored_however_the_server_says_so(finish, ledger):
-    (only,), _, server = judged(script_of(says('{"grade": 3}', finish=finish)), ledger, 1)
-    assert (only.judgment.grade, server.count) == (3, 1)
+def test_an_answer_that_ended_by_itself_is_scored_however_the_server_says_so(ledger):
+    ends = ["stop", "STOP", "end_turn", "eos", None]
+    graded, _, server = judged(lambda _, number: says('{"grade": 3}', finish=ends[number]), ledger, len(ends))
+    assert ([one.judgment.grade for one in graded], server.count) == ([3] * 5, 5)
 
 
 def test_unusable_answers_are_paid_for_only_so_often(ledger):
@@ -196,11 +193,12 @@ UNWANTED = {
 
 
 # 200: a gateway passes the refusal on as a success, with the status in the body.
-@pytest.mark.parametrize("status", [200, 400, 422])
-@pytest.mark.parametrize(("body", "message"), UNWANTED.values(), ids=UNWANTED.keys())
-def test_a_parameter_that_no_call_may_send_ends_the_run_in_the_words_of_the_endpoint(
-    body, message, status, ledger
-):
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [*((name, 400) for name in UNWANTED), ("OpenAI, max_tokens", 200), ("another way of saying it", 422)],
+)
+def test_a_parameter_that_no_call_may_send_ends_the_run_in_the_words_of_the_endpoint(name, status, ledger):
+    body, message = UNWANTED[name]
     wrapped = {"detail": body} if isinstance(body, list) else {"error": body}
     if status == 200:
         wrapped = {"error": {**(body if isinstance(body, dict) else wrapped), "code": 400}}

@@ -91,10 +91,6 @@ def test_what_a_panel_costs_is_the_sum_of_its_members(ledger):
     assert "kind, fair, stern" in str(estimate)
     dear = panel("http://127.0.0.1:9/v1", ledger, prices={"kind": prices["kind"]})
     assert together([one for _, one in dear.estimates(items)]).price is None
-
-
-def test_the_cost_of_a_pair_is_what_all_members_took(ledger):
-    prices = {name: {"input": 1.0, "output": 1.0} for name in MODELS}
     with FakeServer(answering(kind=[1], fair=[1], stern=[1])) as server:
         (only,), summary = run(panel(server.url, ledger, prices=prices), list(pairs(1)))
     assert only.cost == pytest.approx(3 * 110 / 1e6) == summary.cost

@@ -3,7 +3,6 @@
 import json
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +16,6 @@ READ = {
     '{"intent": 1, "match": 2, "trust": 4, "grade": 3}': 3,
     'Sure!\n```json\n{"grade": 1}\n```': 1,
     'Final grade: {"grade": 2}.': 2,
-    'Well: {"grade": 2}': 2,
-    'I rate it {"grade": 3}.': 3,
     'Here is my assessment: {"grade": 3}': 3,
     'The set {x} is empty. {"grade": 1}': 1,
     '<think>{"grade": 4}? No.</think>\n{"grade": 1}': 1,
@@ -38,27 +35,21 @@ READ = {
     # were words such as "not" suspicious, low grades would be missing more often than high ones
     'The passage does not state the figure, so the grade is:\n\n```json\n{"grade": 0}\n```': 0,
     "Score: 3.0": 3,
-    '{"grade": 3}<end_of_turn>': 3,
     '{"grade": 3}<｜end▁of▁sentence｜>': 3,
     'Here\'s the JSON: {"grade": 3}': 3,
-    'Assessment: {"grade": 3}': 3,
     '{"grade": 3, "error": "none"}': 3,
     "3分": 3,
-    "3。": 3,
     "最终得分：3": 3,
-    "相关性评分：3": 3,
     "我的评分是3。": 3,
     '输出：{"grade": 3}': 3,
-    '最终评分：{"grade": 3}': 3,
     '因此，评分为：{"grade": 3}': 3,
     '根据分析，{"grade": 3}': 3,
     'No figures were given, and it had none.\n{"grade": 0}': 0,
 }
 
 
-@pytest.mark.parametrize(("text", "grade"), READ.items())
-def test_a_grade_is_read(text, grade):
-    assert parse_grade(text, 4) == grade
+def test_a_grade_is_read():
+    assert {text: parse_grade(text, 4) for text in READ} == READ
 
 
 REFUSED = {
@@ -127,9 +118,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "reason"), REFUSED.items(), ids=[text[:30] for text in REFUSED])
-def test_what_is_not_plainly_a_grade_is_refused(text, reason):
-    assert parse_grade(text, 4) == Malformed(reason)
+def test_what_is_not_plainly_a_grade_is_refused():
+    found = {text: parse_grade(text, 4) for text in REFUSED}
+    assert found == {text: Malformed(reason) for text, reason in REFUSED.items()}
 
 
 LABELLED = {
@@ -156,9 +147,8 @@ LABELLED = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), LABELLED.items())
-def test_a_labelled_list(text, expected):
-    assert parse_labelled(text, 2, 4) == expected
+def test_a_labelled_list():
+    assert {text: parse_labelled(text, 2, 4) for text in LABELLED} == LABELLED
 
 
 PLAIN = {
@@ -173,22 +163,17 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), PLAIN.items())
-def test_a_plain_list(text, expected):
-    assert parse_plain(text, 3, 4, distinct=True) == expected
+EQUAL = {
+    '{"scores": [1, 1]}': (1, 1),
+    '{"scores": [4, 0]} Actually swap them.': Malformed("text_after_grade"),
+    'If so I would say {"scores": [4, 0]}': Malformed("quoted"),
+    '{"scores": [4, 0], "error": "overloaded"}': Malformed("error_reported"),
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    {
-        '{"scores": [1, 1]}': (1, 1),
-        '{"scores": [4, 0]} Actually swap them.': Malformed("text_after_grade"),
-        'If so I would say {"scores": [4, 0]}': Malformed("quoted"),
-        '{"scores": [4, 0], "error": "overloaded"}': Malformed("error_reported"),
-    }.items(),
-)
-def test_a_plain_list_whose_scores_may_be_equal(text, expected):
-    assert parse_plain(text, 2, 4) == expected
+def test_a_plain_list_whose_scores_may_be_equal_or_not():
+    assert {text: parse_plain(text, 3, 4, distinct=True) for text in PLAIN} == PLAIN
+    assert {text: parse_plain(text, 2, 4) for text in EQUAL} == EQUAL
 
 
 jsonish = st.text(alphabet='{}[]",:0123456789.-grades passoc\\n\n\u8bc4\u5206\uff1a\ud800', max_size=300)
@@ -275,7 +260,8 @@ SCORES = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), SCORES.items())
-def test_a_final_score_is_read_where_it_is_meant(text, expected):
-    read = parse_final_score(text, 3)
-    assert read == (Malformed(expected) if isinstance(expected, str) else expected)
+def test_a_final_score_is_read_where_it_is_meant():
+    found = {text: parse_final_score(text, 3) for text in SCORES}
+    assert found == {
+        text: Malformed(said) if isinstance(said, str) else said for text, said in SCORES.items()
+    }

@@ -5,12 +5,12 @@ import pytest
 from harness.judge.attacks import ATTACKS, TOPICS, attacked, find_injection
 
 
-@pytest.mark.parametrize("name", sorted(set(ATTACKS) - {"is stuffed with the query"}))
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
-def test_every_attack_of_the_check_is_flagged(name, topic):
-    for passage in topic.passages:
-        assert find_injection(passage.text) is None
-        assert find_injection(attacked(name, topic, passage.text)) is not None
+def test_every_attack_of_the_check_is_flagged():
+    for topic in TOPICS:
+        for passage in topic.passages:
+            assert find_injection(passage.text) is None
+            for name in ATTACKS.keys() - {"is stuffed with the query"}:
+                assert find_injection(attacked(name, topic, passage.text)) is not None, name
 
 
 @pytest.mark.parametrize(

@@ -151,12 +151,12 @@ def test_structured_output_asks_for_exactly_what_is_parsed():
     assert response_format("listwise", "none") is None
 
 
-@pytest.mark.parametrize("structured", ["json_object", "json_schema"])
-def test_a_prompt_of_one_s_own_that_asks_for_words_gets_no_schema(structured, tmp_path):
+def test_a_prompt_of_one_s_own_that_asks_for_words_gets_no_schema(tmp_path):
     prompt = loaded(tmp_path, f"answer: final_score\n{HEAD}".encode())
     assert GradingForm(prompt).response_format is None
-    with pytest.raises(ConfigError, match=r"prompt x .*in words: set endpoint\.structured to none"):
-        _ = GradingForm(prompt, structured).response_format
+    for structured in ("json_object", "json_schema"):
+        with pytest.raises(ConfigError, match=r"prompt x .*in words: set endpoint\.structured to none"):
+            _ = GradingForm(prompt, structured).response_format
 
 
 def test_umbrela_is_asked_in_its_published_words():
