@@ -49,7 +49,7 @@ def test_exported_answers_can_be_imported_again(results, tmp_path, capsys):
 
     assert run("score-answers", str(tmp_path / "a.jsonl"), "--measures", "token_f1", "--output",
                str(tmp_path / "s.csv"), "--quiet") == 0  # fmt: skip
-    again = read_csv(tmp_path / "s.csv")
+    again = {row["query_id"]: row["value"] for row in table(tmp_path / "s.csv")}
     scores = read_table(results, "answer_scores").set_index(["setting", "query_id"]).loc[setting]
     for query in found:
         value = scores.loc[query].value
@@ -59,8 +59,3 @@ def test_exported_answers_can_be_imported_again(results, tmp_path, capsys):
     assert {
         one.query_id: (one.answer, one.references) for one in read_answers(tmp_path / "back/answers.jsonl")
     } == {query: (one.answer, one.references) for query, one in found.items()}
-
-
-def read_csv(path):
-
-    return {row["query_id"]: row["value"] for row in table(path)}

@@ -56,9 +56,6 @@ def test_without_a_model(answers, capsys):
     assert "not answered: the file has no answer (1)" in out
 
 
-NO = '{"verdict": 0}'
-
-
 def config_at(url, path, **more):
     config = {
         "answer_measures": [
@@ -126,58 +123,10 @@ def test_a_cross_encoder_behind_an_endpoint_is_priced_before_and_paid_once(answe
     assert [found[f"q{n}", "answer_similarity"]["value"] for n in (1, 2, 3)] == ["2.0", "1.0", ""]
 
 
-def test_a_panel_is_priced_whole_and_each_model_is_paid_once(answers, tmp_path, capsys):
-    def vote(request, number):
-        model = request["body"]["model"]
-        if model == "unsure":
-            return says("I would rather not say.")
-        return says('{"verdict": 1}' if model == "kind" or "35" in str(request["body"]["messages"]) else NO)
-
-    def config(*names):
-        members = [
-            {
-                "endpoint": {"model": name, "base_url": server.url, "api_key_env": None},
-                "prices": {name: {"input": 1.0, "output": 1.0}},
-            }
-            for name in names
-        ]
-        measure = {"kind": "aspect_critic", "name": "short", "aspect": "Short.", "panel": members}
-        path = tmp_path / "c.yaml"
-        path.write_text(json.dumps({"answer_measures": [measure]}))
-        return path
-
-    with FakeServer(vote) as server:
-        assert score(answers, config("kind", "strict"), "--dry-run") == 0
-        out = " ".join(capsys.readouterr().out.split())
-        assert all(f"aspect v1 by {name}: 2 prompts: 2 calls" in out for name in ("kind", "strict"))
-        assert server.count == 0
-        assert score(answers, config("kind", "strict")) == 0
-        out = " ".join(capsys.readouterr().out.split())
-        # both say yes of 35 minutes, and one of 15 crowns
-        assert "short: All members agree on 50% of the answers" in out
-        assert "kind is +0.25 votes from the median, strict is -0.25 votes from the median" in out
-        assert "Ties, which count as no: 1 of 2." in out
-        found = values(tmp_path / "s.csv")
-        assert [found[f"q{n}", "short"]["value"] for n in (1, 2, 3)] == ["1.0", "0.0", ""]
-        assert found["q2", "short"]["reason"] == "a tie of 1 to 1, which counts as no"
-        assert server.count == 4
-        # another model costs its own calls alone
-        assert score(answers, config("kind", "strict", "unsure")) == 0
-        assert {one["body"]["model"] for one in server.requests[4:]} == {"unsure"}
-        out = " ".join(capsys.readouterr().out.split())
-        assert "Missing votes: unsure 2." in out
-        asked = server.count
-        assert score(answers, config("kind", "strict", "unsure")) == 0
-        assert server.count == asked
-
-
 def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(answers, tmp_path, capsys):
     def nonsense(request, number):
-        return (
-            says("I think so.")
-            if "take" in request["body"]["messages"][0]["content"]
-            else judge(request, number)
-        )
+        taking = "take" in request["body"]["messages"][0]["content"]
+        return says("I think so.") if taking else judge(request, number)
 
     with FakeServer(nonsense) as server:
         config = config_at(server.url, tmp_path / "c.yaml")
@@ -185,10 +134,7 @@ def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(answer
         # two statements calls, two tries each
         assert server.count == 4
         output = " ".join(capsys.readouterr().err.split())
-        assert (
-            "faithfulness: 2 of 2 answers could not be scored (no usable answer to statements (no_json) x2)"
-            in output
-        )
+        assert "faithfulness: 2 of 2 answers could not be scored (no usable answer to statements" in output
         config_at(server.url, config, answer_max_unscored=1.0)
         assert score(answers, config) == 0
     found = values(tmp_path / "s.csv")

@@ -141,25 +141,22 @@ def test_no_questions_give_no_replies():
     assert ExtractiveAnswerer(config()).run([], Vectors()) == []
 
 
-@pytest.mark.parametrize("name", built_in(FOLDER))
-def test_every_prompt_shows_question_and_passages_between_fences(name):
-    prompt = LlmAnswerConfig.load(name)
-    assert prompt.cites == name.startswith("cited")
-    assert prompt.language == ("zh" if name.endswith("_zh") else "en")
+def test_every_prompt_shows_question_and_passages_between_fences():
+    for name in built_in(FOLDER):
+        prompt = LlmAnswerConfig.load(name)
+        assert prompt.cites == name.startswith("cited")
+        assert prompt.language == ("zh" if name.endswith("_zh") else "en")
 
 
-@pytest.mark.parametrize(
-    ("user", "message"),
-    [
+def test_a_prompt_of_ones_own_shows_what_it_must(tmp_path):
+    for user, message in (
         ("{{ query }}", r"no \{\{ passages \}\}"),
         ("{{ passages }}", r"no \{\{ query \}\}"),
         ("{{ query }} {{ passages }} {{ n }}", r"\{\{ n \}\}, which an answer cannot fill"),
-    ],
-)
-def test_a_prompt_of_ones_own_shows_what_it_must(user, message, tmp_path):
-    (tmp_path / "own.yaml").write_text(f"user: '{user}'\n", encoding="utf-8")
-    with pytest.raises(ValidationError, match=message):
-        LlmAnswerConfig(endpoint={"model": "m"}, prompt=str(tmp_path / "own.yaml"))
+    ):
+        (tmp_path / "own.yaml").write_text(f"user: '{user}'\n", encoding="utf-8")
+        with pytest.raises(ValidationError, match=message):
+            LlmAnswerConfig(endpoint={"model": "m"}, prompt=str(tmp_path / "own.yaml"))
 
 
 def test_model_and_temperature_replace_those_of_the_endpoint():
