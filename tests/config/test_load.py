@@ -41,6 +41,8 @@ def test_defaults_are_the_real_study_s(write):
     assert setting.rewrite is None
     assert setting.tokenizer == setting.retrieve.model
     assert config.documents == ("docs/*.pdf",)
+    stated = load_config(write("tokenizer: org/one\nretrieve: {model: [org/two, org/three]}"))
+    assert {s.tokenizer for s in stated.settings} == {"org/one"}
 
 
 SWEEPS = {
@@ -299,12 +301,6 @@ def test_the_name_cannot_leave_the_results_folder(write):
         load_config(write("", base=GOOD.replace("demo", "../demo")))
 
 
-def test_configs_are_frozen(write):
-    config = load_config(write(""))
-    with pytest.raises(ValueError, match="frozen"):
-        config.name = "other"
-
-
 ROUTES = """
 retrieve:
   kind: rrf
@@ -326,8 +322,3 @@ def test_a_fusion_holds_its_routes_and_lists_within_them_are_sweeps(write):
     assert again == config.settings[0]
     dumped = config.settings[0].model_dump(mode="json")["retrieve"]["routes"]
     assert [route["model"] for route in dumped] == ["org/one", "org/two"]
-
-
-def test_a_stated_tokenizer_counts_in_all_settings(write):
-    config = load_config(write("tokenizer: org/one\nretrieve: {model: [org/two, org/three]}"))
-    assert {s.tokenizer for s in config.settings} == {"org/one"}

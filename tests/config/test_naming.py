@@ -38,6 +38,8 @@ def names_of(*models):
 )
 def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart(models, names):
     assert names_of(*models) == names
+    for pair in (("a b", "a_b"), ("./a/model", "a/model"), ("embedded:maxsim", "maxsim")):
+        assert len(set(names_of(*pair))) == 2
 
 
 def test_a_kind_of_two_steps_is_named_with_its_step_where_names_would_be_the_same():
@@ -55,18 +57,6 @@ def test_a_kind_of_two_steps_is_named_with_its_step_where_names_would_be_the_sam
     assert name_settings([steps, both]) == ["rewrite=none", "llm llm"]
     # where only one of the steps varies, the kind is enough
     assert name_settings([steps, steps | {"rewrite": rewriter}]) == ["rewrite=none", "llm"]
-
-
-@pytest.mark.parametrize("models", [("a b", "a_b"), ("./a/model", "a/model"), ("embedded:maxsim", "maxsim")])
-def test_no_two_models_are_the_same_setting(models):
-    assert len(set(names_of(*models))) == 2
-
-
-def test_files_of_settings_are_named_after_them():
-    assert file_names(["chunk=500/50 top_k=5", "base"]) == {
-        "chunk=500/50 top_k=5": "chunk=500-50_top_k=5",
-        "base": "base",
-    }
 
 
 def test_files_of_settings_stay_in_their_folder_and_apart():
@@ -87,6 +77,7 @@ def test_files_of_settings_stay_in_their_folder_and_apart():
         *("embed=" + "m" * 300 + end for end in "ab"),
         *(f"embed=m{end}" for end in ("\x1b", "\x07", "")),
     ]
+    assert file_names(["chunk=500/50 top_k=5"]) == {"chunk=500/50 top_k=5": "chunk=500-50_top_k=5"}
     names = file_names(odd)
     assert len({name.casefold() for name in names.values()}) == len(odd)
     for name in names.values():

@@ -16,9 +16,3 @@ CONFIGS = sorted(
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.name)
 def test_every_shipped_config_loads_and_is_named_after_its_file(path):
     assert load_config(path).name == path.stem
-
-
-def test_the_tesla_recipe_splits_as_the_recipe_does():
-    config = load_config(next(path for path in CONFIGS if path.stem == "tesla_10k"))
-    (setting,) = config.settings
-    assert setting.chunk.separators == ("\n\n", "\n", ". ", " ", "")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.data.trec import ids
 from harness.data.trec import tables as match
-from harness.data.trec.ids import DocIds, fingerprints
+from harness.data.trec.ids import DocIds
 
 texts = st.text(st.sampled_from("aé\0"), max_size=3) | st.text(max_size=40)
 pairs = st.lists(st.tuples(st.integers(0, 2), texts), max_size=12)
@@ -52,37 +52,6 @@ def test_repeats_are_found_whatever_the_fingerprints(bits):
         assert found == next((i for i, row in enumerate(rows) if row in rows[:i]), None)
 
     check()
-
-
-def test_fingerprints_of_slices_are_those_of_the_whole():
-    names = pa.array([f"{i:d}" * (i % 5) for i in range(200)], pa.large_string())
-    whole = fingerprints(names)
-    np.testing.assert_array_equal(fingerprints(names.slice(3, 50)), whole[3:53])
-    assert len(fingerprints(names.slice(0, 0))) == 0
-
-
-def test_fingerprints_tell_like_ids_apart():
-    # lengths around the eight bytes of a word, zeros, one bit of difference
-    names = [
-        "",
-        "\0",
-        "\0\0",
-        "a" * 7,
-        "a" * 8,
-        "a" * 9,
-        "a" * 16,
-        "a" * 7 + "\0",
-        "b" + "a" * 7,
-        "a" * 7 + "b",
-    ]
-    assert len(set(fingerprints(pa.array(names, pa.large_string())).tolist())) == len(names)
-
-
-def test_blocks_do_not_change_fingerprints(monkeypatch):
-    names = pa.array([f"doc-{i}" for i in range(100)], pa.large_string())
-    whole = fingerprints(names)
-    monkeypatch.setattr(ids, "_BLOCK_ROWS", 7)
-    np.testing.assert_array_equal(fingerprints(names), whole)
 
 
 def test_many_pairs_are_sieved_and_found():

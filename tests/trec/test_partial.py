@@ -135,6 +135,8 @@ def test_equal_scores_of_any_type_are_ties(scores):
 
 def test_grades_too_high_to_count_with_are_refused():
     run, qrels = {"q": {"a": 1.0, "b": 0.0}}, {"q": {"a": 1001, "b": 1}}
+    highest = {"q": {"a": 2**31 - 1}}
+    assert evaluate(run_from_dict(run), qrels_from_dict(highest), ["ndcg_lin@10"]).values.tolist() == [[1.0]]
     # 1001 of 1001 and 1 at their best places; 2^1001 would soon be infinite, and inf / inf no value
     assert both(run, qrels, "ndcg_lin@10", "harness") == {"q": 1.0}
     for judged, measure, message in (
