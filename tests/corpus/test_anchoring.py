@@ -254,6 +254,7 @@ def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     assert sum(a.accepted for a in result.anchorings) >= 85
 
 
+@pytest.mark.slow
 def test_some_financebench_evidence_is_found_by_pypdf_on_its_page(shared_corpora):
     from harness.data.corpus.documents import DocumentFile
     from harness.data.corpus.parse import parse_document

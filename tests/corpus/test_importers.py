@@ -5,7 +5,6 @@ from urllib.parse import unquote
 
 import pytest
 
-from benchmarks.public_data import chunking_eval, financebench
 from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
 from harness.data.corpus.documents import find_documents
 from harness.data.corpus.importers.beir import import_beir, write_text
@@ -13,7 +12,6 @@ from harness.data.corpus.parse import parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.values.errors import CorpusError
-from tests.corpus.conftest import pdf_bytes
 
 
 def load(folder, pattern):
@@ -90,45 +88,13 @@ def test_beir_queries_without_text_are_left_out_and_counted(beir, write, tmp_pat
     assert "1 queries without text were left out (9)." in summary.notes
 
 
-def test_financebench(write, tmp_path):
-    write("fb/pdfs/ACME_2022.pdf", pdf_bytes("Cover", "Revenue was 12 million.", "Cost was 7 million."))
-    write("fb/documents.csv", "document,company,doc_type,period\nACME_2022,Acme,10k,2022\n")
-    write(
-        "fb/questions.csv",
-        "query_id,document,question,answer,question_type,question_reasoning,justification\n"
-        "q1,ACME_2022,Revenue?,12,metrics,extraction,\nq2,ACME_2022,Profit?,5,metrics,numerical,12 - 7\n",
-    )
-    write(
-        "fb/evidence.csv",
-        "query_id,evidence_no,document,page,evidence_text\n"
-        "q1,1,ACME_2022,2,Revenue was 12 million.\n"
-        "q2,1,ACME_2022,2,Revenue was 12million.\nq2,2,ACME_2022,3,Cost was 7 million\n",
-    )
-    financebench(tmp_path / "fb", tmp_path / "corpora" / "fb")
-    documents, queries, result = load(tmp_path / "corpora" / "fb", "pdfs/*.pdf")
-    graded = [(j.query_id, documents[j.doc_id].text[j.start : j.end], j.grade) for j in result.judgments]
-    assert graded == [
-        ("q1", "Revenue was 12 million.", 4),
-        ("q2", "Revenue was 12 million.", 3),
-        ("q2", "Cost was 7 million", 3),
-    ]
-    assert queries.extras["q2"]["type"] == "metrics"
-    table = (tmp_path / "corpora" / "fb" / "documents.csv").read_text(encoding="utf-8")
-    assert table.split() == ["document,company,sector,form,period", "ACME_2022,Acme,,10-K,2022"]
-
-
+@pytest.mark.slow
 def test_cranfield(shared_corpora, tmp_path):
     summary = import_beir(shared_corpora / "cranfield", tmp_path / "out")
     documents, queries, result = load(tmp_path / "out", "documents/*.txt")
     # 1,400 documents of which 471 and 995 are empty; 1,837 judgments of which one is of an empty document.
     assert (len(documents), len(queries.queries), len(result.judgments)) == (1398, 225, 1836)
     assert "2 documents without text were left out (471, 995)." in summary.notes
-
-
-def test_the_chunking_eval_corpora(shared_corpora, tmp_path):
-    chunking_eval(shared_corpora / "chunking-eval", tmp_path / "out")
-    documents, queries, result = load(tmp_path / "out", "documents/*.md")
-    assert (len(documents), len(queries.queries), len(result.judgments)) == (3, 276, 452)
 
 
 OUTSIDE = (

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from harness.data.corpus.documents import find_documents
-from harness.data.corpus.parse import parse_documents, parser_fingerprint
+from harness.data.corpus.documents import DocumentFile, find_documents
+from harness.data.corpus.parse import parse_document, parse_documents, parser_fingerprint
 from harness.data.corpus.parsers.python import PythonParserConfig
 from harness.values.errors import CorpusError
 from tests.corpus.conftest import pdf_bytes
@@ -42,7 +42,7 @@ def test_pages_and_plain_text_become_documents(write):
 )
 def test_a_parser_that_fails_makes_a_bad_document(write, call, says):
     with pytest.raises(CorpusError, match=says):
-        read(write, call)
+        parse_document(DocumentFile("a", write("a.note", "a page")), config(call))
 
 
 def test_files_that_nobody_reads_are_named_with_the_way_out(write):

@@ -64,18 +64,15 @@ READERS = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("kind", SPECIAL)
-def test_what_is_no_regular_file_is_refused_immediately(tmp_path, reader, kind):
+def test_what_is_no_regular_file_is_refused_immediately(tmp_path, reader):
     """Opening a pipe that nobody writes to waits for ever; a device may have no end."""
-    path = tmp_path / f"{kind}.pdf"
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "folder":
-        path.mkdir()
-    else:
-        path.symlink_to({"device": "/dev/zero", "link": "nowhere"}[kind])
-    with pytest.raises((HarnessError, ValueError), match=rf"{kind}\.pdf: {SPECIAL[kind]}"):
-        READERS[reader](path)
+    os.mkfifo(tmp_path / "pipe.pdf")
+    (tmp_path / "folder.pdf").mkdir()
+    (tmp_path / "device.pdf").symlink_to("/dev/zero")
+    (tmp_path / "link.pdf").symlink_to("nowhere")
+    for kind, said in SPECIAL.items():
+        with pytest.raises((HarnessError, ValueError), match=rf"{kind}\.pdf: {said}"):
+            READERS[reader](tmp_path / f"{kind}.pdf")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 import pytest
 
 from harness.data.corpus.documents import DocumentFile
-from harness.data.corpus.parse import parse_documents
+from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.workbook import read_workbook
 from harness.steps.chunk import chunk_documents
@@ -50,8 +50,7 @@ def test_sheets_are_pages_of_tab_separated_rows_below_their_title(workbook):
 
 
 def test_a_workbook_is_a_document_and_its_rows_are_chunks(workbook):
-    (parsed,), skipped = parse_documents([DocumentFile("yard", workbook)], PypdfConfig(), "fail")
-    assert not skipped
+    parsed = parse_document(DocumentFile("yard", workbook), PypdfConfig())
     document = parsed.document
     assert parsed.stats.pages == 2
     chunks = chunk_documents([document], RowsConfig())
@@ -70,7 +69,7 @@ def test_a_workbook_is_a_document_and_its_rows_are_chunks(workbook):
 def test_a_workbook_without_text_is_reported(tmp_path):
     openpyxl.Workbook().save(tmp_path / "empty.xlsx")
     with pytest.raises(CorpusError, match="the file holds no text"):
-        parse_documents([DocumentFile("e", tmp_path / "empty.xlsx")], PypdfConfig(), "fail")
+        parse_document(DocumentFile("e", tmp_path / "empty.xlsx"), PypdfConfig())
 
 
 def test_whole_numbers_have_no_point_and_text_stays_as_it_is(tmp_path):

@@ -53,43 +53,35 @@ def run(tasks, count=1, **limits):
     return found
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_every_task_has_its_result(count):
-    assert run({n: partial(double, n) for n in range(7)}, count) == {n: 2 * n for n in range(7)}
+def test_every_task_has_its_result():
+    assert run({n: partial(double, n) for n in range(7)}, 3) == {n: 2 * n for n in range(7)}
 
 
-@pytest.mark.parametrize(
-    ("count", "how", "message"),
-    [
-        (1, signal.SIGKILL, r"killed \(SIGKILL\).*Lower parsing\.workers"),
-        (1, signal.SIGABRT, r"crashed \(SIGABRT\).*more than 2,048 MB.*parsing\.memory_mb"),
-        (2, signal.SIGSEGV, r"crashed \(SIGSEGV\)"),
-    ],
-)
-def test_a_worker_that_dies_loses_its_own_task_alone(count, how, message):
-    outcomes = run({"dies": partial(die, how), **{n: partial(double, n) for n in range(3)}}, count)
-    lost = outcomes.pop("dies")
-    assert outcomes == {0: 0, 1: 2, 2: 4}
-    assert (type(lost), lost.page) == (LostTask, 3)
-    assert re.search(message, lost.reason)
+def test_a_worker_that_dies_loses_its_own_task_alone():
+    messages = {
+        signal.SIGKILL: r"killed \(SIGKILL\).*Lower parsing\.workers",
+        signal.SIGABRT: r"crashed \(SIGABRT\).*more than 2,048 MB.*parsing\.memory_mb",
+        signal.SIGSEGV: r"crashed \(SIGSEGV\)",
+    }
+    dying = {f"dies by {how}": partial(die, how) for how in messages}
+    outcomes = run(dying | {n: partial(double, n) for n in range(3)}, 2)
+    assert [outcomes[n] for n in range(3)] == [0, 2, 4]
+    for how, message in messages.items():
+        lost = outcomes[f"dies by {how}"]
+        assert (type(lost), lost.page) == (LostTask, 3)
+        assert re.search(message, lost.reason)
 
 
-@pytest.mark.parametrize(
-    ("task", "limits", "message"),
-    [
-        (eat, {"memory_mb": 200}, "needed more than 200 MB of memory. Raise parsing.memory_mb"),
-        (hang, {"page_seconds": 0.3}, "took longer than 0.3 seconds. Raise parsing.page_seconds"),
-        (
-            turn_pages,
-            {"page_seconds": 60, "document_seconds": 0.3},
-            "longer than 0.3 seconds for the document. Raise parsing.document_seconds",
-        ),
-    ],
-)
-def test_memory_a_page_and_a_document_have_limits(task, limits, message):
-    outcomes = run({"lost": task, "goes on": fine}, **limits)
-    assert message in outcomes["lost"].reason
-    assert outcomes["goes on"] == 2
+def test_memory_a_page_and_a_document_have_limits():
+    tasks = {"eats": eat, "hangs": hang, "has no end": turn_pages, "goes on": fine}
+    outcomes = run(tasks, memory_mb=200, page_seconds=0.3, document_seconds=0.6)
+    assert outcomes.pop("goes on") == 2
+    for key, message in (
+        ("eats", "needed more than 200 MB of memory. Raise parsing.memory_mb"),
+        ("hangs", "took longer than 0.3 seconds. Raise parsing.page_seconds"),
+        ("has no end", "longer than 0.6 seconds for the document. Raise parsing.document_seconds"),
+    ):
+        assert message in outcomes[key].reason
 
 
 def test_a_fault_in_a_task_is_reported_with_its_trace():
