@@ -45,12 +45,6 @@ def test_a_parser_that_fails_makes_a_bad_document(write, call, says):
         parse_document(DocumentFile("a", write("a.note", "a page")), config(call))
 
 
-def test_files_that_nobody_reads_are_named_with_the_way_out(write):
-    path = write("a.note", "text")
-    with pytest.raises(CorpusError, match=r"cannot read a .note.*parser of your own"):
-        find_documents("*", path.parent)
-
-
 def test_a_pdf_read_by_own_code_is_compared_with_its_content_streams(write):
     path = write("scan.pdf", pdf_bytes("A page with a line of text that is long enough to be missed. " * 3))
     own = PythonParserConfig(call="tests.corpus.own:little", version="1")

@@ -102,11 +102,6 @@ def test_a_workbook_is_read_from_its_first_sheet_that_holds_anything(plain, tmp_
     assert any("'grades'" in line and "1 more" in line for line in messages)
 
 
-def test_a_cell_with_a_line_break_and_quotes_survives_a_workbook(tmp_path):
-    quote = 'first "line"\nsecond, with; marks'
-    assert read_labels(workbook(tmp_path / "l.xlsx", ["q1", "a", None, quote, 4]))[0].quote == quote
-
-
 def test_a_fault_in_a_workbook_is_reported_by_the_row_of_its_sheet(tmp_path):
     records = ["q1", "a", None, "two\nlines", 4], [None] * 5, ["q2", "a", None, "x", 9]
     with pytest.raises(LabelError, match="line 4: grade is '9'"):
@@ -124,17 +119,9 @@ def test_all_faults_of_a_file_are_reported_together(tmp_path):
         assert f"line {line}: {fault}" in shown
 
 
-def test_of_very_many_faults_the_first_are_reported_and_the_rest_counted(tmp_path):
-    path = tmp_path / "q.csv"
-    path.write_text("query_id,text\n" + "q1,\n" * 50)
-    with pytest.raises(CorpusError, match=r"50 rows cannot be used:(?s:.*)and 30 more$"):
-        read_queries(path, SplitConfig())
-
-
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ("id,document,relevance,quote", "rename 'id' to 'query_id'; .*rename 'relevance' to 'grade'"),
         ("Question ID,Doc,grade,quote", "rename 'Question ID' to 'query_id'; .*rename 'Doc' to 'document'"),
         ("query_id,document,grde,quote", "did you mean 'grde'"),
     ],
