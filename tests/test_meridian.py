@@ -7,7 +7,6 @@ import sys
 from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.values.progress import Silent
 from harness.values.text.sentences import passage_spans
-from harness.values.types import Chunk, Document, Judgment, Ranking
+from harness.values.types import Chunk
 from tests.command import table
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
@@ -126,15 +125,6 @@ def pool(monkeypatch):
     sys.modules.pop("meridian_pool", None)
 
 
-@pytest.fixture
-def dismissing(monkeypatch):
-    """The command that writes down what pooling dismissed."""
-    monkeypatch.syspath_prepend(str(MERIDIAN.parent.parent))
-    yield importlib.import_module("benchmarks.meridian_dismissed")
-    for name in ("meridian_dismissed", "meridian_pool"):
-        sys.modules.pop(f"benchmarks.{name}", None)
-
-
 @pytest.fixture(scope="module")
 def tools():
     """The collection's own modules, imported as its scripts do."""
@@ -195,32 +185,6 @@ def test_agreement_reported_in_the_readme_is_what_the_passes_give(tools, prefix)
     readme = " ".join((MERIDIAN / "README.md").read_text(encoding="utf-8").split())
     assert f"kappa is {kappas[0]:.2f}" in readme
     assert f"it is {kappas[1]:.2f}" in readme
-
-
-def graded(tools, start, end, grade, query_id="q", page=1):
-    return tools["blind"].GradedSpan(query_id, "d", page, start, end, grade, "")
-
-
-def test_spans_that_share_half_of_the_shorter_are_one_place_with_the_highest_grade(tools):
-    labels = [graded(tools, 0, 10, 2), graded(tools, 90, 100, 4), graded(tools, 0, 10, 3, page=2)]
-    # 5 of 10 characters are shared with the first label; 4 of 10 with the second
-    blind = [graded(tools, 5, 15, 1), graded(tools, 12, 40, 3), graded(tools, 84, 94, 4)]
-    found = {(place.labels, place.blind) for place in tools["blind"].places(labels, blind)}
-    assert found == {(2, 1), (None, 3), (4, None), (None, 4), (3, None)}
-    linking = [*blind, graded(tools, 8, 20, 0)]
-    assert (2, 3) in {(place.labels, place.blind) for place in tools["blind"].places(labels, linking)}
-
-
-def test_the_interval_holds_the_figure_and_closes_where_queries_do_not_differ(tools):
-    blind = tools["blind"]
-    labels = [graded(tools, 0, 9, i % 5, query_id=str(i)) for i in range(20)]
-    other = [graded(tools, 0, 9, max(i % 5 - i % 2, 0), query_id=str(i)) for i in range(20)]
-    places = blind.places(labels, other)
-    kappa = tools["agreement"].weighted_kappa
-    low, high = blind.interval(places, 0, kappa, resamples=200)
-    assert low < kappa(blind.table(places, 0)) < high
-    same = tools["agreement"].same
-    assert blind.interval(blind.places(labels, labels), 0, same, resamples=50) == (1.0, 1.0)
 
 
 @pytest.mark.slow
@@ -375,40 +339,3 @@ def test_the_readme_reports_what_each_round_of_pooling_found():
         found = [grade_when_found(row) >= 2 for row in rows("labels.csv") if note in row["note"]]
         [line] = [line for line in readme.splitlines() if line.startswith(f"| round {number} |")]
         assert line.endswith(f"| {sum(found)} | {len(found) - sum(found)} |"), line
-
-
-def test_text_counts_as_unlabelled_only_where_no_label_of_the_query_is(pool):
-    first, second = "First sentence. " * 20, "Second sentence. " * 20
-    document = Document("d", first + second, (), "")
-    everything = Chunk.of(document, 0, len(document.text))
-    system = pool.System("r", "s", (everything,), (Ranking("q", (everything.chunk_id,), (1.0,)),))
-    judgment = Judgment("q", "d", 0, len(first), 4)
-    corpus = SimpleNamespace(documents=[document], anchored=SimpleNamespace(judgments=[judgment]))
-    found = pool.unlabelled([system, system], corpus)
-    assert found
-    assert {row.systems for row in found} == {2}
-    assert min(row.passage.end for row in found) > len(first)
-
-
-def test_a_rule_names_what_enough_systems_hold_and_neighbours_become_one_span(dismissing):
-    document = Document("d", "".join(f"This is sentence number {i}. " * 20 for i in range(6)), (), "")
-    passages = dismissing.Passages([document])
-    cut = passages.of["d"]
-
-    def system(*order):
-        ids = tuple(cut[i].chunk_id for i in order)
-        return dismissing.System("r", "s", tuple(cut), (Ranking("q", ids, (0.0,) * len(ids)),))
-
-    systems = [system(0, 1, 4)] * 12 + [system(6, 7, 8)] * 4
-    found = dismissing.rounds_of({"all": systems, "BM25": systems[:11], "fresh": []}, passages)
-    # 12 systems hold the first three; 11 of them are in the pool of the first round, which asks for 10
-    assert found == {("q", cut[i]): 1 for i in (0, 1, 4)}
-    label = Judgment("q", "d", cut[4].end - 1, cut[5].end, 1)
-    left = dismissing.untouched(found, [label, Judgment("other", "d", 0, 9, 4)])
-    assert set(left) == {("q", cut[0]), ("q", cut[1])}
-    left[("q", cut[3])] = 4
-    spans = dismissing.joined(left, passages, [document])
-    assert [(one.start, one.end, one.rounds) for one in spans] == [
-        (cut[0].start, cut[1].end, (1,)),
-        (cut[3].start, cut[3].end, (4,)),
-    ]

@@ -559,16 +559,6 @@ def test_holes_are_those_of_what_the_measure_reads():
     assert of("a_measure_of_another_tool@5", "judged@10").measure == "judged@10"
 
 
-def test_an_interval_that_reaches_far_to_one_side_is_explained():
-    rng = np.random.default_rng(3)
-    values = rng.normal(0.5, 0.05, 60)
-    few = np.where(np.arange(60) < 3, 0.4, 0.0) + rng.normal(0, 0.01, 60)
-    skewed = str(compared_parts(conclude(matrix({"a": values + few, "b": values}), options=QUICK)))
-    assert "a few queries or documents make that side" in skewed
-    even = str(compared_parts(conclude(noisy(80, (0.3, 0.7, 0.5)), options=QUICK)))
-    assert "make that side" not in even
-
-
 def setting(size, answer=None, result="r"):
     return {"name": "any", "chunk": {"size": size}, "answer": answer, "result": result}
 
@@ -578,10 +568,3 @@ def test_settings_without_answers_or_with_other_steps_tie_by_chance_alone():
     assert same_ranking_notes({"a": setting(1, {"top_n": 1}), "b": setting(2, {"top_n": 2})}) == ()
     # of two results each is a run of its own, whose documents or queries may be others
     assert same_ranking_notes({"a": setting(1, None, "r"), "b": setting(1, {"top_n": 1}, "s")}) == ()
-
-
-def test_groups_are_listed_up_to_a_limit():
-    settings = {f"{size} {n}": setting(size, {"top_n": n}) for size in "abcd" for n in (1, 2)}
-    (note,) = same_ranking_notes({**settings, "alone": setting("e", {"top_n": 1})})
-    assert "so they tie here: a 1 and a 2; b 1 and b 2; c 1 and c 2; and 1 more group. " in note
-    assert "alone" not in note

@@ -18,7 +18,6 @@ from harness.report.page.factors import MEASURED
 from harness.report.page.payload import base_payload, with_detail
 from harness.report.page.tables import Axes, read_tables
 from harness.running.bench.page import headline, statistics
-from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.command import refused, run, write_table
 from tests.report.page_results import HOSTILE, fuse, rewrite, unpack, write_folder
@@ -36,14 +35,11 @@ def page_of(folder, **options):
 
 
 def test_the_page_is_written_next_to_the_results_or_where_one_says(tmp_path, capsys):
+    assert "no benchmark results" in refused(capsys, "report", tmp_path)
     folder = write_folder(tmp_path / "r")
     for words, path in ((), folder / "report.html"), (("--output", tmp_path / "x.html"), tmp_path / "x.html"):
         assert str(path) in run(capsys, "report", folder, *words)[1]
         assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-def test_a_folder_without_results_is_named(tmp_path, capsys):
-    assert "no benchmark results" in refused(capsys, "report", tmp_path)
 
 
 def test_the_policy_lets_exactly_this_script_and_style_run_and_nothing_be_fetched(tmp_path):
@@ -199,14 +195,6 @@ def test_what_rounds_up_is_not_rounded_twice(tmp_path):
     assert [thousandths(n) for n in shown] == ["0.124", "0.104", "0.144"]
     rewrite(folder / "per_query.csv", lambda row: row | {"value": 0.123516})
     assert payload_of(page_of(folder).html)["scores"][0][0][0][0] == 123516
-
-
-def test_what_is_not_a_number_is_named_and_comes_on_no_page(tmp_path):
-    folder = write_folder(tmp_path / "r")
-    rows = (folder / "prices.csv").read_text().replace(",9.5,", ",nan,")
-    (folder / "prices.csv").write_text(rows)
-    with pytest.raises(HarnessError, match=r"prices\.csv is damaged: .*row 1, tokens_per_point: 'nan'"):
-        page_of(folder)
 
 
 def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):

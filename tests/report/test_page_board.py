@@ -1,15 +1,13 @@
 """The leader board of report.html: what settings differ in, what they gain and lost, kinds of questions."""
 
-import json
-
 import pytest
 
 from harness.report.page.factors import factors, retrievals
 from harness.report.page.payload import groups
 from harness.running.bench.page import write_page
-from tests.command import run, table
+from tests.command import run
 from tests.report.page_browser import MARKS
-from tests.report.page_results import config_of, write_folder
+from tests.report.page_results import write_folder
 
 BM25 = {"kind": "bm25", "top_k": 20}
 DENSE = {"kind": "chroma", "model": "org/embedder"}
@@ -103,25 +101,6 @@ class TestInTheBrowser:
         chromium.run(f"{last}.click()")
         assert chromium.run("return document.getElementById('gains').hidden")
 
-    def test_factors_filter_the_board(self, chromium, reranked_page):
-        chromium.open(reranked_page.as_uri())
-        chromium.choose("#board [data-keep=factor-size]", "400")
-        chromium.choose("#board [data-keep=factor-overlap]", "")
-        assert chromium.names("#board tbody th") == ["chunk=400/0"]
-        chromium.find("#board .tools button").click()
-        assert len(chromium.all("#board tbody tr")) == 4
-
-    def test_no_retrieval_is_listed_twice(self, chromium, tmp_path):
-        folder = write_folder(tmp_path / "r", settings=2)
-        record = json.loads((folder / "record.json").read_text())
-        first = config_of("chunk=200/0", 200)
-        record["config"]["settings"] = [first, first | {"name": "chunk=200/1", "rerank": [{"kind": "http"}]}]
-        (folder / "record.json").write_text(json.dumps(record))
-        chromium.open(write_page(folder)[0].as_uri())
-        assert len(chromium.all("#board tbody tr")) == 2
-        chromium.choose("#stage", "retrieve")
-        assert chromium.names("#board tbody th") == ["chunk=200/0"]
-
     def test_slopes_and_their_test_are_those_of_compare(self, chromium, reranked_page, capsys):
         chromium.open(reranked_page.as_uri())
         chromium.until("return document.querySelectorAll('#reranked .slope').length === 4")
@@ -137,22 +116,6 @@ class TestInTheBrowser:
             line = next(line for line in output.splitlines() if f"| {name} |" in line)
             cells = [cell.strip() for cell in line.strip("| ").split("|")]
             assert cells[1:5] == [n, before, after, difference.split()[0].replace("\u2212", "-")]
-
-    def test_kinds_of_questions_show_the_means_of_their_questions(self, chromium, reranked_page):
-        chromium.open(reranked_page.as_uri())
-        scores = [row for row in table(reranked_page.parent / "per_query.csv") if row["stage"] == "rerank"]
-        values = [
-            float(row["value"])
-            for row in scores
-            if (row["setting"], row["measure"]) == ("chunk=400/1", "ndcg_exp@10")
-            and int(row["query_id"][1:]) % 3 == 1
-        ]
-        cells = chromium.run(
-            "return Object.fromEntries([...document.querySelectorAll('#kinds tbody tr')].map(r => "
-            "[r.querySelector('.foreign').title, [...r.cells].slice(1).map(c => c.textContent)]))"
-        )
-        assert cells["chunk=400/1"][1] == f"{sum(values) / len(values):.2f}"
-        assert chromium.find("#kinds thead th:nth-child(3)").text.split() == ["kind1", str(len(values))]
 
 
 def _numbers(text):

@@ -1,6 +1,5 @@
 """report.html in a real browser: no error, no request, nothing hostile runs, and it works by keyboard."""
 
-import json
 from itertools import pairwise
 
 import pytest
@@ -261,21 +260,6 @@ def test_a_row_shows_the_heading_of_its_table_and_what_is_judged_in_both(chromiu
     assert all(text.startswith(head) and marks[0] == head.strip() for text, marks in passages)
 
 
-def test_seconds_of_work_that_this_run_did_not_do_are_a_dash(chromium, tmp_path):
-    folder = write_folder(tmp_path / "r", settings=3)
-    record = json.loads((folder / "record.json").read_text())
-    # none, a part, and all of the work was done in this run
-    for noted, share in zip(record["counts"]["settings"].values(), (0, 0.4, 1), strict=True):
-        noted["computed_share"] = {"retrieve": share, "rerank": share}
-    (folder / "record.json").write_text(json.dumps(record))
-    chromium.open(write_page(folder)[0].as_uri())
-    cells = chromium.run(
-        "const at = document.querySelector('#price th[data-key=seconds]').cellIndex;"
-        "return [...document.querySelectorAll('#price tbody tr')].map(r => r.cells[at].textContent)"
-    )
-    assert sorted(cells) == ["5.50 s", "–", "–"]
-
-
 def test_histograms_share_a_scale_and_are_left_out_of_a_handful(chromium, page, tmp_path):
     chromium.open(page)
     tall, bins, largest = chromium.run(
@@ -294,28 +278,3 @@ def test_histograms_share_a_scale_and_are_left_out_of_a_handful(chromium, page, 
     chromium.open(write_page(folder)[0].as_uri())
     assert "fewer than 10 queries" in chromium.find("#histograms").text
     assert chromium.run("return document.querySelectorAll('#histograms rect.of-all').length") == 0
-
-
-def test_the_share_judged_and_the_bounds_have_columns_of_their_own(chromium, tmp_path):
-    measures = ("ndcg_exp@10", "ndcg_exp_upper@10", "judged@10")
-    folder = write_folder(tmp_path / "r", settings=3, measures=measures)
-    chromium.open(write_page(folder)[0].as_uri())
-    keys = chromium.run("return [...document.querySelectorAll('#judged thead th')].map(h => h.dataset.key)")
-    assert keys == ["setting", "judged@10", "judged@10-bar", "mean", "upper", "bounds"]
-    assert chromium.run(
-        "return [...document.querySelectorAll('#judged tbody svg')]"
-        ".every(s => !(s.querySelector('.judged-bar') && s.querySelector('.bound-dot')))"
-    )
-    # with everything in sight, no shadow says that there is more
-    assert chromium.run("return document.querySelector('#judged .edged').matches('.goes-on')") is False
-
-
-def test_a_measure_that_cannot_compare_chunkings_has_no_front(chromium, page):
-    chromium.open(page)
-    chromium.until("return document.querySelectorAll('#price circle').length === 6")
-    assert chromium.run("return document.querySelector('#price .front, #price .on-front')") is None
-    said = chromium.run("return document.querySelector('#price .lede').textContent")
-    assert said.startswith(
-        "No line joins the settings that none beats: the measure compares only settings over"
-    )
-    assert chromium.run("return document.querySelectorAll('#price .point-label').length") > 0

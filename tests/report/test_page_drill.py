@@ -52,40 +52,6 @@ def test_two_settings_are_next_to_each_other_with_what_moved(chromium, drilled):
     assert chromium.run("return document.querySelector('#drill .two-rankings')") is None
 
 
-def test_line_breaks_stay_and_characters_that_print_nothing_are_marked(chromium, drilled):
-    opened(chromium, drilled)
-    body = "document.querySelector('#drill .passage-text')"
-    assert "\n" in chromium.run(f"return {body}.textContent")
-    assert chromium.run(f"return getComputedStyle({body}).whiteSpace").startswith("pre-wrap")
-    marks = chromium.run(
-        "return [...document.querySelectorAll('#drill .control')].map(c => "
-        "[c.title, c.textContent, getComputedStyle(c, '::before').content])"
-    )
-    assert marks
-    assert {tuple(one) for one in marks} == {
-        ("a character that prints nothing: U+007F", "\x7f", '"·"'),
-    }
-
-
-def test_a_span_that_is_touched_and_not_earned_is_reported_as_partly_found(chromium, tmp_path):
-    folder = write_folder(tmp_path / "r", settings=1, queries=2)
-    chunk = ranked(folder, "chunk=200/0")[0]
-    start = int(chunk.partition(":")[2].split("-")[0])
-    rewrite(
-        folder / "judgments.csv",
-        lambda row: row | {"start": max(0, start - 50), "end": start + 10, "grade": 4},
-    )
-    # every passage has grade 1, so none can earn a span of grade 4
-    rewrite(folder / "rankings.csv", lambda row: row | {"grade": 1, "earned": 1})
-    opened(chromium, write_page(folder)[0])
-    assert "partly, at rank" in chromium.find("#drill .evidence").text
-    rewrite(folder / "rankings.csv", lambda row: row | {"grade": 4, "earned": 4})
-    opened(chromium, write_page(folder)[0])
-    output = chromium.find("#drill .evidence").text
-    assert "at rank 1" in output
-    assert "partly" not in output
-
-
 def test_the_text_around_passages_shows_on_request(chromium, tmp_path):
     folder = write_folder(tmp_path / "r", settings=1, queries=2)
     end = max(int(chunk.rpartition("-")[2]) for chunk in ranked(folder, "chunk=200/0"))

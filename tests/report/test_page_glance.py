@@ -10,7 +10,7 @@ import pytest
 
 from harness.running.bench.page import write_page
 from tests.report.page_browser import MARKS
-from tests.report.page_results import rewrite, unpack, write_folder
+from tests.report.page_results import unpack, write_folder
 
 pytestmark = MARKS
 MEASURES = ("ndcg_text@10000", "ndcg_exp@10", "judged@10")
@@ -171,25 +171,6 @@ def test_what_a_newcomer_may_not_know_is_explained_where_it_stands(chromium, tmp
         said |= {one.get_property("textContent") for one in terms}
     assert {"chunk size", "search", "reranker"} <= said
     assert any(one.endswith("search") for one in said - {"search"})
-
-
-def test_one_word_is_used_for_what_was_asked(chromium, swept):
-    chromium.open(swept, every=True)
-    shown = chromium.run(
-        "return ['.bar', 'main'].map((one) => document.querySelector(one).textContent).join(' ')"
-    )
-    assert "queries" in shown
-    assert not re.search("question", shown, re.IGNORECASE)
-
-
-def test_where_few_passages_are_judged_the_page_warns_and_has_the_command_to_label(chromium, tmp_path):
-    folder = write_folder(tmp_path / "r", settings=3, queries=40, measures=MEASURES)
-    few = {"judged@10": "0.01"}
-    rewrite(folder / "per_query.csv", lambda row: row | {"value": few.get(row["measure"], row["value"])})
-    chromium.open(write_page(folder)[0].as_uri(), every=False)
-    assert "labels may be missing" in chromium.find("#glance .sentence.warns").text
-    assert chromium.find("#glance .command code").text.startswith("harness labels unjudged ")
-    assert "Holds for" not in chromium.find("#glance .holds").text
 
 
 def test_how_far_ahead_how_much_is_judged_and_what_other_measures_say(chromium, swept):

@@ -176,9 +176,3 @@ def test_the_best_setting_is_reported_by_its_last_stage(tmp_path, results):
     assert (run.best, run.mean, run.settings) == ("b", 0.3, 2)
     table = runs_table(tmp_path, [run])
     assert table.title.endswith("1 result, newest first")
-
-
-def test_a_folder_without_results_says_which_there_are(tmp_path, results):
-    write_results(tmp_path / "demo", results, lambda name: "x")
-    with pytest.raises(HarnessError, match="results for: demo"):
-        read_summary(tmp_path / "dmo")

@@ -12,8 +12,6 @@ from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRo
 from harness.report.tables import to_text
 from harness.values.text.numbers import interval, number, signed
 
-LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
-
 
 def summary(setting, n=20, mean=0.5, measures=("ndcg_exp@10", "map")):
     return [
@@ -114,12 +112,6 @@ def test_how_far_the_best_order_known_may_be_from_the_best_is_said_where_it_is_k
     assert "at most 0.030 more after 'badly chunked' and 0.100 more after 'not found'" in note
     assert "ndcg_exp@10 counts the chunks" in loss_table(rows, "ndcg_exp@10").notes[0]
     assert loss_table(rows, "ndcg_text@10000").notes == ()
-
-
-def test_counts_of_one_are_in_the_singular():
-    row = SummaryRow("a", "retrieve", "all", "map", 0.5, None, None, 9, 1, 1, "", 0, 0)
-    (note,) = summary_table("run", [row, replace(row, split="train"), replace(row, split="validation")]).notes
-    assert "Left out: 1 unanswerable. 1 got no ranking and scores 0, or has text" in note
 
 
 def test_a_split_without_queries_is_reported_with_the_remedy():
