@@ -4,17 +4,12 @@ import re
 
 import pytest
 
-from harness.running.bench.flow import run_bench
-from harness.running.chunks import chunk_corpus
-from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.running.corpora import load_corpus
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
-from tests.bench.test_asked import command
-from tests.command import printed
+from tests.command import bench, printed
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
+from tests.search.helpers import chunked as indexed
 
 __all__ = ["quick_backoff"]
 
@@ -50,13 +45,6 @@ measures: [ndcg_exp@3]""",
         )
 
     return write
-
-
-def indexed(path, reporter=None):
-    config = load_config(path)
-    with Context.at(config.cache, reporter or Silent()) as context:
-        corpus = load_corpus(config, context)
-        return chunk_corpus(corpus, config.settings[0], context), context
 
 
 def test_every_chunk_is_indexed_after_what_the_model_says_of_it(configured):
@@ -102,17 +90,16 @@ def test_a_chunk_without_an_answer_ends_the_run_or_is_indexed_without(configured
 def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured, capsys):
     with FakeServer(about) as server:
         path = configured(server.url)
-        command("validate", path)
-        output = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        output = printed(capsys, "validate", path)
         chunks = int(re.search(r"to write situate v1 by fake-1: (\d+) chunks", output)[1])
         output = printed(capsys, "bench", path, "--dry-run")
         assert "depend on a context that has not been made yet. Nothing was spent." in output
         assert server.count == 0
-        results, _ = run_bench(load_config(path), Silent())
+        results, _ = bench(path)
         assert server.count == chunks
         output = printed(capsys, "bench", path)
         assert f"situate v1 by fake-1 wrote context for chunks: 0 calls now for 0.0000, {chunks}" in output
-        command("bench", path, "--dry-run")
+        printed(capsys, "bench", path, "--dry-run")
         assert server.count == chunks
     (facts,) = results.record.counts["rewriting"].values()
     assert (facts["purpose"], facts["calls"]) == ("context", chunks)

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.filter.llm import LlmFilterConfig
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
-from tests.bench.test_asked import command
 from tests.command import printed
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
+from tests.search.helpers import asking, fenced, tools_at
 
 __all__ = ["quick_backoff"]
 
@@ -44,14 +43,8 @@ def table(tmp_path):
 
 
 def config(url, table, **options):
-    endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 120, "deadline": 300}
     own = {"file": table, "fields": ["company"], "years": ["year"], **options}
-    return LlmFilterConfig(endpoint=endpoint, **own)
-
-
-def fenced(request):
-    """The question in a prompt."""
-    return request["body"]["messages"][-1]["content"].splitlines()[1]
+    return asking(LlmFilterConfig, url, **own)
 
 
 def answers(request, number):
@@ -59,8 +52,13 @@ def answers(request, number):
     return says(json.dumps(found))
 
 
-def narrowed(tmp_path, config, **options):
-    own = RunTools(Context.at(tmp_path / "cache", Silent(), **options))
+def one_fails(said):
+    """Answers of which that about bolts is another one."""
+    return lambda request, number: says(said) if "bolts" in fenced(request) else answers(request, number)
+
+
+def narrowed(tmp_path, config):
+    own = tools_at(tmp_path)
     return own.filtered(config, DOCUMENTS, QUERIES), own.context
 
 
@@ -101,10 +99,7 @@ def test_a_value_that_no_document_has_is_set_aside_and_reported(tmp_path, table)
 def test_an_answer_that_cannot_be_used_ends_the_run_or_leaves_the_query_unfiltered(
     said, reason, tmp_path, table
 ):
-    def one_fails(request, number):
-        return says(said) if "bolts" in fenced(request) else answers(request, number)
-
-    with FakeServer(one_fails) as server:
+    with FakeServer(one_fails(said)) as server:
         with pytest.raises(LlmError, match=rf"1 of 3 queries .*q2 \({reason}\)\. Set `filter\.on_failure"):
             narrowed(tmp_path, config(server.url, table))
         count = server.count
@@ -115,10 +110,7 @@ def test_an_answer_that_cannot_be_used_ends_the_run_or_leaves_the_query_unfilter
 
 
 def test_a_query_that_is_asked_in_several_wordings_is_counted_once(tmp_path, table):
-    def one_fails(request, number):
-        return says("I cannot say") if "bolts" in fenced(request) else answers(request, number)
-
-    with FakeServer(one_fails) as server, Context.at(tmp_path / "cache", Silent()) as context:
+    with FakeServer(one_fails("I cannot say")) as server, Context.at(tmp_path / "cache", Silent()) as context:
         own = RunTools(context, {query.query_id: query for query in QUERIES})
         wordings = [replace(query, text=f"{query.text} {i}") for query in QUERIES for i in range(2)]
         with pytest.raises(LlmError, match="1 of 3 queries"):
@@ -146,18 +138,15 @@ filter:
 measures: [ndcg_exp@3]""",
             cache="own",
         )
-        command("validate", path)
-        output = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        output = printed(capsys, "validate", path)
         assert "to filter fields v1 by fake-1: 5 queries: 5 calls" in output
         output = printed(capsys, "bench", path, "--dry-run")
         assert "depend on a filter that has not been made yet. Nothing was spent." in output
         assert server.count == 0
-        command("bench", path)
+        output = printed(capsys, "bench", path)
         assert server.count == 5
-        output = " ".join(capsys.readouterr().out.split())
         assert "fields v1 by fake-1 found what queries name: 5 calls now for 0.0100, 0 answers" in output
         output = printed(capsys, "show", path.parent / "results" / "tiny")
         assert re.search(r'labelled documents: "[^"]+" \(3 of 4 queries\); what they leave out', output)
-        command("bench", path, "--dry-run")
+        printed(capsys, "bench", path, "--dry-run")
         assert server.count == 5
-    assert load_config(path).settings[0].filter.kind == "llm"

@@ -1,6 +1,7 @@
 """Rerankers by a language model: over HTTP, through the ledger, with answers of every sort."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,21 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness.models import outcome
+from harness.models import Malformed, outcome
 from harness.models.llm.form import heard
 from harness.models.llm.money import BudgetError
 from harness.models.llm.prompt import built_in
 from harness.running.context import Context
 from harness.running.passes import score_for_all
-from harness.running.resources import Resources
 from harness.steps.search.rerank import sorting
 from harness.steps.search.rerank.llm import FOLDER, LlmRerankerConfig, LlmScorer
 from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.judge.conftest import quick_backoff
-from tests.judge.fake_server import Answer, FakeServer, completion, error, says
+from tests.judge.fake_server import Answer, FakeServer, completion, says
 from tests.judge.helpers import answer_of
+from tests.search.helpers import asking, tools_at
 
 __all__ = ["quick_backoff"]
 
@@ -31,18 +32,12 @@ WORTHS = [3, 9, 1, 7, 5, 8, 2, 6, 4, 0]
 LISTS = [("Which is best?", *(f"worth {worth}" for worth in WORTHS))]
 
 
-def config(url, **options):
-    endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 120, "deadline": 300}
-    return LlmRerankerConfig(endpoint=endpoint | options.pop("endpoint", {}), **options)
-
-
-def resources(tmp_path, **options):
-    return Resources(Context.at(tmp_path / "cache", Silent(), **options))
+config = partial(asking, LlmRerankerConfig)
 
 
 def ordered(tmp_path, config, lists=LISTS, **options):
     """The worths of each list in their new order, and the state of the run."""
-    tools = resources(tmp_path, **options)
+    tools = tools_at(tmp_path, **options)
     found = []
     for (_, *passages), (scores, _) in zip(lists, LlmScorer(config).ordered(lists, tools), strict=True):
         places = sorted(range(len(passages)), key=lambda place: -scores[place])
@@ -107,17 +102,15 @@ def test_grades_order_passages_and_ties_keep_the_order_of_retrieval(tmp_path):
         ("3.0", 3),
         ("<think>4?</think>2", 2),
         ("3, I say 3", 3),
+        *((text, Malformed("no_grade")) for text in ("3/4", "3 or 4", "5", "-1", "2.5", "relevant")),
     ],
 )
-def test_a_grade_is_the_only_number_of_an_answer(tmp_path, text, score):
-    with FakeServer(lambda request, number: says(text)) as server:
-        found = LlmScorer(config(server.url)).ordered([("q", "p")], resources(tmp_path))
-    assert [scores for scores, _ in found] == [[score]]
+def test_a_grade_is_the_only_number_of_an_answer(text, score):
+    assert LlmScorer(config("http://127.0.0.1:9/v1"))._form.grade(text) == score
 
 
-@pytest.mark.parametrize("text", ["3/4", "3 or 4", "5", "-1", "2.5", "relevant", ""])
-def test_anything_else_is_asked_again_and_then_a_failure(tmp_path, text):
-    with FakeServer(lambda request, number: says(text)) as server:
+def test_an_answer_without_a_grade_is_asked_for_again_and_then_a_failure(tmp_path):
+    with FakeServer(lambda request, number: says("3/4")) as server:
         with pytest.raises(LlmError, match=r"1 of 1 queries have no usable reranking.*rerank.on_failure"):
             ordered(tmp_path, config(server.url), [("q", "worth 1")])
         assert server.count == 2
@@ -153,9 +146,9 @@ def test_the_probability_of_yes_orders_passages(tmp_path):
 
     with FakeServer(script) as server:
         asked = config(server.url, score="logprob", endpoint={"top_logprobs": 5})
-        (scores, _) = LlmScorer(asked).ordered([("q", "worth 3", "worth 9")], resources(tmp_path))[0]
+        (scores, _) = LlmScorer(asked).ordered([("q", "worth 3", "worth 9")], tools_at(tmp_path))[0]
         # a second run reads the log probabilities that the ledger keeps
-        assert LlmScorer(asked).ordered([("q", "worth 3", "worth 9")], resources(tmp_path))[0][0] == scores
+        assert LlmScorer(asked).ordered([("q", "worth 3", "worth 9")], tools_at(tmp_path))[0][0] == scores
         assert server.requests[0]["body"]["logprobs"] is True
         assert server.count == 2
     assert scores == pytest.approx([0.2689414, 0.7310586])
@@ -171,10 +164,8 @@ def test_an_endpoint_without_log_probabilities_ends_the_run_at_its_first_answer(
 
 def test_an_answer_that_begins_with_neither_yes_nor_no_is_a_failure(tmp_path):
     body = completion("maybe")
-    listed = [{"token": "maybe", "logprob": -0.1}, {"token": 7}, None]
-    body["choices"][0]["logprobs"] = {
-        "content": [{"token": "maybe", "logprob": -0.1, "top_logprobs": listed}]
-    }
+    token = {"token": "maybe", "logprob": -0.1}
+    body["choices"][0]["logprobs"] = {"content": [{**token, "top_logprobs": [token, {"token": 7}, None]}]}
     with FakeServer(lambda request, number: Answer(body=body)) as server:
         asked = config(server.url, score="logprob", endpoint={"top_logprobs": 5})
         with pytest.raises(LlmError, match="no_yes_or_no"):
@@ -205,8 +196,6 @@ def test_windows_go_from_the_back_to_the_front_and_the_best_are_carried_along(tm
 @pytest.mark.parametrize(
     ("count", "size", "stride", "expected"),
     [
-        (45, 20, 10, [(25, 45), (15, 35), (5, 25), (0, 15)]),
-        (30, 20, 10, [(10, 30), (0, 20)]),
         (20, 20, 10, [(0, 20)]),
         (7, 20, 10, [(0, 7)]),
         # a window over a single passage has nothing to order
@@ -262,19 +251,12 @@ def test_repaired_windows_are_counted_in_a_warning_of_the_result(tmp_path):
 
 @given(st.data())
 def test_the_result_is_a_permutation_whatever_the_model_says(data):
-    count = data.draw(st.integers(0, 12))
+    count = data.draw(st.integers(0, 8))
     about = ("q", tuple(f"p{place}" for place in range(count)))
-    size = data.draw(st.integers(2, 6))
-    sort = data.draw(
-        st.sampled_from(
-            [
-                lambda: sorting.by_windows(count, size, data.draw(st.integers(1, size))),
-                lambda: sorting.by_heap(count, size, data.draw(st.integers(1, 12))),
-            ]
-        )
-    )()
-    talk = sorting.sorted_by(about, sort)
-    words = st.one_of(st.text(), st.lists(st.integers(-3, 15)).map(str))
+    size, many = data.draw(st.integers(2, 6)), data.draw(st.integers(1, 6))
+    sort = data.draw(st.sampled_from([sorting.by_windows, sorting.by_heap]))
+    talk = sorting.sorted_by(about, sort(count, size, min(size, many)))
+    words = st.one_of(st.text(max_size=9), st.lists(st.integers(-3, 12), max_size=9).map(str))
     answer, end = None, None
     while end is None:
         try:
@@ -396,7 +378,7 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
     }
     with FakeServer(lambda request, number: chance(-1.0, -1.0)) as server:
         asked = config(server.url, prompt=name, on_failure="as_ranked", **ways[prompt.answer])
-        LlmScorer(asked).ordered([("the query", hostile, "another")], resources(tmp_path))
+        LlmScorer(asked).ordered([("the query", hostile, "another")], tools_at(tmp_path))
     system, user = (message["content"] for message in server.requests[0]["body"]["messages"])
     mark = re.search(r"<passage 1 ([0-9a-f]{16})>\n(.*)\n</passage 1 \1>", user)
     assert hostile in user or "another" in user
@@ -415,28 +397,8 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
         ({"score": "logprob", "endpoint": {"top_logprobs": 5, "max_tokens": 1}}, "max_tokens of 2 or more"),
         ({"by": "listwise", "stride": 21}, "a stride of 21 leaves out passages"),
         ({"by": "setwise", "prompt": "order"}, "the prompt has answer: order; name one that has best"),
-        ({"prompt": "nothing"}, "Built in: best, best_zh"),
-        ({"by": "heap"}, "pointwise"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(options, message):
     with pytest.raises(ValidationError, match=message):
         config("http://localhost:1/v1", **options)
-
-
-def test_an_endpoint_that_fails_ends_the_run_and_the_next_one_goes_on(tmp_path, quick_backoff):
-    broken = {"now": True}
-
-    def script(request, number):
-        return error(400, "no such thing") if broken["now"] and number else honest(request)
-
-    with FakeServer(script) as server:
-        asked = config(server.url, by="listwise", window=4, stride=2)
-        with pytest.raises(LlmError, match="queries have no usable reranking"):
-            ordered(tmp_path, asked)
-        broken["now"] = False
-        before = server.count
-        (found,), _ = ordered(tmp_path, asked)
-        # four windows over ten passages, of which the first one was answered
-        assert server.count - before == 3
-    assert found[0] == 9

@@ -1,20 +1,19 @@
 """Questions rewritten by a language model: over HTTP, through the ledger, with its faults."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from harness.models.llm.prompt import built_in
 from harness.running.config.load import TABLES, load_config
-from harness.running.context import Context
-from harness.running.tools import RunTools
 from harness.steps.search.rewrite.llm import FOLDER, LlmRewriterConfig, MultiQueryConfig
 from harness.values.errors import LlmError
-from harness.values.progress import Silent
 from harness.values.types import Query
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
+from tests.search.helpers import asking, fenced, tools_at
 
 __all__ = ["quick_backoff"]
 
@@ -25,26 +24,15 @@ QUERIES = [
 ]
 
 
-def config(url, kind=LlmRewriterConfig, **options):
-    endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 120, "deadline": 300}
-    return kind(endpoint=endpoint | options.pop("endpoint", {}), **options)
-
-
-def tools(tmp_path, **options):
-    return RunTools(Context.at(tmp_path / "cache", Silent(), **options))
-
-
-def fenced(request):
-    """The question in a prompt."""
-    return request["body"]["messages"][-1]["content"].splitlines()[1]
+config = partial(asking, LlmRewriterConfig)
 
 
 def stated(request, number):
     return says(f"Statement of: {fenced(request)}")
 
 
-def rewrite(tmp_path, config, **options):
-    own = tools(tmp_path, **options)
+def rewrite(tmp_path, config):
+    own = tools_at(tmp_path)
     return [query.text for query in own.rewritten(config, QUERIES)], own.context
 
 
@@ -52,16 +40,12 @@ def test_every_question_is_asked_once_and_the_ledger_answers_the_next_run(tmp_pa
     with FakeServer(stated) as server:
         texts, first = rewrite(tmp_path, config(server.url))
         again, second = rewrite(tmp_path, config(server.url))
+        (_, both, _), _ = rewrite(tmp_path, config(server.url, with_question=True))
     assert texts == again == [f"Statement of: {query.text}" for query in QUERIES]
+    assert both == "Why was it recalled?\nStatement of: Why was it recalled?"
     assert server.count == 2, "equal questions are one call"
     assert [(one.calls, one.from_ledger) for one in first.bills.spent.values()] == [(2, 0)]
     assert [(one.calls, one.from_ledger) for one in second.bills.spent.values()] == [(0, 2)]
-
-
-def test_the_question_may_come_before_its_rewriting(tmp_path):
-    with FakeServer(stated) as server:
-        texts, _ = rewrite(tmp_path, config(server.url, with_question=True))
-    assert texts[1] == "Why was it recalled?\nStatement of: Why was it recalled?"
 
 
 @pytest.mark.parametrize("name", built_in(FOLDER))
@@ -69,7 +53,7 @@ def test_every_prompt_shows_the_question_between_fences(name, tmp_path):
     prompt = MultiQueryConfig.load(name)
     made = MultiQueryConfig if prompt.takes_number else LlmRewriterConfig
     with FakeServer(stated) as server:
-        rewrite(tmp_path, config(server.url, made, prompt=name))
+        rewrite(tmp_path, asking(made, server.url, prompt=name))
     system, user = server.requests[0]["body"]["messages"]
     assert (system["role"], user["role"]) == ("system", "user")
     assert fenced(server.requests[0]) in {query.text for query in QUERIES}
@@ -91,11 +75,10 @@ def test_a_prompt_of_ones_own(tmp_path):
     assert server.requests[0]["body"]["messages"][0]["content"].startswith("Rephrase <query ")
 
 
-def refuses_one(request, number):
-    return says(None, refusal="no") if "recalled" in fenced(request) else stated(request, number)
-
-
 def test_a_failed_rewriting_ends_the_run_or_goes_as_asked(tmp_path):
+    def refuses_one(request, number):
+        return says(None, refusal="no") if "recalled" in fenced(request) else stated(request, number)
+
     with FakeServer(refuses_one) as server:
         with pytest.raises(
             LlmError, match=r"1 of 3 queries .* by fake: q2 \(refusal\).*on_failure: as_asked"

@@ -3,14 +3,12 @@
 import pytest
 
 from harness.models import EmbedConfig
-from harness.running.context import Context
-from harness.running.resources import Resources
 from harness.steps.search.rerank.entities import EntitiesMatch, EntitiesMatchConfig, LlmMatch, LlmMatchConfig
 from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
-from harness.values.progress import Silent
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
+from tests.search.helpers import asking, tools_at
 
 __all__ = ["quick_backoff"]
 
@@ -24,13 +22,8 @@ LIST = (
 )
 
 
-def resources(tmp_path, **options):
-    return Resources(Context.at(tmp_path / "cache", Silent(), **options))
-
-
 def llm(url, **options):
-    endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 100}
-    return LlmMatchConfig(endpoint=endpoint, **MODEL, **options)
+    return asking(LlmMatchConfig, url, **MODEL, **options)
 
 
 def naming(request, number=0):
@@ -42,7 +35,7 @@ def naming(request, number=0):
 
 def test_both_orders_are_merged_by_reciprocal_ranks(tmp_path):
     scorer = EntitiesMatch(EntitiesMatchConfig(**MODEL, weight=0.5, k=10))
-    ((scores, cost),) = scorer.ordered([LIST], resources(tmp_path))
+    ((scores, cost),) = scorer.ordered([LIST], tools_at(tmp_path))
     # retrieved 1, 2, 3; matched the third before the first, and the second not at all
     assert scores == pytest.approx([1 / 11 + 0.5 / 12, 1 / 12, 1 / 13 + 0.5 / 11])
     assert cost == 0
@@ -51,7 +44,7 @@ def test_both_orders_are_merged_by_reciprocal_ranks(tmp_path):
 @pytest.mark.parametrize("text", ["what happened?", ""])
 def test_a_question_without_names_keeps_the_order(tmp_path, text):
     found = EntitiesMatch(EntitiesMatchConfig(**MODEL)).ordered(
-        [(text, *LIST[1:]), (text,)], resources(tmp_path)
+        [(text, *LIST[1:]), (text,)], tools_at(tmp_path)
     )
     assert [sorted(scores, reverse=True) == scores for scores, _ in found] == [True, True]
     assert [len(scores) for scores, _ in found] == [3, 0]
@@ -61,7 +54,7 @@ def test_equal_matches_keep_the_order_and_no_weight_changes_nothing(tmp_path):
     same = ("Acme?", "We know Acme.", "They know Acme.", "All know Acme.")
     for weight in (0, 3):
         scorer = EntitiesMatch(EntitiesMatchConfig(**MODEL, weight=weight))
-        ((scores, _),) = scorer.ordered([same], resources(tmp_path))
+        ((scores, _),) = scorer.ordered([same], tools_at(tmp_path))
         assert sorted(scores, reverse=True) == scores
 
 
@@ -70,14 +63,14 @@ def test_a_model_names_each_text_once_and_a_plan_counts_it(tmp_path):
         scorer = LlmMatch(llm(server.url, weight=2, prices={"fake": {"input": 1000, "output": 1000}}))
         lists = [LIST, ("Who is Borealis?", *LIST[1:3])]
         with pytest.raises(PendingCallsError) as pending:
-            scorer.ordered(lists, resources(tmp_path, may_ask=False))
+            scorer.ordered(lists, tools_at(tmp_path, may_ask=False))
         # two questions, and three passages, two of which are in both lists
         assert [one.estimate.calls for one in pending.value.missing] == [2, 3]
         assert server.count == 0
-        tools = resources(tmp_path)
+        tools = tools_at(tmp_path)
         (first, cost), (second, _) = scorer.ordered(lists, tools)
         assert server.count == 5
-        again = scorer.ordered(lists, resources(tmp_path, may_ask=False))
+        again = scorer.ordered(lists, tools_at(tmp_path, may_ask=False))
     assert again == [(first, cost), (second, pytest.approx(cost))]
     assert max(first) == first[2]
     # 110 tokens of the question alone, at a thousandth each: passages are named once, not for each query
@@ -87,7 +80,7 @@ def test_a_model_names_each_text_once_and_a_plan_counts_it(tmp_path):
 
 def test_the_limit_of_a_section_holds_for_questions_and_passages_together(tmp_path):
     with FakeServer(naming) as server, pytest.raises(LlmError, match="max_calls"):
-        LlmMatch(llm(server.url, max_calls=3)).ordered([LIST], resources(tmp_path))
+        LlmMatch(llm(server.url, max_calls=3)).ordered([LIST], tools_at(tmp_path))
     assert server.count <= 3
 
 
@@ -97,8 +90,8 @@ def test_a_text_without_an_answer_ends_the_run_or_names_nothing(tmp_path):
 
     with FakeServer(script) as server:
         with pytest.raises(LlmError, match=r"1 of 3 texts have no usable list.*rerank.on_failure"):
-            LlmMatch(llm(server.url)).ordered([LIST], resources(tmp_path))
-        tools = resources(tmp_path)
+            LlmMatch(llm(server.url)).ordered([LIST], tools_at(tmp_path))
+        tools = tools_at(tmp_path)
         ((scores, _),) = LlmMatch(llm(server.url, on_failure="nameless")).ordered([LIST], tools)
     assert scores == pytest.approx([1 / 61, 1 / 62, 1 / 63 + 1 / 61])
     assert "count as naming nothing" in tools.context.warnings[0].text
@@ -116,12 +109,5 @@ def test_what_decides_a_score_is_in_the_fingerprint():
 
 def test_the_names_of_a_chinese_question_are_matched_too(tmp_path):
     lists = [("临汐基地2025年的产量是多少？", "2019年的总结", "临汐基地2025年的产量为三万吨")]
-    ((scores, _),) = EntitiesMatch(EntitiesMatchConfig(**MODEL, weight=5)).ordered(lists, resources(tmp_path))
+    ((scores, _),) = EntitiesMatch(EntitiesMatchConfig(**MODEL, weight=5)).ordered(lists, tools_at(tmp_path))
     assert scores[1] > scores[0]
-
-
-def test_a_prompt_that_shows_no_text_is_refused(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text("user: 'Name them.'\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"no \{\{ query \}\}; a second match needs it"):
-        llm("http://127.0.0.1:1", prompt=str(path))

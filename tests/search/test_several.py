@@ -1,5 +1,7 @@
 """One query asked in several ways: each searched, all fused; and queries that ask nothing."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from harness.running.context import Context
@@ -15,12 +17,12 @@ from harness.steps.search.rewrite.llm import (
     lines_of,
 )
 from harness.steps.search.rewrite.template import TemplateConfig
-from harness.steps.search.step import Passages
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
+from tests.search.helpers import asking, passages_of, tools_at
 
 __all__ = ["quick_backoff"]
 
@@ -30,24 +32,10 @@ TEXTS = (
     "The fuel pump was recalled in 2024.",
     "A seal of the fuel pump could harden in the cold.",
 )
-PASSAGES = Passages(
-    tuple(f"d:{i}-{i + len(t)}" for i, t in enumerate(TEXTS)),
-    TEXTS,
-    tuple(map(len, TEXTS)),
-    key="|".join(TEXTS),
-)
+PASSAGES = passages_of(TEXTS)
 YARD = Query("q1", "How many vehicles does the yard hold?", "train")
 PUMP = Query("q2", "What about the fuel pump?", "validation")
 BM25 = Bm25Config(top_k=10)
-
-
-def asked_of(kind, url, **options):
-    endpoint = {"model": "fake", "base_url": url, "api_key_env": None, "timeout": 120, "deadline": 300}
-    return kind(endpoint=endpoint, **options)
-
-
-def tools(tmp_path, **options):
-    return RunTools(Context.at(tmp_path / "cache", Silent(), **options))
 
 
 def worded(request, number):
@@ -65,19 +53,15 @@ def ids(ranking):
 
 def test_every_wording_is_searched_and_the_rankings_are_fused_by_rank(tmp_path):
     with FakeServer(worded) as server:
-        rewrite = asked_of(MultiQueryConfig, server.url, n=2)
-        output = search(tools(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
+        rewrite = asking(MultiQueryConfig, server.url, n=2)
+        output = search(tools_at(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
         alone = [
-            search(tools(tmp_path), BM25, Query("q1", text, "train"))
+            search(tools_at(tmp_path), BM25, Query("q1", text, "train"))
             for text in (YARD.text, "parking area for cars", "asphalt")
         ]
-    assert [(one.query_id, one.text) for one in output.asked] == [
-        ("q1", YARD.text),
-        ("q1", "parking area for cars"),
-        ("q1", "asphalt"),
-        ("q2", PUMP.text),
-        ("q2", "seal"),
-    ]
+    wordings = {"q1": [YARD.text, "parking area for cars", "asphalt"], "q2": [PUMP.text, "seal"]}
+    asked = [(query_id, text) for query_id, own in wordings.items() for text in own]
+    assert [(one.query_id, one.text) for one in output.asked] == asked
     assert [ranking.query_id for ranking in output.rankings] == ["q1", "q2"]
     # reciprocal ranks, k 60: what one wording of three found first earns 1/61, what two did 2/61
     expected = {}
@@ -93,20 +77,20 @@ def test_every_wording_is_searched_and_the_rankings_are_fused_by_rank(tmp_path):
 
 def test_without_the_question_only_the_model_s_wordings_are_asked(tmp_path):
     with FakeServer(worded) as server:
-        rewrite = asked_of(DecompositionConfig, server.url, n=3, with_question=False, fuse="minmax")
-        output = search(tools(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD)
+        rewrite = asking(DecompositionConfig, server.url, n=3, with_question=False, fuse="minmax")
+        output = search(tools_at(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD)
     assert [one.text for one in output.asked] == ["parking area for cars", "asphalt", "too many"]
     assert ids(output.rankings[0]) == [1]
 
 
 def test_every_route_of_a_fusion_has_one_ranking_a_query_and_its_own_depth(tmp_path):
     with FakeServer(worded) as server:
-        rewrite = asked_of(MultiQueryConfig, server.url, n=2)
+        rewrite = asking(MultiQueryConfig, server.url, n=2)
         routes = (BM25, Bm25Config(top_k=1, stop_words="none"))
-        output = search(tools(tmp_path), RrfConfig(routes=routes, rewrite=rewrite, top_k=3), YARD, PUMP)
+        output = search(tools_at(tmp_path), RrfConfig(routes=routes, rewrite=rewrite, top_k=3), YARD, PUMP)
         # a route rewrites each of several wordings again, and gives one ranking back for each of them
-        inner = BM25.model_copy(update={"rewrite": asked_of(MultiQueryConfig, server.url, n=1)})
-        nested = search(tools(tmp_path), RrfConfig(routes=(inner,), rewrite=rewrite), YARD)
+        inner = BM25.model_copy(update={"rewrite": asking(MultiQueryConfig, server.url, n=1)})
+        nested = search(tools_at(tmp_path), RrfConfig(routes=(inner,), rewrite=rewrite), YARD)
     for one in (output, *output.routes):
         assert [ranking.query_id for ranking in one.rankings] == ["q1", "q2"]
     assert [len(ranking.chunk_ids) for ranking in output.routes[1].rankings] == [1, 1]
@@ -116,10 +100,8 @@ def test_every_route_of_a_fusion_has_one_ranking_a_query_and_its_own_depth(tmp_p
 
 
 def test_the_rewriter_of_a_setting_is_fused_like_that_of_a_retriever(tmp_path):
-    from types import SimpleNamespace
-
     with FakeServer(worded) as server:
-        own, rewrite = tools(tmp_path), asked_of(MultiQueryConfig, server.url, n=2)
+        own, rewrite = tools_at(tmp_path), asking(MultiQueryConfig, server.url, n=2)
         setting = SimpleNamespace(name="s", rewrite=rewrite, retrieve=BM25, finder=BM25, rerank=())
         chunking = SimpleNamespace(passages=PASSAGES, reading=None)
         (found,) = search_settings([Chunked(setting, chunking)], [YARD, PUMP], own.context)
@@ -130,19 +112,19 @@ def test_the_rewriter_of_a_setting_is_fused_like_that_of_a_retriever(tmp_path):
 
 def test_an_answer_without_lines_ends_the_run_unless_told_otherwise(tmp_path):
     with FakeServer(lambda request, number: says("```\n```")) as server:
-        rewrite = asked_of(MultiQueryConfig, server.url)
+        rewrite = asking(MultiQueryConfig, server.url)
         with pytest.raises(LlmError, match=r"2 of 2 queries have no usable rewriting .*: q1 \(no words\)"):
-            search(tools(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
+            search(tools_at(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
         kept = rewrite.model_copy(update={"on_failure": "as_asked"})
-        output = search(tools(tmp_path), BM25.model_copy(update={"rewrite": kept}), YARD, PUMP)
+        output = search(tools_at(tmp_path), BM25.model_copy(update={"rewrite": kept}), YARD, PUMP)
     assert [one.text for one in output.asked] == [YARD.text, PUMP.text]
     assert ids(output.rankings[0]) == [0]
 
 
 def test_the_number_asked_for_is_in_the_prompt_and_in_the_identity(tmp_path):
     with FakeServer(worded) as server:
-        two, five = (asked_of(MultiQueryConfig, server.url, n=n, prompt="multi_query_zh") for n in (2, 5))
-        own = tools(tmp_path)
+        two, five = (asking(MultiQueryConfig, server.url, n=n, prompt="multi_query_zh") for n in (2, 5))
+        own = tools_at(tmp_path)
         own.rewritten(two, [YARD])
         own.rewritten(five, [YARD])
     reply = [request["body"]["messages"][-1]["content"] for request in server.requests]
@@ -178,11 +160,11 @@ def test_names_by_a_model_and_its_answer_that_there_are_none(tmp_path):
         return says("none" if "pump" in request["body"]["messages"][-1]["content"] else "Bremerton\n4,200")
 
     with FakeServer(named) as server:
-        own = tools(tmp_path)
-        assert [q.text for q in own.rewritten(asked_of(LlmEntitiesConfig, server.url), [YARD, PUMP])] == [
+        own = tools_at(tmp_path)
+        assert [q.text for q in own.rewritten(asking(LlmEntitiesConfig, server.url), [YARD, PUMP])] == [
             "Bremerton 4,200"
         ]
-        kept = asked_of(LlmEntitiesConfig, server.url, without="as_asked")
+        kept = asking(LlmEntitiesConfig, server.url, without="as_asked")
         assert [q.text for q in own.rewritten(kept, [PUMP])] == [PUMP.text]
 
 
