@@ -4,6 +4,7 @@ from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
+from harness.running.search import Chunked, search_settings
 from harness.running.tools import RunTools
 from harness.steps.search.step import Passages
 from harness.values.progress import Silent
@@ -37,3 +38,12 @@ def chunked(path, reporter=None):
     config = load_config(path)
     with Context.at(config.cache, reporter or Silent()) as context:
         return chunk_corpus(load_corpus(config, context), config.settings[0], context), context
+
+
+def searched(path, reporter=None):
+    """What each setting of a configuration finds, the corpus, and the context of the run."""
+    config = load_config(path)
+    with Context.at(config.cache, reporter or Silent()) as context:
+        corpus = load_corpus(config, context)
+        points = [Chunked(one, chunk_corpus(corpus, one, context)) for one in config.settings]
+        return search_settings(points, corpus.queries.queries, context), corpus, context

@@ -4,8 +4,6 @@ import pytest
 
 from harness.report.page.payload import base_payload
 from harness.report.page.tables import read_tables
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
 from harness.running.context import Context, NotStoredError
 from harness.running.tools import RunTools
 from harness.steps.search.filter.rules import RulesConfig, RulesFilter
@@ -13,6 +11,7 @@ from harness.steps.search.step import Passages
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
+from tests.command import bench as run
 from tests.command import table as rows_of
 from tests.search.test_steps import RETRIEVERS, TABLES, service, smallest, with_toys
 
@@ -273,7 +272,7 @@ filter:
   - {{kind: rules, file: {facts}, fields: [topic], years: [year]{more}}}
 measures: [ndcg_exp@3, ndcg_text@300, recall@3]""",
     )
-    return run_bench(load_config(path), Silent())
+    return run(path)
 
 
 def test_what_filters_left_and_lost_is_reported_query_by_query_and_on_the_page(lexical, facts):

@@ -31,21 +31,11 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("kind", GOLDEN)
-def test_golden_values(kind):
+def test_golden_values_and_weights_that_multiply_what_a_route_gives(kind):
     assert fuse(kind, A, B) == pytest.approx(GOLDEN[kind])
-
-
-@pytest.mark.parametrize("kind", GOLDEN)
-def test_weights_multiply_what_a_route_gives(kind):
     first, second = fuse(kind, A, B, weights=(1, 0)), fuse(kind, A, B, weights=(0, 1))
     both = fuse(kind, A, B, weights=(3, 0.5))
     assert both == pytest.approx({chunk: 3 * first[chunk] + 0.5 * second[chunk] for chunk in both})
-
-
-@pytest.mark.parametrize("kind", GOLDEN)
-def test_alone_a_route_keeps_its_order(kind):
-    fused = fuse(kind, A, weights=(1.0,))
-    assert sorted(fused, key=fused.get, reverse=True) == ["x", "y", "z"]
 
 
 def test_equal_scores_and_single_hits_count_as_found():
@@ -56,10 +46,11 @@ def test_equal_scores_and_single_hits_count_as_found():
     assert set(fuse("minmax", many, weights=(1.0,)).values()) == {1}
 
 
-@pytest.mark.parametrize(("kind", "absent"), [("minmax", 0), ("weighted", 0)])
-def test_an_empty_route_adds_the_same_to_all_chunks(kind, absent):
+@pytest.mark.parametrize("kind", BY_SCORE)
+def test_an_empty_route_adds_nothing(kind):
     alone = fuse(kind, A, weights=(1.0,))
-    assert fuse(kind, A, {}) == pytest.approx({chunk: score + absent for chunk, score in alone.items()})
+    assert sorted(alone, key=alone.get, reverse=True) == ["x", "y", "z"]
+    assert fuse(kind, A, {}) == pytest.approx(alone)
     assert fuse(kind, {}, {}) == {}
 
 

@@ -4,7 +4,6 @@ from hashlib import sha256
 
 import pytest
 
-from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
@@ -12,6 +11,7 @@ from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.python import PythonRewriterConfig
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
+from tests.command import bench
 from tests.search.test_steps import QUERIES, passages
 
 
@@ -104,7 +104,7 @@ def test_own_steps_run_from_yaml_found_in_the_working_folder(write_config, tmp_p
         rerank="{kind: python, call: 'mine:shortest', version: a1}",
         more="measures: [ndcg_exp@3]",
     )
-    results, _ = run_bench(load_config(path), Silent())
+    results, _ = bench(path)
     first, second = (results.runs["base", stage][0].chunk_ids for stage in ("retrieve", "rerank"))
     assert set(first) == set(second)
     assert len(first) == 5

@@ -5,18 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from harness.running.bench.flow import run_bench
-from harness.running.chunks import chunk_corpus
-from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.running.corpora import load_corpus
-from harness.running.search import Chunked, rerank_lists, search_settings
+from harness.running.search import rerank_lists
 from harness.steps.chunk.recursive import RecursiveConfig
 from harness.steps.search.read import KINDS as READERS
 from harness.steps.search.read.parent import _parent
-from harness.values.progress import Silent
 from harness.values.types import Chunk
-from tests.command import table
+from tests.command import bench, table
+from tests.search.helpers import searched
 from tests.search.test_context import Library, chunk_at
 
 PARENT = "{kind: parent, chunk: {kind: recursive, chunk_size: 400}}"
@@ -50,9 +45,7 @@ def test_every_kind_reads_a_span_of_the_document_that_overlaps_the_chunk(kind):
 def test_a_window_is_clipped_to_the_document():
     document = Library.documents["yard-guide_2024"]
     chunks = [
-        chunk_at("# The yard"),
-        chunk_at("A crane failed in March."),
-        chunk_at("Forty people work there."),
+        chunk_at(text) for text in ("# The yard", "A crane failed in March.", "Forty people work there.")
     ]
     read = READERS.make(READERS["window"].config(amount=1)).run(chunks, Library())
     texts = [document.text[start:end] for start, end in read]
@@ -87,23 +80,12 @@ def test_the_parent_is_the_one_that_holds_most_of_the_chunk(chunk, parents, read
 # --- in a run ---
 
 
-@pytest.fixture
-def searched(write_config, tmp_path):
-    def run(read, **sections):
-        config = load_config(
-            write_config(chunk="{kind: recursive, chunk_size: 90}", more=f"read: {read}", **sections)
-        )
-        reporter = Silent()
-        with Context.at(tmp_path / "cache", reporter) as context:
-            corpus = load_corpus(config, context)
-            points = [Chunked(one, chunk_corpus(corpus, one, context)) for one in config.settings]
-            return search_settings(points, corpus.queries.queries, context), corpus, reporter
-
-    return run
+SMALL = "{kind: recursive, chunk_size: 90}"
 
 
-def test_rankings_are_of_what_is_read_and_rerankers_read_what_was_searched(searched):
-    (plain, parent, window), corpus, _ = searched(f"[null, {PARENT}, {{kind: window, amount: 1}}]")
+def test_rankings_are_of_what_is_read_and_rerankers_read_what_was_searched(write_config):
+    path = write_config(chunk=SMALL, more=f"read: [null, {PARENT}, {{kind: window, amount: 1}}]")
+    (plain, parent, window), corpus, _ = searched(path)
     assert [one.setting.name for one in (plain, parent, window)] == ["read=none", "parent", "window"]
     assert plain.over_chunks is None
     text = {document.doc_id: document.text for document in corpus.documents}
@@ -125,8 +107,8 @@ def test_rankings_are_of_what_is_read_and_rerankers_read_what_was_searched(searc
     assert len({one.chunking.key for one in (plain, parent, window)}) == 3
 
 
-def test_a_span_is_read_once_where_the_first_of_its_chunks_is_ranked(searched):
-    (one,), _, _ = searched(PARENT)
+def test_a_span_is_read_once_where_the_first_of_its_chunks_is_ranked(write_config):
+    (one,), *_ = searched(write_config(chunk=SMALL, more=f"read: {PARENT}"))
     small = {chunk.chunk_id: chunk for chunk in one.over_chunks.chunking.chunks}
     large = {span.chunk_id: span for span in one.chunking.chunks}
     assert list(large.values()) == sorted(large.values(), key=lambda c: (c.doc_id, c.start, c.end))
@@ -152,21 +134,18 @@ def _rank(chunk, ranking, large):
 
 def test_measures_tables_and_prices_are_of_what_is_read(write_config):
     path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
+        chunk=SMALL,
         more=f"read: [null, {PARENT}]\nmeasures: [ndcg_exp@3, ndcg_text@900, tokens@3]",
     )
-    results, folder = run_bench(load_config(path), Silent())
+    results, folder = bench(path)
     plain, parent = "read=none", "parent"
     rows = {(r.setting, r.stage, r.measure): r.mean for r in results.summary if r.split == "all"}
     assert rows[parent, "rerank", "tokens@3"] > 2 * rows[plain, "rerank", "tokens@3"]
     assert rows[parent, "rerank", "ndcg_text@900"] != rows[plain, "rerank", "ndcg_text@900"]
     # both are cut otherwise, so the headline is one that can be compared
     assert results.verdict["measure"] == "ndcg_text@900"
-    prices = {
-        (row["setting"], row["stage"]): row
-        for row in table(folder / "prices.csv")
-        if row["measure"] == "ndcg_exp@3"
-    }
+    prices = [row for row in table(folder / "prices.csv") if row["measure"] == "ndcg_exp@3"]
+    prices = {(row["setting"], row["stage"]): row for row in prices}
     for column in ("index_tokens", "rerank_pairs", "rerank_tokens"):
         assert prices[plain, "rerank"][column] == prices[parent, "rerank"][column] != "0"
     assert float(prices[parent, "rerank"]["tokens_read"]) == pytest.approx(rows[parent, "rerank", "tokens@3"])
@@ -178,9 +157,8 @@ def test_measures_tables_and_prices_are_of_what_is_read(write_config):
     assert {i for ranking in results.runs[parent, "retrieve"] for i in ranking.chunk_ids} <= offsets
     noted = results.record.counts["settings"]
     assert noted[parent]["read_spans"] == len(offsets) < noted[plain]["chunks"] == noted[parent]["chunks"]
-    lost = [
-        row for row in table(folder / "waterfall.csv") if row["setting"] == parent and row["step"] == "rerank"
-    ]
+    lost = table(folder / "waterfall.csv")
+    lost = [row for row in lost if (row["setting"], row["step"]) == (parent, "rerank")]
     scored = [row for row in results.per_query if row.setting == parent and row.stage == "rerank"]
     value = {row.query_id: row.value for row in scored if row.measure == "ndcg_text@900"}
     assert len(lost) == 4

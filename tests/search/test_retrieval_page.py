@@ -24,22 +24,16 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
-@pytest.mark.parametrize("block", blocks("yaml"))
-def test_every_section_on_the_page_is_a_configuration(write_config, block):
-    path = write_config(retrieve=block.removeprefix("retrieve:"), rerank="null")
-    assert load_config(path).settings
-
-
-@pytest.mark.parametrize("block", re.findall(r"```yaml rerank\n(.*?)```", PAGE, re.DOTALL))
-def test_every_reranker_on_the_page_is_a_configuration(write_config, block):
-    path = write_config(retrieve="{kind: bm25, top_k: 50}", rerank=block.removeprefix("rerank:"))
-    # two chunkings, and as many settings as a reranker has weights
-    rerankers = yaml.safe_load(block)["rerank"]
-    weights = sum(len((one or {}).get("weight", [1])) for one in rerankers)
-    assert len(load_config(path).settings) == 2 * weights
-
-
-def test_every_kind_is_on_the_page():
+def test_every_kind_is_on_the_page_and_every_section_is_a_configuration(write_config):
+    for block in blocks("yaml"):
+        path = write_config(retrieve=block.removeprefix("retrieve:"), rerank="null")
+        assert load_config(path).settings
+    for block in re.findall(r"```yaml rerank\n(.*?)```", PAGE, re.DOTALL):
+        path = write_config(retrieve="{kind: bm25, top_k: 50}", rerank=block.removeprefix("rerank:"))
+        # two chunkings, and as many settings as a reranker has weights
+        rerankers = yaml.safe_load(block)["rerank"]
+        weights = sum(len((one or {}).get("weight", [1])) for one in rerankers)
+        assert len(load_config(path).settings) == 2 * weights
     kinds = PAGE.partition("## By terms")[0]
     assert [kind for kind in TABLES["retrieve"] if f"`{kind}`" not in kinds] == []
 
