@@ -18,17 +18,10 @@ def lines(path, *rows):
 def test_ragas_columns_of_every_version(tmp_path):
     new = {"user_input": "Why?", "retrieved_contexts": ["a", "b"], "response": "So.", "reference": "Thus."}
     old = {"question": "Why?", "contexts": ["a", "b"], "answer": "So.", "ground_truth": "Thus."}
-    (one,), (other,) = (
-        read_answers(lines(tmp_path / "n.jsonl", new)),
-        read_answers(lines(tmp_path / "o.jsonl", old)),
-    )
-    for found in (one, other):
-        assert (found.query_id, found.question, found.answer, found.references) == (
-            "q1",
-            "Why?",
-            "So.",
-            ("Thus.",),
-        )
+    for row in (new, old):
+        (found,) = read_answers(lines(tmp_path / "a.jsonl", row))
+        assert (found.query_id, found.question, found.answer) == ("q1", "Why?", "So.")
+        assert found.references == ("Thus.",)
         assert [passage.text for passage in found.read] == ["a", "b"]
 
 
@@ -44,15 +37,11 @@ def test_csv_as_ragas_writes_it(tmp_path):
 
 
 def test_a_missing_answer_has_a_reason_and_is_not_empty(tmp_path):
-    rows = [
-        {"user_input": "Why?", "response": None},
-        {"user_input": "How?", "response": " ", "reason": "timeout"},
-    ]
-    found = read_answers(lines(tmp_path / "a.jsonl", *rows))
-    assert [(one.answer, one.reason) for one in found] == [
-        (None, "the file has no answer"),
-        (None, "timeout"),
-    ]
+    silent = {"user_input": "Why?", "response": None}
+    late = {"user_input": "How?", "response": " ", "reason": "timeout"}
+    found = read_answers(lines(tmp_path / "a.jsonl", silent, late))
+    answers = [(one.answer, one.reason) for one in found]
+    assert answers == [(None, "the file has no answer"), (None, "timeout")]
     assert found[0].as_case().answer is None
 
 
@@ -86,18 +75,16 @@ TEXTS = st.text("ab'\"[1]\\，\n ", min_size=1).filter(lambda text: text.strip()
     )
 )
 def test_what_is_written_is_read_again(tmp_path_factory, rows):
+    def facts(answers):
+        return [(one.query_id, one.question, one.read, one.answer, one.references) for one in answers]
+
     path = tmp_path_factory.mktemp("answers") / "a.jsonl"
     written = [
-        AnsweredQuery(
-            f"q{n}", asked, tuple(map(Passage, read)), output, "" if output else "none", tuple(golden)
-        )
-        for n, (asked, read, output, golden) in enumerate(rows)
+        AnsweredQuery(f"q{n}", asked, tuple(map(Passage, read)), text, "" if text else "none", tuple(golden))
+        for n, (asked, read, text, golden) in enumerate(rows)
     ]
     assert write_answers(written, path) == len(written)
-    found = read_answers(path)
-    assert [(one.query_id, one.question, one.read, one.answer, one.references) for one in found] == [
-        (one.query_id, one.question, one.read, one.answer, one.references) for one in written
-    ]
+    assert facts(read_answers(path)) == facts(written)
 
 
 def test_no_file_is_overwritten(tmp_path):

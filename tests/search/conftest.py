@@ -6,9 +6,10 @@ import pytest
 
 from harness.store import CollectionFolders
 from tests.bench.conftest import corpus, lexical, shared_cache, write_config
+from tests.judge.conftest import quick_backoff
 from tests.search.helpers import tools_at
 
-__all__ = ["corpus", "lexical", "shared_cache", "write_config"]
+__all__ = ["corpus", "lexical", "quick_backoff", "shared_cache", "write_config"]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.errors import ConfigError
 
 MIXED = "In 2024, the company's 96,773 employees grew 4.2%. 李白的朋友是谁? 特斯拉"
+PAIRS = "李白 白的 的朋 朋友 友是 是谁 特斯 斯拉"
 
 
 @pytest.mark.parametrize(
@@ -15,16 +16,8 @@ MIXED = "In 2024, the company's 96,773 employees grew 4.2%. 李白的朋友是�
     [
         ("plain", "long", "in 2024 the company's 96,773 employees grew 4.2% 李白的朋友是谁 特斯拉"),
         ("english", "long", "2024 compani 96,773 employe grew 4.2% 李白的朋友是谁 特斯拉"),
-        (
-            "cjk",
-            "long",
-            "in 2024 the company's 96,773 employees grew 4.2% 李白 白的 的朋 朋友 友是 是谁 特斯 斯拉",
-        ),
-        (
-            "auto",
-            "none",
-            "in 2024 the compani 96,773 employe grew 4.2% 李白 白的 的朋 朋友 友是 是谁 特斯 斯拉",
-        ),
+        ("cjk", "long", f"in 2024 the company's 96,773 employees grew 4.2% {PAIRS}"),
+        ("auto", "none", f"in 2024 the compani 96,773 employe grew 4.2% {PAIRS}"),
     ],
 )
 def test_every_analyser_has_its_terms(name, stop_words, terms):

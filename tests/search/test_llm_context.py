@@ -7,11 +7,8 @@ import pytest
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.command import bench, printed
-from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import chunked as indexed
-
-__all__ = ["quick_backoff"]
 
 
 def passages(request):

@@ -13,11 +13,8 @@ from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
 from tests.command import printed
-from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, fenced, tools_at
-
-__all__ = ["quick_backoff"]
 
 DOCUMENTS = ("acme_2022", "acme_2023", "bolt_2022")
 QUERIES = [

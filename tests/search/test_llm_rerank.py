@@ -20,12 +20,9 @@ from harness.steps.search.rerank.llm import FOLDER, LlmRerankerConfig, LlmScorer
 from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
-from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import Answer, FakeServer, completion, says
 from tests.judge.helpers import answer_of
 from tests.search.helpers import asking, tools_at
-
-__all__ = ["quick_backoff"]
 
 # the passage "worth 7" is more relevant than "worth 6"
 WORTHS = [3, 9, 1, 7, 5, 8, 2, 6, 4, 0]

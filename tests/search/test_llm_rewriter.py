@@ -11,11 +11,8 @@ from harness.running.config.load import TABLES, load_config
 from harness.steps.search.rewrite.llm import FOLDER, LlmRewriterConfig, MultiQueryConfig
 from harness.values.errors import LlmError
 from harness.values.types import Query
-from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, fenced, tools_at
-
-__all__ = ["quick_backoff"]
 
 QUERIES = [
     Query("q1", "How many vehicles fit?", "train"),

@@ -8,18 +8,9 @@ from harness.steps.search.rewrite.entities import names_in
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "rewriting.md").read_text(encoding="utf-8")
 CASES = {
     "What was the FY2018 capital expenditure of 3M?": ["FY2018", "3M"],
-    "When did Bank of America buy Merrill Lynch & Co. in 2008?": [
-        "Bank of America",
-        "Merrill Lynch & Co",
-        "2008",
-    ],
+    "Why did Bank of America buy Merrill Lynch & Co.?": ["Bank of America", "Merrill Lynch & Co"],
     "We look at AMD. What are its segments? Use the filing.": ["AMD"],
-    "Is U.S. GAAP net income of Johnson & Johnson's Q2 above 12 %?": [
-        "U.S. GAAP",
-        "Johnson & Johnson",
-        "Q2",
-        "12 %",
-    ],
+    "Is Johnson & Johnson's U.S. GAAP loss above 12 %?": ["Johnson & Johnson", "U.S. GAAP", "12 %"],
     "How much did revenue grow, from $1.2 million to 4,200?": ["$1.2 million", "4,200"],
     'Who said "never again" in Berlin?': ["never again", "Berlin"],
     "Does Meridian, or Voss, pay for IT in the US?": ["Meridian", "Voss", "IT", "US"],

@@ -6,11 +6,8 @@ from harness.models import EmbedConfig
 from harness.steps.search.rerank.entities import EntitiesMatch, EntitiesMatchConfig, LlmMatch, LlmMatchConfig
 from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
-from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, tools_at
-
-__all__ = ["quick_backoff"]
 
 MODEL = {"model": "embedded:all-MiniLM-L6-v2"}
 # the third passage names what is asked for, the second nothing

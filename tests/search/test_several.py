@@ -20,11 +20,8 @@ from harness.steps.search.rewrite.template import TemplateConfig
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
-from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, passages_of, tools_at
-
-__all__ = ["quick_backoff"]
 
 TEXTS = (
     "The storage yard of Bremerton holds 4,200 vehicles.",

@@ -12,7 +12,6 @@ from harness.values.columns import golden_answers, golden_cell
 @pytest.mark.parametrize(
     ("cell", "answers"),
     [
-        ("", ()),
         ("  \n", ()),
         (" 14.50 crowns ", ("14.50 crowns",)),
         ('["14.50 crowns", " 14 crowns 50"]', ("14.50 crowns", "14 crowns 50")),
