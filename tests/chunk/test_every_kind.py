@@ -107,13 +107,6 @@ def test_offsets_order_and_coverage_hold_for_hard_texts_alone_and_together(confi
     assert chunk_documents([], config, minilm, letters) == []
 
 
-def test_every_kind_has_usable_defaults():
-    for name, kind in KINDS.items():
-        # code of the user's own has to be named
-        if name != "python":
-            assert parse({"kind": name}) == kind.config()
-
-
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [

@@ -34,6 +34,7 @@ def sentences(text):
         "1. Business is good.\n| 2. Risk is high.",
         "売上高は増加した。|「本当か？」|と聞いた。|終わり",
         "净收入增长了10.5%。|成本下降！|结束",
+        "容量提高；|寿命延长。|“何时量产？”|明年！",
         "A heading without stop\n\n| A paragraph that\nwraps over lines. | Next.",
         "RISK FACTORS\n| We face risks\nof many kinds.",
         "## Title\n| Text below\nit.",

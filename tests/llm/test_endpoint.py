@@ -26,12 +26,28 @@ def key(monkeypatch):
     return {"api_key_env": "MY_JUDGE_KEY"}
 
 
-def test_the_request_holds_what_was_configured(key, ledger):
-    *_, server = judged(script_of(grade(1)), ledger, 1, endpoint={**key, "temperature": 0.2, "seed": 5})
+MODERN = {
+    "top_p": 0.9,
+    "reasoning_effort": "low",
+    "top_logprobs": 5,
+    "extra_body": {"chat_template_kwargs": {"enable_thinking": False}, "top_k": 20},
+    "headers": {"X-Route": "eu"},
+}
+
+
+def test_the_request_holds_what_was_configured(key, ledger, monkeypatch):
+    monkeypatch.setenv("GATEWAY_SECRET", KEY[::-1])
+    secret = {"headers_env": {"X-Gateway-Key": "GATEWAY_SECRET"}}
+    endpoint = {**key, **MODERN, **secret, "temperature": 0.2, "seed": 5}
+    *_, server = judged(script_of(grade(1)), ledger, 1, endpoint=endpoint)
     (request,) = server.requests
+    body, headers = request["body"], request["headers"]
     assert request["path"] == "/v1/chat/completions"
-    assert request["headers"]["authorization"] == f"Bearer {KEY}"
-    body = request["body"]
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert (headers["x-route"], headers["x-gateway-key"]) == ("eu", KEY[::-1])
+    assert (body["top_p"], body["reasoning_effort"]) == (0.9, "low")
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 5)
+    assert (body["chat_template_kwargs"], body["top_k"]) == ({"enable_thinking": False}, 20)
     assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("fake", 0.2, 5, 400)
     assert body["response_format"]["type"] == "json_schema"
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
@@ -43,27 +59,6 @@ def test_parameters_set_to_null_are_not_sent(ledger):
     body = server.requests[0]["body"]
     assert set(body) == {"model", "messages", "max_completion_tokens"}
     assert body["max_completion_tokens"] == 900
-
-
-MODERN = {
-    "top_p": 0.9,
-    "reasoning_effort": "low",
-    "top_logprobs": 5,
-    "extra_body": {"chat_template_kwargs": {"enable_thinking": False}, "top_k": 20},
-    "headers": {"X-Route": "eu"},
-}
-
-
-def test_the_parameters_of_todays_models_are_sent(ledger, monkeypatch):
-    monkeypatch.setenv("GATEWAY_SECRET", KEY)
-    endpoint = {**MODERN, "headers_env": {"X-Gateway-Key": "GATEWAY_SECRET"}}
-    *_, server = judged(script_of(grade(1)), ledger, 1, endpoint=endpoint)
-    (request,) = server.requests
-    body, headers = request["body"], request["headers"]
-    assert (body["top_p"], body["reasoning_effort"]) == (0.9, "low")
-    assert (body["logprobs"], body["top_logprobs"]) == (True, 5)
-    assert (body["chat_template_kwargs"], body["top_k"]) == ({"enable_thinking": False}, 20)
-    assert (headers["x-route"], headers["x-gateway-key"]) == ("eu", KEY)
 
 
 CHANGES = [
@@ -89,21 +84,6 @@ def test_what_can_change_an_answer_and_nothing_else_is_asked_again(ledger):
             judge_all(config(server.url, **options), ledger, pairs(1))
             asked.append(server.count - before)
     assert asked == [1, *[1] * len(CHANGES), *[0] * len(CHANGES_NOTHING), 0]
-
-
-def test_log_probabilities_are_kept_with_the_answer(ledger):
-    token = {
-        "token": "3",
-        "bytes": [51],
-        "logprob": -0.1,
-        "top_logprobs": [{"token": "2", "bytes": [50], "logprob": -2.5}],
-    }
-    answer = completion('{"grade": 3}')
-    answer["choices"][0]["logprobs"] = {"content": [token], "refusal": None}
-    judged(script_of(Answer(body=answer)), ledger, 1, endpoint={"top_logprobs": 1})
-    (entry,) = ledger.entries()
-    assert entry.logprobs == [token]
-    assert entry.finish == "stop"
 
 
 def test_a_secret_header_is_in_no_record(ledger, monkeypatch):

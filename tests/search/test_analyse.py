@@ -73,6 +73,7 @@ def test_stop_words_are_a_choice():
     assert Analyser("plain", "long").identity == Analyser("plain", "short").identity
 
 
+@pytest.mark.slow
 def test_jieba_cuts_chinese_into_words_and_knows_the_words_of_the_user():
     pytest.importorskip("jieba")
     text = "李白喜欢云计算平台 Model 东京タワー"

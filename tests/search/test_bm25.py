@@ -114,20 +114,12 @@ def test_delta_is_for_shared_terms_alone_and_changes_the_order(search, method, d
     assert list(ranking.scores) == pytest.approx(list(expected.values()), abs=1e-6)
 
 
-def test_what_shares_no_term_is_no_hit(search):
-    texts = ["alpha beta", "beta beta gamma", "delta"]
-    for method in ("lucene", "bm25+", "bm25l"):
-        (ranking,) = search(Bm25Config(method=method, top_k=50), texts, "beta")
-        assert set(ranking.chunk_ids) == {"d:0-1", "d:1-2"}
-    # in every chunk: a term that tells nothing apart scores 0 by ATIRE's formula
-    (ranking,) = search(Bm25Config(method="atire"), ["beta one", "beta two"], "beta")
-    assert ranking == Ranking("q0", (), ())
-
-
 @pytest.mark.parametrize("asked", ["?!", "what was the", "zebra"])
 def test_a_query_without_a_term_of_the_chunks_finds_nothing(search, asked):
     assert search(Bm25Config(), TEXTS, asked) == [Ranking("q0", (), ())]
     assert search(Bm25Config(), ["...", "--"], asked) == [Ranking("q0", (), ())]
+    # in every chunk: a term that tells nothing apart scores 0 by ATIRE's formula
+    assert search(Bm25Config(method="atire"), ["beta one", "beta two"], "beta") == [Ranking("q0", (), ())]
 
 
 def test_equal_scores_are_in_the_order_of_the_chunks(search):

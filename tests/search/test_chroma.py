@@ -60,7 +60,7 @@ def test_exact_share_sees_what_is_missing():
 
 
 # A graph that is hard to search: random points in many dimensions, few edges, little effort.
-HARD = RNG.normal(size=(2500, 64)).astype(np.float32)
+HARD = RNG.normal(size=(1200, 64)).astype(np.float32)
 HARD_ASKED = RNG.normal(size=(30, 64)).astype(np.float32)
 HARD_QUERIES = [Query(f"q{i}", "", "train") for i in range(len(HARD_ASKED))]
 HARD_PASSAGES = passages_of([""] * len(HARD), [1] * len(HARD))

@@ -102,9 +102,3 @@ def test_what_decides_a_score_is_in_the_fingerprint():
     found |= {LlmMatch(llm(url, prompt=name)).fingerprint for name in ("entities", "names_and_intent_zh")}
     assert len(found | {plain.fingerprint}) == 6
     assert plain.config.encoders == (EmbedConfig(**MODEL),)
-
-
-def test_the_names_of_a_chinese_question_are_matched_too(tmp_path):
-    lists = [("临汐基地2025年的产量是多少？", "2019年的总结", "临汐基地2025年的产量为三万吨")]
-    ((scores, _),) = EntitiesMatch(EntitiesMatchConfig(**MODEL, weight=5)).ordered(lists, tools_at(tmp_path))
-    assert scores[1] > scores[0]

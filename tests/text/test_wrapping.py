@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.values.text.characters import main_script, on_one_line, outside_latin, snippet, width, wrapped
-from harness.values.text.sentences import sentence_spans
 
 CHINESE = "公司在青岬、临汐和宁洲设有三个生产基地；截至2025年12月31日，“海堤”系列的年产能合计为18.6吉瓦时。"
 
@@ -51,16 +50,6 @@ def test_no_line_is_too_wide_whatever_the_text(text, cells):
     lines = wrapped(text, cells)
     assert all(width(line) <= cells for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
-
-
-def test_a_chinese_sentence_ends_at_a_full_width_semicolon():
-    text = "容量提高；寿命延长。“何时量产？”明年！"
-    assert [text[start:end] for start, end in sentence_spans(text)] == [
-        "容量提高；",
-        "寿命延长。",
-        "“何时量产？”",
-        "明年！",
-    ]
 
 
 @pytest.mark.parametrize(
