@@ -8,7 +8,7 @@ import pytest
 
 from harness.running.search import rerank_lists
 from harness.steps import CONTEXTS
-from harness.steps.search.context import ContextText, nested
+from harness.steps.search.context import ContextText
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from harness.values.text.headings import markdown_headings, numbered_headings
@@ -196,11 +196,6 @@ def test_neighbours_are_slices_of_the_document_next_to_the_chunk(text, fields, b
     found = around("neighbours", [first, last], amount=100)
     assert [found[0].before, found[1].after] == ["", ""]
     assert found[0](first.text) == found[1](last.text) == GUIDE
-
-
-def test_the_first_of_several_is_the_outermost():
-    outer, inner = [ContextText("title\n", "</t>")], [ContextText("heading\n", "</h>")]
-    assert nested(outer, inner)[0]("chunk") == "title\nheading\nchunk</h></t>"
 
 
 # --- in a run ---

@@ -1,7 +1,6 @@
 """Filters by a language model: over HTTP, through the ledger, with its faults."""
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -143,7 +142,5 @@ measures: [ndcg_exp@3]""",
         output = printed(capsys, "bench", path)
         assert server.count == 5
         assert "fields v1 by fake-1 found what queries name: 5 calls now for 0.0100, 0 answers" in output
-        output = printed(capsys, "show", path.parent / "results" / "tiny")
-        assert re.search(r'labelled documents: "[^"]+" \(3 of 4 queries\); what they leave out', output)
         printed(capsys, "bench", path, "--dry-run")
         assert server.count == 5
