@@ -1,6 +1,7 @@
-"""Known collections, as `harness import` reads them."""
+"""Known collections and test sets, as `harness import` reads them."""
 
 from harness.data.corpus.importers.beir import BeirDocument, BeirJudgment, BeirQuery
+from tests.bad_files.benchmark import ENGINES, PASSAGE
 from tests.bad_files.kind import Kind, lines
 from tests.bad_files.scored import ANSWERS
 
@@ -9,6 +10,8 @@ BEIR = {
     "in/queries.jsonl": lines({"_id": "q1", "text": "What feeds water?"}),
     "in/qrels.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
 }
+
+SAMPLE = {"user_input": "What feeds water?", "reference": "a pump", "reference_contexts": [PASSAGE]}
 
 
 def collection(name, file, files, row):
@@ -20,6 +23,11 @@ KINDS = {
     "beir corpus": collection("beir", "in/corpus.jsonl", BEIR, BeirDocument),
     "beir queries": collection("beir", "in/queries.jsonl", BEIR, BeirQuery),
     "beir qrels": collection("beir", "in/qrels.tsv", BEIR, BeirJudgment),
+    "ragas test set": Kind(
+        "t.jsonl",
+        "import ragas t.jsonl --documents docs/* --to out",
+        {"docs/engines.txt": ENGINES, "t.jsonl": lines(SAMPLE)},
+    ),
     "ragas answers": Kind("a.jsonl", "import ragas a.jsonl --to out", {"a.jsonl": ANSWERS}),
 }
 
@@ -36,4 +44,11 @@ ROWS = {
         ("another header", ("query-id", "qid"), "'query-id'"),
     ],
     "ragas answers": [("contexts that are no list", ("[", '"'), 1)],
+    "ragas test set": [
+        ("contexts in one text", lines(SAMPLE | {"reference_contexts": PASSAGE}), 1),
+        ("a number in place of a context", lines(SAMPLE | {"reference_contexts": [5]}), 1),
+        ("an empty context", lines(SAMPLE | {"reference_contexts": [PASSAGE, ""]}), ""),
+        ("no context", lines(SAMPLE | {"reference_contexts": []}), "no sample has reference_contexts"),
+        ("messages in place of a question", lines(SAMPLE | {"user_input": [{"content": "Who?"}]}), 1),
+    ],
 }

@@ -94,7 +94,6 @@ ROWS = {
         ("score in words", ("2.5", "high"), 1),
         ("score that is no number", ("2.5", "nan"), 1),
         ("score of Python alone", ("2.5", "1_0"), 1),
-        ("score below a blank line", "\n" + RUN.replace("2.5", "high"), 2),
         ("document twice below a comment", with_line("# c\n" + RUN, "q1 Q0 d1 3 0.5 mine"), "row 4"),
         ("document twice", with_line(RUN, "q1 Q0 d1 3 0.5 mine"), "row 4"),
     ],

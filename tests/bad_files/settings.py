@@ -40,24 +40,10 @@ KINDS = {
 ROWS = {
     "configuration": [
         ("damaged YAML", BENCH + "measures: [ndcg_exp@10\n", 8),
-        ("a key twice", BENCH + "name: again\n", 7),
-        ("unknown key", ("queries:", "queris:"), 3),
-        ("missing key", ("queries: queries.csv\n", ""), 1),
-        ("null in place of a value", ("queries.csv", "null"), 3),
         ("a list in place of a mapping", "- name: small\n", 1),
         ("unknown chunker", ("kind: recursive", "kind: recursiv"), 5),
-        ("size of chunks that is no number", ("chunk_size: 40", "chunk_size: many"), 5),
-        ("overlap as large as the chunk", ("chunk_size: 40", "chunk_size: 40, chunk_overlap: 40"), 5),
-        ("unknown key of a retriever", ("top_k: 10", "topk: 10"), 6),
         ("depth of 0", ("top_k: 10", "top_k: 0"), 6),
-        (
-            "reranker deeper than the retriever",
-            BENCH + "rerank: {kind: cross_encoder, model: any, top_n: 50}\n",
-            7,
-        ),
-        ("unknown measure", BENCH + "measures: [ndgc_exp@10]\n", 7),
         ("a text in place of a list", BENCH + "answer_measures: exact_match\n", 7),
-        ("unknown judge", BENCH + "relevance: {judge: lm}\n", 7),
         ("judge without an endpoint", BENCH + "relevance: {judge: llm}\n", 7),
         ("price below 0", priced("prices: {m: {input: -1, output: 1}}"), 7),
         ("price in words", priced("prices: {m: {input: free, output: 1}}"), 7),
@@ -66,7 +52,6 @@ ROWS = {
         ("limit without a price", priced("max_cost: 1"), 7),
         ("unknown split", BENCH + "split: {by: chance}\n", 7),
         ("context without its table", BENCH + "context: {kind: fields, template: 'By {maker}.'}\n", 7),
-        ("two settings alike", BENCH.replace("top_k: 10", "top_k: [10, 10]"), "two settings of the sweep"),
     ],
     "table of contexts": [
         ("document without a row", ("engines,", "turbines,"), "a row or value is missing"),

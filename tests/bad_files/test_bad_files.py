@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from harness.values.errors import HarnessError
-from tests.bad_files import benchmark, collections, kept, people, scored, settings, tools
+from tests.bad_files import benchmark, collections, kept, people, scored, settings
 from tests.bad_files.kind import faults_of_columns
 from tests.command import one_line, run
 
-MODULES = (benchmark, settings, scored, collections, tools, people, kept)
+MODULES = (benchmark, settings, scored, collections, people, kept)
 KINDS = {name: kind for module in MODULES for name, kind in module.KINDS.items()}
 OWN = {name: list(faults_of_columns(kind)) if kind.row else [] for name, kind in KINDS.items()}
 for module in MODULES:
