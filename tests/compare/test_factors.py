@@ -213,12 +213,6 @@ def test_settings_are_named_by_what_varies():
         "c": "500 characters, keyword + vector search",
         "d": "500 characters, keyword search, reranked",
     }
-    overlap = {"x": setting(500, "bm25"), "y": setting(500, "bm25")}
-    overlap["y"]["chunk"] = overlap["y"]["chunk"] | {"chunk_overlap": 50}
-    assert list(design_of(overlap).names.values()) == [
-        "500 characters, no overlap",
-        "500 characters, overlap 50",
-    ]
     # nothing varies, or nothing tells two apart
     assert design_of({"base": setting(500, "bm25")}).names == {"base": "500 characters, keyword search"}
     assert design_of(dict.fromkeys(("a", "b: x"), setting(500, "bm25"))).names == {
@@ -334,8 +328,6 @@ def test_levels_say_what_differs_however_long_it_is():
     assert names(*models) == ["own search, a/small", "own search, b/small"]
     ports = [one("retrieve", endpoint=f"http://a-rather-long-name:{n}/v1") for n in (1, 2)]
     assert names(*ports) == [f"own search, endpoint http://a-rather-long-name:{n}/v1" for n in (1, 2)]
-    prefix = [one("retrieve", query_prefix=value) for value in ("q: ", "")]
-    assert names(*prefix)[1] == "own search, no query prefix"
     stems = [one("retrieve", stem=value) for value in (True, False)]
     assert names(*stems) == ["own search, with stem", "own search, no stem"]
 
