@@ -46,6 +46,14 @@ def refused(capsys, *words):
     return one_line(err)
 
 
+def write_files(folder, files):
+    """Write files, text or bytes by their names, into a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
 def table(path):
     """The rows of a CSV file that a command wrote, by column."""
     with Path(path).open(encoding="utf-8-sig", newline="") as file:

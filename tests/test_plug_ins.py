@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import write_files
+from tests.test_without_models import FILES
+
 DOCS = Path(__file__).parent.parent / "docs" / "own-steps.md"
 EXAMPLE = DOCS.read_text(encoding="utf-8").split("## Kinds of a package")[1].split("\n## ")[0]
 CODE = re.search(r"```python\n(.*?)```", EXAMPLE, re.DOTALL)[1]
@@ -27,28 +30,16 @@ measures: [ndcg_exp@5]
 @pytest.fixture
 def project(tmp_path):
     """A benchmark, and a folder of installed packages beside it."""
-    files = {
-        "bench.yaml": BENCH,
-        "documents/a.txt": "The net income rose to 5 million dollars.",
-        "documents/b.txt": "Our offices are in Oslo and Turku, where it rains.",
-        "queries.csv": "query_id,text\nq1,What was the net income?\nq2,Where are the offices?\n",
-        "labels.csv": "query_id,document,grade,start,end\nq1,a,3,0,41\nq2,b,3,0,50\n",
-    }
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_files(tmp_path, FILES | {"bench.yaml": BENCH})
     return tmp_path
 
 
 def install(project, code, entry=f"{ENTRY[1]} = {ENTRY[2]}"):
     """Install a package as pip would, by its files."""
-    site = project / "site"
-    info = site / "words_kind-1.2.dist-info"
-    info.mkdir(parents=True)
-    (site / "shared_words.py").write_text(code, encoding="utf-8")
-    (info / "METADATA").write_text(METADATA, encoding="utf-8")
-    (info / "entry_points.txt").write_text(f"[harness.kinds]\n{entry}\n", encoding="utf-8")
+    info = "site/words_kind-1.2.dist-info"
+    entries = f"[harness.kinds]\n{entry}\n"
+    files = {"site/shared_words.py": code, f"{info}/METADATA": METADATA, f"{info}/entry_points.txt": entries}
+    write_files(project, files)
 
 
 def harness(project, *words):
@@ -127,8 +118,6 @@ FORMAT = ImportFormat("what a package reads", read)
 
 def test_a_package_adds_measures_and_formats(project):
     install(project, MORE, "measures.half = shared_words:FAMILY\nimport.mine = shared_words:FORMAT")
-    (project / "run.txt").write_text("q1 Q0 a 1 2.0 r\nq2 Q0 a 1 2.0 r\n", encoding="utf-8")
-    (project / "qrels.txt").write_text("q1 0 a 1\nq2 0 a 1\n", encoding="utf-8")
     scored = harness(project, *["score", "--run", "run.txt", "--qrels", "qrels.txt", "--measures", "half"])
     assert "0.5" in scored.stdout, scored.stderr
     imported = harness(project, *["import", "mine", "queries.csv", "--to", "out"])

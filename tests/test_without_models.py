@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import write_files
+
 ROOT = Path(__file__).parent.parent
 # None in sys.modules is how Python says that a module is not there
 PROGRAM = """
@@ -31,25 +33,22 @@ chunk: {kind: recursive, chunk_size: [20, 200]}
 retrieve: {kind: bm25, top_k: 5}
 measures: [ndcg_exp@5, ndcg_evidence@200]
 """
-RUN, QRELS = "q1 Q0 a 1 2.0 r\n", "q1 0 a 1\n"
+# a question for each of two documents
+FILES = {
+    "bench.yaml": BENCH,
+    "documents/a.txt": "The net income rose to 5 million dollars.",
+    "documents/b.txt": "Our offices are in Oslo and Turku, where it rains.",
+    "queries.csv": "query_id,text\nq1,What was the net income?\nq2,Where are the offices?\n",
+    "labels.csv": "query_id,document,grade,start,end\nq1,a,3,0,41\nq2,b,3,0,50\n",
+    "run.txt": "q1 Q0 a 1 2.0 r\nq2 Q0 a 1 2.0 r\n",
+    "qrels.txt": "q1 0 a 1\nq2 0 a 1\n",
+}
 
 
 @pytest.fixture
 def light(tmp_path):
     """Runs commands in a small benchmark, one after another and without the heavy packages."""
-    files = {
-        "bench.yaml": BENCH,
-        "documents/a.txt": "The net income rose to 5 million dollars.",
-        "documents/b.txt": "Our offices are in Oslo and Turku, where it rains.",
-        "queries.csv": "query_id,text\nq1,What was the net income?\nq2,Where are the offices?\n",
-        "labels.csv": "query_id,document,grade,start,end\nq1,a,3,0,41\nq2,b,3,0,50\n",
-        "run.txt": RUN,
-        "qrels.txt": QRELS,
-    }
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_files(tmp_path, FILES)
 
     def run(*commands):
         return subprocess.run(

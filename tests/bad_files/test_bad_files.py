@@ -9,7 +9,7 @@ import pytest
 from harness.values.errors import HarnessError
 from tests.bad_files import benchmark, collections, kept, people, scored, settings
 from tests.bad_files.kind import faults_of_columns
-from tests.command import one_line, run
+from tests.command import one_line, run, write_files
 
 MODULES = (benchmark, settings, scored, collections, people, kept)
 KINDS = {name: kind for module in MODULES for name, kind in module.KINDS.items()}
@@ -63,10 +63,7 @@ def as_bytes(content):
 
 def written(folder, kind):
     """The folder of a kind as it works; the path of its file."""
-    for name, content in kind.files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(as_bytes(content))
+    write_files(folder, kind.files)
     return folder / kind.file
 
 

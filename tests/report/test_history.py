@@ -10,7 +10,7 @@ from harness.report import name_of_earlier, past_runs, same_result
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
-from tests.command import exit_code
+from tests.command import exit_code, write_files
 
 FILES = {
     "summary.csv": "setting,mean\na,0.5\n",
@@ -28,9 +28,7 @@ RECORD = {
 @pytest.fixture
 def write(tmp_path):
     def write(name, files=(), **record):
-        for path, content in {**FILES, **dict(files)}.items():
-            (tmp_path / name / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name / path).write_text(content)
+        write_files(tmp_path / name, FILES | dict(files))
         (tmp_path / name / "record.json").write_text(json.dumps({**RECORD, **record}))
         return tmp_path / name
 
@@ -83,8 +81,7 @@ CORPUS = {
 def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
-    for name, content in CORPUS.items():
-        (tmp_path / name).write_text(content)
+    write_files(tmp_path, CORPUS)
 
     def run():
         results, folder = run_bench(load_config(tmp_path / "c.yaml"), Silent())
