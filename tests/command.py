@@ -12,6 +12,16 @@ from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 
+# a benchmark of one document and one question
+YARD = {
+    "a.txt": "The yard holds 4,200 vehicles.\n\nRain fell on the harbour.",
+    "queries.csv": "query_id,text\nq1,How many vehicles fit the yard?\n",
+    "labels.csv": 'query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n',
+    "c.yaml": "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
+    "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {kind: bm25}\n",
+}
+
+
 def exit_code(*words):
     """The exit code of ``harness WORDS``."""
     with pytest.raises(SystemExit) as stopped:

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from harness.store import CacheLayout
-from tests.command import exit_code, printed, refused
+from tests.command import YARD, exit_code, printed, refused, write_files
 
 
 def test_help_answers_at_once_for_it_loads_little():
@@ -39,13 +39,8 @@ def test_wrong_usage_exits_with_2(capsys):
 def write_config(tmp_path, monkeypatch):
     """Writes c.yaml for a corpus of one document and one question in the current folder."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.txt").write_text("The yard holds 4,200 vehicles.\n\nRain fell on the harbour.")
-    (tmp_path / "queries.csv").write_text("query_id,text\nq1,How many vehicles fit the yard?\n")
-    (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
-    return lambda more="": (tmp_path / "c.yaml").write_text(
-        "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
-        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {kind: bm25}\n" + more
-    )
+    write_files(tmp_path, YARD)
+    return lambda more="": (tmp_path / "c.yaml").write_text(YARD["c.yaml"] + more)
 
 
 def test_bench_prints_the_summary_and_show_prints_it_again(write_config, tmp_path, capsys):

@@ -10,7 +10,7 @@ from harness.report import name_of_earlier, past_runs, same_result
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
-from tests.command import exit_code, write_files
+from tests.command import YARD, exit_code, write_files
 
 FILES = {
     "summary.csv": "setting,mean\na,0.5\n",
@@ -69,19 +69,10 @@ def test_an_earlier_result_is_named_after_its_beginning(write):
     assert name_of_earlier(old, "two") == "two@19700102-000000"
 
 
-CORPUS = {
-    "a.txt": "The yard holds 4,200 vehicles.\n\nRain fell on the harbour.",
-    "queries.csv": "query_id,text\nq1,How many vehicles fit the yard?\n",
-    "labels.csv": 'query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n',
-    "c.yaml": "name: one\ndocuments: a.txt\nqueries: queries.csv\nlabels: labels.csv\n"
-    "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {kind: bm25}\n",
-}
-
-
 def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
-    write_files(tmp_path, CORPUS)
+    write_files(tmp_path, YARD)
 
     def run():
         results, folder = run_bench(load_config(tmp_path / "c.yaml"), Silent())
@@ -94,7 +85,7 @@ def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, 
     again, folders = run()
     assert folders == ["one"]
     assert again.config_sha256 == first.config_sha256
-    (tmp_path / "c.yaml").write_text(CORPUS["c.yaml"].replace("40", "80"))
+    (tmp_path / "c.yaml").write_text(YARD["c.yaml"].replace("40", "80"))
     other, folders = run()
     kept = f"one@{again.date[:19].replace('-', '').replace(':', '').replace('T', '-')}"
     assert folders == ["one", kept]
