@@ -11,7 +11,6 @@ from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
-
 # a benchmark of one document and one question
 YARD = {
     "a.txt": "The yard holds 4,200 vehicles.\n\nRain fell on the harbour.",
