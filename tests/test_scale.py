@@ -59,16 +59,6 @@ def test_a_distractor_with_labelled_text_is_refused():
     replace(parts, pool={"p": OTHER}).check()
 
 
-def test_a_larger_sample_begins_with_the_smaller():
-    parts = scale_sample.Parts({"a": "x" * 100}, {f"p{i:02}": "y" * 50 for i in range(20)}, [])
-    small, large = parts.sample(1, 3), parts.sample(3, 3)
-    # 1 and 3 times 100 characters, in texts of 50
-    assert (len(small), len(large)) == (2, 6)
-    assert list(large)[:2] == list(small)
-    assert list(parts.sample(1, 4)) != list(small)
-    assert parts.sample(0, 3) == {}
-
-
 def test_a_study_by_words_runs_once_and_is_then_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = LABELLED + OTHER

@@ -95,16 +95,6 @@ def test_every_run_is_scored_however_it_is_named(files, capsys, tmp_path):
     assert f"--run names {run} twice." in refused(capsys, "score", *files, "--run", run)
 
 
-def test_measures_are_named_in_any_spelling(files, capsys):
-    by_comma = score(capsys, *files, "--measures", "rr,recall(rel=2)@5,ap")
-    assert by_comma[0] == 0
-    assert score(capsys, *files, "--measures", "rr", "recall(rel=2)@5,ap") == by_comma
-    assert (
-        score(capsys, "--measures", "rr", *files, "--measures", "recall(rel=2)@5", "--measures", "ap")
-        == by_comma
-    )
-
-
 def test_ids_that_begin_with_a_number_sign_are_scored_and_reported(capsys, tmp_path):
     (tmp_path / "q.txt").write_text("#1 0 a 1\n#2 0 a 1\n")
     (tmp_path / "r.txt").write_text("#1 Q0 a 1 1 t\n#2 Q0 a 1 1 t\n")

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.comparison import ScoredOn, ScoreMatrix, answers, from_rows, from_scores, join, measure_to_take
+from harness.comparison import ScoredOn, ScoreMatrix, from_rows, from_scores, join, measure_to_take
 from harness.comparison.matrix import differences, matrix_differences
 from harness.values.errors import ConfigError, HarnessError
 from harness.values.types import QueryScore
@@ -193,21 +193,3 @@ def test_the_measure_is_the_one_asked_for_or_the_headline_of_what_all_results_ha
         with pytest.raises(ConfigError) as refused:
             measure_to_take({Path(name): found for name, found in results.items()}, asked)
         assert all(word in str(refused.value) for word in words)
-
-
-def test_answers_are_meant_where_the_measure_is_one_of_answers_alone(monkeypatch):
-    def answered(*scored):
-        rankings = SimpleNamespace(per_query=[{"measure": "ndcg_exp@10"}, {"measure": "both"}])
-        return SimpleNamespace(measures=scored, result=rankings)
-
-    one, other, unscored = answered("token_f1", "both"), answered("token_f1"), answered()
-    found = {Path("one"): one, Path("other"): other, Path("unscored"): unscored}
-    monkeypatch.setattr(answers, "_has_answers", lambda folder: folder != Path("rankings"))
-    monkeypatch.setattr(answers, "read_answers_of", found.get)
-    two = [Path("one"), Path("other")]
-    assert answers.answers_to_take(two, "token_f1") == ({two[0]: one, two[1]: other}, "token_f1")
-    for asked in ("ndcg_exp@10", "both", "neither"):
-        assert answers.answers_to_take(two, asked) is None
-    assert answers.answers_to_take([Path("rankings")], "token_f1") is None
-    with pytest.raises(ConfigError, match=r"unscored: .* by token_f1; its answers are not measured"):
-        answers.answers_to_take([Path("one"), Path("unscored")], "token_f1")

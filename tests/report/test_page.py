@@ -378,31 +378,3 @@ def test_the_page_opens_with_what_compares_the_settings(tmp_path):
     assert payload_of(page.html)["headline"] == "ndcg_text@5000"
     # one setting has one chunking
     assert headline(read_tables(write_folder(tmp_path / "s", settings=1, measures=measures))) == "ndcg_exp@10"
-
-
-def test_a_cheaper_setting_within_the_tolerance_is_by_the_tokens_of_the_last_stage(tmp_path):
-    folder = write_folder(tmp_path / "r", settings=4, queries=40, measures=("ndcg_text@5000", "ndcg_exp@10"))
-
-    def payload():
-        return payload_of(page_of(folder).html)
-
-    def dearer(found):
-        lines = found["statistics"]["ndcg_text@5000"]["verdict"]["lines"]
-        return [line["text"] for line in lines if line["text"].startswith("If the price counts")]
-
-    assert not dearer(payload())
-    record = json.loads((folder / "record.json").read_text())
-    record["config"]["tolerance"] = 0.9
-    (folder / "record.json").write_text(json.dumps(record))
-    found = payload()
-    (used,) = (
-        one["setting"]
-        for one in found["statistics"]["ndcg_text@5000"]["glance"]["settings"]
-        if one["group"] == "use"
-    )
-    (take,) = dearer(found)
-    # tokens rise with the place of a setting, so the first within the tolerance is the cheapest one
-    tokens = 500 + 100 * found["settings"].index(used)
-    assert f": 500 instead of {tokens} tokens@5000 characters. It is at most" in take
-    (folder / "prices.csv").unlink()
-    assert not dearer(payload())
