@@ -94,6 +94,9 @@ def test_values_of_other_scorers_are_not_compared(tmp_path, capsys):
     assert "the model that scores answers differ: big and small" in refused(
         capsys, "compare", one, other, "--measure", "faithfulness"
     )
+    assert "answers were not scored by token_f1; it has faithfulness" in refused(
+        capsys, "compare", write_answers(tmp_path / "f1", {"a": 0.6}), other, "--measure", "token_f1"
+    )
     # token F1 asks nobody, and rests on the questions alone: other labels do not matter
     one = write_answers(tmp_path / "three", {"a": 0.6}, judge="big")
     other = write_answers(tmp_path / "four", {"a": 0.4}, judge="small")

@@ -56,6 +56,11 @@ def test_an_unknown_measure_stage_or_folder_is_named(tmp_path, capsys):
     assert "ndcg_exp@10" in run(capsys, "compare", folder, "--measure", "map")[2]
     assert "retrieve" in run(capsys, "compare", folder, "--stage", "rerank")[2]
     assert "no benchmark results" in run(capsys, "compare", tmp_path / "none")[2]
+    # a price says nothing of quality, scored or not
+    assert "tokens@5 is a cost" in refused(capsys, "compare", folder, "--measure", "tokens@5")
+    path = folder / "per_query.csv"
+    path.write_text(path.read_text().replace("ndcg_exp@10", "tokens@10"))
+    assert "tokens@10 is a cost" in refused(capsys, "compare", folder)
 
 
 def check_gate(capsys, base, worse, measure):

@@ -114,6 +114,12 @@ def test_how_far_the_best_order_known_may_be_from_the_best_is_said_where_it_is_k
     assert loss_table(rows, "ndcg_text@10000").notes == ()
 
 
+def test_a_query_without_a_ranking_is_told():
+    row = SummaryRow("a", "retrieve", "all", "map", 0.5, None, None, 9, 1, 1, "", 0, 0)
+    (note,) = summary_table("run", [row, replace(row, split="train"), replace(row, split="validation")]).notes
+    assert "Left out: 1 unanswerable. 1 got no ranking and scores 0" in note
+
+
 def test_a_split_without_queries_is_reported_with_the_remedy():
     every = SummaryRow("a", "retrieve", "all", "map", 0.5, None, None, 9, 0, 0)
     none = replace(every, split="validation", mean=None, n_queries=0)
