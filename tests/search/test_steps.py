@@ -74,7 +74,7 @@ def smallest(kind, **more):
         request = {name: f"{{{{ {name} }}}}" for name in ("ids", "texts", "k")} | {"qs": "{{ queries }}"}
         fields |= {"url": f"{smallest.root}/many", "version": "1", "request": request}
     if "routes" in kind.config.model_fields:
-        routes = TABLES["retrieve"]["chroma"].config
+        routes = TABLES["retrieve"]["exact"].config
         fields["routes"] = (routes(model=MODEL), routes(model=MODEL, query_prefix="passage: "))
     return kind.config(**fields)
 
