@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -68,8 +69,7 @@ def endpoint(url, **options):
 
 
 def exact(url, **options):
-    more = {name: options.pop(name) for name in ("query_prefix",) if name in options}
-    return ExactConfig(endpoint=endpoint(url, **options), top_k=3, **more)
+    return ExactConfig(endpoint=endpoint(url, **options), top_k=3)
 
 
 def search(tmp_path, config, **options):
@@ -116,21 +116,20 @@ def test_every_text_is_sent_once_in_requests_of_so_many_and_never_again(tmp_path
 
 def test_equal_texts_of_another_model_dimension_or_field_are_other_vectors(tmp_path):
     with FakeServer(embed) as server:
+        own = tools_at(tmp_path)
         for options in ({}, {"model": "other"}, {"dimensions": WIDTH}, {"extra_body": {"truncate": True}}):
-            search(tmp_path, exact(server.url, **options))
-        assert server.count == 4 * 2
-        bodies = [request["body"] for request in server.requests]
-        assert [body.get("dimensions") for body in bodies] == [None] * 4 + [WIDTH] * 2 + [None] * 2
-        assert bodies[-1]["truncate"] is True
+            own.vectors(["one"], exact(server.url, **options).embed)
         # what decides no number is none of the key
-        search(tmp_path, exact(server.url, price=3, max_concurrency=1, requests_per_minute=1000))
-        assert server.count == 8
+        own.vectors(["one"], exact(server.url, price=3, max_concurrency=1, requests_per_minute=1000).embed)
+        bodies = [request["body"] for request in server.requests]
+    assert [(one.get("dimensions"), one.get("truncate")) for one in bodies[1:]] == [
+        (None, None),
+        (WIDTH, None),
+        (None, True),
+    ]
 
 
-PASSING = {"a server error": error(500), "a body that is cut": Answer(body=embeddings(["word"] * 5), cut=300)}
-
-
-@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+@pytest.mark.parametrize("fault", [error(500), Answer(body=embeddings(["word"] * 5), cut=300)])
 def test_a_fault_that_passes_is_outlasted(fault, tmp_path):
     with FakeServer(lambda request, number: fault if number == 0 else embed(request, number)) as server:
         rankings, context = search(tmp_path, exact(server.url))
@@ -259,9 +258,7 @@ def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_p
         with pytest.raises(BudgetError, match=r"endpoint.max_calls \(3\) after 3 requests"):
             search(tmp_path, exact(server.url, max_calls=3, **few))
         assert server.count == 3
-        with pytest.raises(
-            BudgetError, match=r"endpoint.max_cost \(20\) after \d requests and \d+\.\d+ spent"
-        ):
+        with pytest.raises(BudgetError, match=r"endpoint.max_cost \(20\) after \d requests and \d+\."):
             search(tmp_path, exact(server.url, max_cost=20, price=1e6, **few))
         assert 3 < server.count < 7
         search(tmp_path, exact(server.url, **few))
@@ -274,23 +271,10 @@ def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_p
 
 
 def test_two_runs_at_once_buy_nothing_twice(tmp_path):
-    config = {}
-    failures = []
-
-    def run():
-        try:
-            search(tmp_path, config["one"])
-        except Exception as failure:
-            failures.append(failure)
-
-    with FakeServer(embed) as server:
-        config["one"] = exact(server.url, texts_per_request=1)
-        threads = [threading.Thread(target=run) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
+    with FakeServer(embed) as server, ThreadPoolExecutor(3) as pool:
+        found = pool.map(lambda _: search(tmp_path, exact(server.url, texts_per_request=1))[0], range(3))
+        first, *others = found
+        assert others == [first, first]
         assert sorted(texts_asked(server)) == sorted(ALL)
 
 
@@ -404,16 +388,10 @@ def test_a_reranker_scores_every_pair_once_in_the_form_that_is_asked_for(form, t
             assert body.keys() == {"query", "texts"}
 
 
-BAD_SCORES = {
-    "too few": ([{"index": 0, "relevance_score": 1.0}], "1 scores for 5 texts"),
-    "nan": ([{"index": i, "relevance_score": float("nan")} for i in range(5)], "no finite number"),
-    "missing": ([{"index": i} for i in range(5)], "no finite number"),
-    "twice": ([{"index": 0, "relevance_score": 1.0}] * 5, "index does not say"),
-}
-
-
-@pytest.mark.parametrize(("results", "message"), BAD_SCORES.values(), ids=BAD_SCORES)
-def test_a_score_that_is_none_is_never_zero(results, message):
+def test_a_score_that_is_none_is_never_zero():
     served = ServedPairs(reranker(NOWHERE).endpoint)
-    with pytest.raises((UnusableError, UntrustedJsonError), match=message):
-        read(served, PAIRS[:5], {"results": results})
+    for missing in ({}, {"relevance_score": float("nan")}, {"relevance_score": None}):
+        with pytest.raises((UnusableError, UntrustedJsonError), match="no finite number"):
+            read(
+                served, PAIRS[:2], {"results": [{"index": 0, "relevance_score": 1}, {"index": 1, **missing}]}
+            )

@@ -26,7 +26,7 @@ def configured(lexical, monkeypatch):
     """A function that writes a configuration whose chunks get a line by the model at ``url``."""
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
 
-    def write(url, more="", sections=""):
+    def write(url, more=""):
         return lexical(
             more=f"""
 context:
@@ -36,7 +36,6 @@ context:
     beginning: 20
     window: 50
 {more}
-{sections}
 measures: [ndcg_exp@3]""",
             cache="own",
         )
