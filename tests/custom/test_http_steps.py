@@ -1,5 +1,6 @@
 """Steps behind HTTP in a search: asked once, kept under the version stated, checked before they count."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -164,11 +165,15 @@ def test_only_what_is_sent_to_a_service_and_its_version_decide_its_scores():
         assert len({scorer(server, **change).fingerprint for change in [{}, *changes]}) == 5
 
 
+def rewriter(server):
+    return HttpRewriterConfig(
+        url=f"{server.root}/rewrite", version="1", request={"q": "{{ query }}"}, response="text"
+    )
+
+
 def test_a_service_rewrites_each_question_once(tools):
     with Search() as server:
-        config = HttpRewriterConfig(
-            url=f"{server.root}/rewrite", version="1", request={"q": "{{ query }}"}, response="text"
-        )
+        config = rewriter(server)
         texts = [query.text for query in tools.rewritten(config, QUERIES)]
         assert texts == [f"{query.text} please" for query in QUERIES]
         tools.context.prepared.rewritten.clear()
@@ -182,38 +187,12 @@ def test_a_service_rewrites_each_question_once(tools):
 def test_a_plan_and_a_dry_run_send_nothing_and_a_bench_asks_once(write_config, monkeypatch):
     monkeypatch.setenv("SEARCH_TOKEN", "open-sesame-0123456789")
     with Search() as server:
+        secret = {"headers_env": {"Authorization": "SEARCH_TOKEN"}}
+        route = with_index(server, rewrite=rewriter(server), **secret).model_dump(mode="json")
         path = write_config(
             chunk="{kind: recursive, chunk_size: 90}",
-            rerank=f"""
-  kind: endpoint
-  endpoint:
-    model: ours
-    base_url: {server.root}
-    path: /scores
-    version: a
-    request: {{q: "{{{{ query }}}}", docs: "{{{{ passages }}}}"}}
-    response: results""",
-            retrieve=f"""
-  kind: minmax
-  top_k: 5
-  routes:
-    - {{kind: bm25, top_k: 5}}
-    - kind: http
-      url: {server.root}/search
-      version: a
-      top_k: 5
-      headers_env: {{Authorization: SEARCH_TOKEN}}
-      request: {{name: "{{{{ collection }}}}", q: "{{{{ query }}}}", k: "{{{{ k }}}}"}}
-      response: hits
-      rewrite:
-        kind: http
-        url: {server.root}/rewrite
-        version: a
-        request: {{q: "{{{{ query }}}}"}}
-        response: text
-      index:
-        url: {server.root}/index
-        request: {{name: "{{{{ collection }}}}", docs: "{{{{ passages }}}}"}}""",
+            rerank=scorer(server).config.model_dump_json(),
+            retrieve=json.dumps({"kind": "minmax", "top_k": 3, "routes": [{"kind": "bm25"}, route]}),
             more="measures: [ndcg_exp@3]",
             cache="own-cache",
         )

@@ -389,9 +389,7 @@ def test_a_reranker_scores_every_pair_once_in_the_form_that_is_asked_for(form, t
 
 
 def test_a_score_that_is_none_is_never_zero():
-    served = ServedPairs(reranker(NOWHERE).endpoint)
-    for missing in ({}, {"relevance_score": float("nan")}, {"relevance_score": None}):
+    served, good = ServedPairs(reranker(NOWHERE).endpoint), {"index": 0, "relevance_score": 1}
+    for bad in ({}, {"relevance_score": float("nan")}, {"relevance_score": None}):
         with pytest.raises((UnusableError, UntrustedJsonError), match="no finite number"):
-            read(
-                served, PAIRS[:2], {"results": [{"index": 0, "relevance_score": 1}, {"index": 1, **missing}]}
-            )
+            read(served, PAIRS[:2], {"results": [good, {"index": 1, **bad}]})
