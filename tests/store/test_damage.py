@@ -116,12 +116,8 @@ def test_tidying_removes_the_damaged_database_and_keeps_the_new_one(tmp_path):
     layout = CacheLayout(tmp_path)
     with layout.use():
         path = layout.vectors("f" * 64)
-        for _ in range(2):
-            if path.parent.exists():
-                for existing in path.parent.glob("*.sqlite"):
-                    damaged_header(existing)
-            with KeyValue(path) as store:
-                store.put(ITEMS)
+        damaged_header(filled(path))
+        filled(path)
     assert len(list(path.parent.glob("*.damaged"))) == 1
     assert tidy(layout) == 1
     assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}-values"]
