@@ -44,6 +44,7 @@ def header(length, text=b""):
         ("modules.json", b"[{"),
         ("1_Pooling/config.json", b"\0" * 100),
         ("sentence_bert_config.json", b"{'a': 1}"),
+        ("tokenizer.json", b"{}"),
         ("tokenizer.json", b'{"version": "1.0"'),
         (WEIGHTS, b""),
         (WEIGHTS, b"\xff" * 4096),

@@ -20,7 +20,7 @@ from harness.steps.search.rerank.llm import FOLDER, LlmRerankerConfig, LlmScorer
 from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
-from tests.judge.fake_server import Answer, FakeServer, completion, says
+from tests.judge.fake_server import Answer, FakeServer, completion, error, says
 from tests.judge.helpers import answer_of
 from tests.search.helpers import asking, tools_at
 
@@ -399,3 +399,21 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
 def test_what_does_not_fit_together_is_refused(options, message):
     with pytest.raises(ValidationError, match=message):
         config("http://localhost:1/v1", **options)
+
+
+def test_an_endpoint_that_fails_ends_the_run_and_the_next_one_goes_on(tmp_path):
+    broken = {"now": True}
+
+    def script(request, number):
+        return error(400, "no such thing") if broken["now"] and number else honest(request)
+
+    with FakeServer(script) as server:
+        asked = config(server.url, by="listwise", window=4, stride=2)
+        with pytest.raises(LlmError, match="queries have no usable reranking"):
+            ordered(tmp_path, asked)
+        broken["now"] = False
+        before = server.count
+        (found,), _ = ordered(tmp_path, asked)
+        # four windows over ten passages, of which the first one was answered
+        assert server.count - before == 3
+    assert found[0] == 9

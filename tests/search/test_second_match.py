@@ -102,3 +102,10 @@ def test_what_decides_a_score_is_in_the_fingerprint():
     found |= {LlmMatch(llm(url, prompt=name)).fingerprint for name in ("entities", "names_and_intent_zh")}
     assert len(found | {plain.fingerprint}) == 6
     assert plain.config.encoders == (EmbedConfig(**MODEL),)
+
+
+def test_a_prompt_that_shows_no_text_is_refused(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("user: 'Name them.'\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"no \{\{ query \}\}; a second match needs it"):
+        llm("http://127.0.0.1:1", prompt=str(path))

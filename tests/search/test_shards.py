@@ -16,6 +16,7 @@ from harness.running.tools import RunTools
 from harness.steps.search.retrieve import bm25, scan
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps.search.retrieve.lexical import Terms
 from harness.steps.search.step import Passages
 from harness.values.progress import Silent
 from harness.values.types import Query
@@ -98,3 +99,14 @@ def test_bm25_over_shards_has_the_statistics_of_the_whole(tools, chunks, asked, 
     with patch.object(bm25, "_SHARD", size):
         whole, apart = (retriever.run(passages, queries, own).rankings for own in tools(seed))
     assert whole == apart
+
+
+def test_terms_of_shards_are_numbered_as_those_of_one_index(tools):
+    _, apart = tools(1)
+    texts = ["pump oil", "valve", "", "oil leaks oil"]
+    with patch.object(bm25, "_SHARD", 2):
+        found = bm25._terms_of(texts, Bm25Config(), apart.spread)
+    whole = Terms(Bm25Config()).of_texts(texts)
+    assert list(found.vocabulary.items()) == list(whole.vocabulary.items())
+    assert found.terms.tolist() == whole.terms.tolist()
+    assert found.starts.tolist() == whole.starts.tolist()
