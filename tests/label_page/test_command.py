@@ -61,11 +61,6 @@ def test_from_no_label_at_all_to_a_top_that_is_judged(folder, capsys):
     assert f"0 labels added; {total} were there already" in printed(capsys, "label", "my.yaml", "--merge")
 
 
-def test_a_question_without_an_answer_is_not_asked(folder):
-    with open_service(PassageSource(config=Path("my.yaml")), Silent()) as service:
-        assert set(service.questions) == {"q1", "q2"}
-
-
 def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, capsys):
     source = PassageSource(pool=Path("pool.csv"), documents=("docs/*",))
     assert grade_all(source) == len(ITEMS)
@@ -91,7 +86,9 @@ def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, caps
     assert {(one.doc_id, one.start, one.end) for one in ITEMS} <= found
 
 
-def test_a_pool_file_and_a_configuration_go_together(folder):
+def test_a_pool_file_and_a_configuration_go_together_and_a_question_without_an_answer_is_not_asked(folder):
+    with open_service(PassageSource(config=Path("my.yaml")), Silent()) as service:
+        assert set(service.questions) == {"q1", "q2"}
     source = PassageSource(config=Path("my.yaml"), pool=Path("pool.csv"))
     assert source.state_path == Path("pool.labelling.sqlite")
     assert grade_all(source) == len(ITEMS)
@@ -122,13 +119,10 @@ def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labe
         ([], "Name what to label"),
         (["--pool", "pool.csv"], "needs the documents"),
         (["my.yaml", "--documents", "docs/*"], "leave --documents out"),
-        (["my.yaml", "--top", "0"], "cannot be 0"),
         (["my.yaml", "--port", "70000"], "not 70000"),
         (["my.yaml", "--merge"], "nothing has been labelled yet"),
         (["--pool", "pool.csv", "--documents", "docs/*", "--merge"], "--labels labels.csv"),
         (["--pool", "pool.csv", "--export", "x.csv"], "nothing has been labelled yet"),
-        (["my.yaml", "--guidelines", "none.md"], "none.md"),
-        (["--pool", "none.csv", "--documents", "docs/*"], "none.csv"),
     ],
 )
 def test_what_cannot_be_done_is_reported_with_the_remedy(folder, words, message, capsys):

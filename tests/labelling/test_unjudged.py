@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,26 +18,37 @@ WORKERS = "The plant employs 400 people.\x07 The plant in Lyon employed 300 befo
 TABLE = "Plant\tPeople\n" + "".join(f"Town {i}\t{i}00\n" for i in range(99)) + "Graz\t400\n"
 
 
-@pytest.fixture
-def corpus(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "docs").mkdir()
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A folder in which a benchmark was run."""
+    folder = tmp_path_factory.mktemp("ran")
+    (folder / "docs").mkdir()
     for name, text in {"plants.txt": PLANTS, "workers.txt": WORKERS, "table.tsv": TABLE}.items():
-        (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
-    (tmp_path / "queries.csv").write_text(
+        (folder / "docs" / name).write_text(text, encoding="utf-8")
+    (folder / "queries.csv").write_text(
         "query_id,text,split,answerable\nq1,Which plant was closed?,train,yes\n"
         "q2,How many people work in Graz?,validation,yes\nq3,Who closed the moon?,train,no\n"
     )
-    (tmp_path / "labels.csv").write_text(
+    (folder / "labels.csv").write_text(
         "query_id,document,quote,grade\nq1,plants,Lyon was closed in May.,4\n"
         "q2,workers,employs 400 people,1\n"
     )
-    (tmp_path / "my.yaml").write_text(
+    (folder / "my.yaml").write_text(
         "name: mine\ndocuments: docs/*\nqueries: queries.csv\nlabels: labels.csv\n"
         "retrieve: {kind: bm25, top_k: 10}\nmeasures: [ndcg_exp@10, judged@10]\n"
         "chunk:\n  - {kind: recursive_token, chunk_size: [60, 700], chunk_overlap: 0}\n  - {kind: rows}\n"
     )
-    assert exit_code("bench", "my.yaml") == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert exit_code("bench", "my.yaml") == 0
+    return folder
+
+
+@pytest.fixture
+def corpus(ran, tmp_path, monkeypatch):
+    """A copy of it."""
+    shutil.copytree(ran, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

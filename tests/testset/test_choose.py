@@ -57,18 +57,16 @@ def candidates(*rows):
     ]
 
 
-def test_a_choice_keeps_what_people_marked_and_spreads_over_documents():
+def test_a_choice_keeps_what_people_marked_spreads_over_documents_and_takes_leading_questions_last():
     rows = candidates(
         ("yes", "fact", "a"), ("no", "fact", "b"), ("", "fact", "a"), ("", "fact", "a"), ("", "fact", "b")
     )
     # q0 is kept and is of document a, so the one of b comes next
     assert balanced(rows, 2, set(), {}) == {"q0", "q4"}
     assert balanced(rows, 9, set(), {}) == {"q0", "q2", "q3", "q4"}
-
-
-def test_a_choice_takes_leading_questions_last_and_one_of_a_pair_of_twins():
     rows = candidates(("", "fact", "a"), ("", "fact", "a"), ("", "fact", "a"))
     assert balanced(rows, 2, {"q0"}, {}) == {"q1", "q2"}
+    # and one of a pair of twins
     assert balanced(rows, 3, {"q0"}, {"q1": {"q2"}, "q2": {"q1"}}) == {"q1", "q0"}
 
 

@@ -88,15 +88,9 @@ def test_a_folder_without_documents_is_an_error(folder, capsys):
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("The plant in Lyon was closed, and the people of the town were told of it in the paper.", "English"),
-        (
-            "Das Werk in Lyon wurde geschlossen, und die Leute in der Stadt haben davon nicht erfahren.",
-            "German",
-        ),
-        (
-            "L'usine de Lyon est fermée dans la région, et les gens du village ne sont pas au courant.",
-            "French",
-        ),
+        ("The plant in Lyon was closed, and the people of the town were told of it.", "English"),
+        ("Das Werk in Lyon wurde geschlossen, und die Leute haben davon nicht erfahren.", "German"),
+        ("L'usine de Lyon est fermée dans la région, et les gens ne sont pas au courant.", "French"),
         ("報告期間の売上高は増加しました。工場は大阪にあります。", "Japanese"),
         ("报告期内营业收入增加。", "Chinese"),
         ("보고 기간의 매출은 증가했다.", "Korean"),

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from harness.judge.agreement import krippendorff_alpha
+from harness.labels.label_page.opening import PassageSource, open_service
 from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow
 from harness.labels.testset.state import SetState
+from harness.values.progress import Silent
 from tests.command import table
 from tests.label_page.pools import by
 from tests.testset.helpers import run, testset
@@ -26,9 +28,6 @@ def two_raters():
 @pytest.fixture
 def graded(folder):
     """A test set whose passages Ada and Bob have graded on the labelling page."""
-    from harness.labels.label_page.opening import PassageSource, open_service
-    from harness.values.progress import Silent
-
     sentences = "\n\n".join(f"Plant number {n} employs {n + 200} people in town {n}." for n in range(120))
     Path("docs/plants.txt").write_text(sentences, encoding="utf-8")
     Path("mine.csv").write_text("text\nHow many people does plant number 7 employ?\n", encoding="utf-8")
@@ -78,22 +77,14 @@ def test_two_raters_keep_their_agreement_through_the_export(graded, capsys):
     assert "3, resolved by Cleo" in sheet
     assert sheet.count("| unjudged |") == 15
     assert sorted(row["grader"] for row in table("set/export/grades.csv")) == ["Ada"] * 100 + ["Bob"] * 100
-
-
-@pytest.mark.parametrize(
-    "made", ["people.csv", "merged.csv", "set/export/labels.csv", "set/export/grades.csv"]
-)
-def test_no_file_is_read_as_the_work_of_somebody_else(graded, made, capsys):
-    assert run(*LABEL, "--export", "people.csv") == 0
+    # no file is read as the work of somebody else
     assert run(*LABEL, "--merge", "--labels", "merged.csv") == 0
-    for name in ("Ada", "Bob"):
-        assert testset("grade", "--from", "people.csv", "--by", name) == 0
-    assert testset("export") == 0
     before = SET.rows(GradeRow)
     capsys.readouterr()
-    for step in ("grade", "review"):
-        assert testset(step, "--from", made, "--by", "NAME") == 1
-        assert f"{made} holds the work of Ada" in capsys.readouterr().err
+    for made in ("people.csv", "merged.csv", "set/export/labels.csv", "set/export/grades.csv"):
+        for step in ("grade", "review"):
+            assert testset(step, "--from", made, "--by", "NAME") == 1
+            assert f"{made} holds the work of Ada" in capsys.readouterr().err
     assert SET.rows(GradeRow) == before
 
 

@@ -78,11 +78,6 @@ def test_people_write_questions_about_passages_of_every_kind(folder, capsys):
     assert [one.query_id for one in SET.rows(Candidate)] == [one.query_id for one in written[1:]]
 
 
-def test_the_option_that_was_removed_says_what_to_use(folder, capsys):
-    assert testset("propose", "--offline") == 2
-    assert "--offline was removed: use --by-hand" in " ".join(capsys.readouterr().err.split())
-
-
 def test_long_documents_do_not_drown_short_ones():
     long, short = document("long", "A sentence of words. " * 4000), document("short", REPORT)
     first = excerpts([long, short], 7)[:12]
@@ -90,25 +85,14 @@ def test_long_documents_do_not_drown_short_ones():
     assert excerpts([long, short], 7) == excerpts([long, short], 7)
 
 
-@pytest.mark.parametrize(
-    ("quote", "found"),
-    [
-        ("A full charge takes 7 hours", "A full charge takes 7 hours"),
-        ("a FULL charge\ntakes 7 hours", "A full charge takes 7 hours"),
-        ("A full charge takes seven hours at a wall box", None),
-        ("Nothing of the kind stands here at all", None),
-    ],
-)
-def test_quotes_are_located_by_their_letters(quote, found):
+def test_quotes_are_located_by_their_letters():
     whole = Place(document("g", GUIDE), 0, len(GUIDE))
-    place, sure = locate(quote, whole)
-    if found:
-        assert sure
-        assert place.text == found
-    elif not sure:
-        assert place == whole
-    else:
-        assert place.text.startswith("A full charge takes 7 hours")
+    for quote in ("A full charge takes 7 hours", "a FULL charge\ntakes 7 hours"):
+        place, sure = locate(quote, whole)
+        assert (place.text, sure) == ("A full charge takes 7 hours", True)
+    place, sure = locate("A full charge takes seven hours at a wall box", whole)
+    assert place.text.startswith("A full charge takes 7 hours") if sure else place == whole
+    assert locate("Nothing of the kind stands here at all", whole) == (whole, False)
 
 
 def test_a_model_proposes_and_is_paid_once(folder, capsys):
@@ -123,6 +107,10 @@ def test_a_model_proposes_and_is_paid_once(folder, capsys):
         assert not SET.has(Question)
         assert testset("propose") == 0
         paid = server.count
+        # two places get excerpts of two documents
+        two = [shown for shown in map(passages_of, server.requests) if len(shown) == 2]
+        assert two
+        assert all(one not in other for one, other in two)
         assert testset("propose") == 1
         assert "--again" in capsys.readouterr().err
         assert testset("propose", "--again") == 0
@@ -139,16 +127,6 @@ def test_a_model_proposes_and_is_paid_once(folder, capsys):
             assert len(one.passage) < 200
 
 
-def test_two_places_get_excerpts_of_two_documents(folder):
-    with FakeServer(scripted) as server:
-        configure(model(server.url))
-        testset("propose")
-        shown = [passages_of(one) for one in server.requests]
-    two = [one for one in shown if len(one) == 2]
-    assert two
-    assert all(one[0] not in one[1] for one in two)
-
-
 def test_answers_that_cannot_be_used_bring_no_question(folder, capsys):
     bad = [
         "no json",
@@ -156,9 +134,10 @@ def test_answers_that_cannot_be_used_bring_no_question(folder, capsys):
         '{"question": "Q?", "quotes": "x"}',
         '{"question": "", "quotes": []}',
     ]
+    bad += [json.dumps({"question": "Q?", "quotes": ["made up entirely zz"]}), None]
 
     def script(request, number):
-        answer = bad[number % 5] if number % 5 < 4 else None
+        answer = bad[number % 6]
         return says(answer) if answer else scripted(request, number)
 
     with FakeServer(script) as server:
@@ -166,16 +145,9 @@ def test_answers_that_cannot_be_used_bring_no_question(folder, capsys):
         assert testset("propose") == 0
     output = capsys.readouterr().out
     assert "calls brought no question" in output
-    assert 0 < len(SET.rows(Question)) < 12
-
-
-def test_a_quote_not_in_the_text_is_reported(folder):
-    with FakeServer(
-        lambda r, n: says(json.dumps({"question": f"Q{n}?", "quotes": ["made up entirely zz"]}))
-    ) as s:
-        configure(model(s.url))
-        assert testset("propose") == 0
-    noted = [one for one in SET.rows(Question) if one.kind != "unanswerable"]
+    rows = SET.rows(Question)
+    assert 0 < len(rows) < 12
+    noted = [one for one in rows if one.text == "Q?" and one.kind != "unanswerable"]
     assert noted
     assert all("quotes are not in the text" in one.note for one in noted)
 
@@ -211,6 +183,9 @@ TRACE = {
 }
 
 
+CHAT = {"input": [{"role": "system", "content": "x"}, {"role": "user", "content": "How do I charge?"}]}
+
+
 @pytest.mark.parametrize(
     ("name", "content", "field", "texts"),
     [
@@ -218,19 +193,7 @@ TRACE = {
         ("l.jsonl", "\n".join(map(json.dumps, LOG)), "inputs.question", [2, 1]),
         ("l.json", json.dumps(LOG), "inputs.question", [2, 1]),
         ("t.jsonl", json.dumps(TRACE), "attributes.input.value", [1]),
-        (
-            "chat.jsonl",
-            json.dumps(
-                {
-                    "input": [
-                        {"role": "system", "content": "x"},
-                        {"role": "user", "content": "How do I charge?"},
-                    ]
-                }
-            ),
-            "input",
-            [1],
-        ),
+        ("chat.jsonl", json.dumps(CHAT), "input", [1]),
     ],
 )
 def test_lists_and_logs_are_read(tmp_path, name, content, field, texts):
