@@ -4,8 +4,6 @@ import json
 
 from harness.report import read_table
 from harness.running.bench.page import write_page
-from harness.values.progress import Silent
-from tests.bench.conftest import SENTENCES
 from tests.command import bench, table, told
 
 LEXICAL = "retrieve: {kind: bm25, top_k: 5}\n"
@@ -52,27 +50,6 @@ def test_labels_and_queries_next_to_documents_are_not_searched_and_documents_of_
     messages = [w for w in told(config)[2].warnings if "word for word" in w]
     assert messages == [w for w in messages if w.startswith("faq holds 4 of the 6 queries")]
     assert messages
-
-
-def test_a_word_for_word_copy_counts_as_the_evidence(write_config, corpus):
-    fact = SENTENCES["people"][0]
-    (corpus / "docs" / "summary.txt").write_text(f"{fact}\n\nNothing else is in here.", encoding="utf-8")
-    results, shown = {}, {}
-    for switch in ("true", "false"):
-        reporter = Silent()
-        path = write_config(more=f"anchor: {{duplicates: {switch}}}\nmeasures: [ndcg_exp@10, recall@10]")
-        results[switch], _ = bench(path, reporter)
-        shown[switch] = [text for text in reporter.notes if "word for word" in text]
-    (line,) = shown["true"]
-    assert line.startswith("1 label occurs word for word elsewhere too: 1 place counts as the same evidence")
-    assert shown["false"] == []
-    places = {
-        switch: {(row.document, row.grade) for row in result.judgments if row.query_id == "q1"}
-        for switch, result in results.items()
-    }
-    assert places["true"] == {("people", 4), ("summary", 4)}
-    assert places["false"] == {("people", 4)}
-    assert results["true"].record.counts["duplicates_credited"] == 1
 
 
 STEERING = "The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."

@@ -28,7 +28,7 @@ def honest(text):
 
 
 class Here:
-    """A client that asks ``judge(passages, prompt, sample)``, which needs no HTTP to be found out."""
+    """A client that asks ``judge(passages, prompt, sample)``, which needs no HTTP; None refuses."""
 
     def __init__(self, judge, listwise):
         self.judge, self.listwise = judge, listwise
@@ -36,6 +36,8 @@ class Here:
     async def ask(self, messages, response_format, sample, timeout):
         prompt = messages[1]["content"]
         grades = self.judge(passages_in(prompt), prompt, sample)
+        if grades is None:
+            return Reply("", "stop", "I will not", 100, 10, "req", "fake-1", 0.0)
         rows = [{"passage": n, "grade": g} for n, g in enumerate(grades, start=1)]
         said = json.dumps({"grades": rows} if self.listwise else {"grade": grades[0]})
         return Reply(said, "stop", "", 100, 10, "req", "fake-1", 0.0)
@@ -132,8 +134,7 @@ def test_a_judge_with_a_fault_is_found_out(judge, prompt, measured, problem, led
 
 
 def test_a_judge_that_refuses_does_not_pass(ledger):
-    with FakeServer(lambda request, number: says(None, refusal="no")) as server:
-        report = check_judge(config(server.url), ledger, reporter=Silent())
+    report = check(lambda *_: None, ledger)
     assert (report.summary.unscored_count, report.passages, report.summary.pairs) == (156, 48, 156)
     assert report.problems
 

@@ -54,14 +54,6 @@ def test_a_skipped_item_has_no_grade():
     assert settle([ItemRating("Bob", "0", Rating(skipped="cannot tell"), 1)], {}) == {}
 
 
-def test_raters_who_differ_have_no_grade_until_it_is_decided():
-    given = labels(Ada=[1, 2], Bob=[1, 4])
-    assert {item: one.grade for item, one in settle(given, {}).items()} == {"0": 1, "1": None}
-    decided = settle(given, {"1": Decision("1", "Eve", 3, "half of it")})
-    assert (decided["1"].grade, decided["1"].note) == (3, "half of it")
-    assert decided["1"].differs
-
-
 def test_a_decision_ends_with_the_difference():
     decisions = {"0": Decision("0", "Eve", 3, "")}
     assert settle(labels(Ada=[1], Bob=[4]), decisions)["0"].grade == 3

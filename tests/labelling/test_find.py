@@ -98,14 +98,6 @@ def test_the_rows_are_labels(tmp_path, monkeypatch, capsys):
     assert PLANTS[found.judgments[0].start :].startswith("=SUM of what we sold")
 
 
-def test_queries_and_labels_next_to_the_documents_are_not_evidence(tmp_path, monkeypatch, capsys):
-    write(tmp_path, monkeypatch, plants=PLANTS)
-    (tmp_path / "docs" / "queries.csv").write_text("query_id,text\nq1,Which plant in Lyon?\n")
-    found = printed(capsys, "find", "Lyon", "--in", "my.yaml")
-    assert "1. plants, " in found
-    assert "queries" not in found
-
-
 def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch, capsys):
     write(tmp_path, monkeypatch, plants=PLANTS, rivals="Our rivals closed a plant.")
     assert "plants," not in printed(capsys, "find", "plant", "--in", "my.yaml", "--document", "rivals.txt")
@@ -114,6 +106,7 @@ def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch
         load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()), "rival")
 
 
+@pytest.mark.slow
 def test_no_model_is_loaded(tmp_path, monkeypatch):
     write(tmp_path, monkeypatch, plants=PLANTS)
     code = (
