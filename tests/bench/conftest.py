@@ -111,6 +111,14 @@ def module_config(module_corpus, shared_cache):
     return writer(module_corpus, shared_cache)
 
 
+@pytest.fixture(scope="module")
+def no_workers():
+    """Documents are parsed in this process: `tests/corpus` has the processes, which take time to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.data.corpus.workers.Worker.run", lambda _, task: task(lambda page: None))
+        yield
+
+
 @pytest.fixture
 def lexical(write_config):
     """The same for short chunks that are found by their words alone."""

@@ -215,7 +215,7 @@ def test_an_auroc_from_few_queries_always_has_a_remark():
     assert remark(5, 5) == ""
 
 
-def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(lexical, corpus):
+def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(lexical, corpus, no_workers):
     (corpus / "docs" / "scan.pdf").write_bytes(pages_of(LINE, SCAN, SCAN, LINE))
     (corpus / "docs" / "odd.txt").write_text("A text with a private \ue000 symbol.")
     path = lexical()
@@ -244,7 +244,7 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(lexical, c
     assert any("are suspect" in text and "pages" not in text for text in reporter.notes)
 
 
-def test_repairs_of_the_parser_are_reported_in_the_terminal(lexical, corpus):
+def test_repairs_of_the_parser_are_reported_in_the_terminal(lexical, corpus, no_workers):
     sound = pages_of(LINE)
     (corpus / "docs" / "odd.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
     path = lexical()

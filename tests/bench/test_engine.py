@@ -97,10 +97,14 @@ def test_documents_are_cut_for_all_settings_in_one_pass_and_once(write_config, s
     assert tables(running.run_or_reuse(running.load_config(path), Silent(), again=True).folder) == elsewhere
 
 
-def test_a_worker_with_another_tokenizer_is_refused():
+def test_a_worker_with_another_tokenizer_or_other_files_of_a_model_is_refused():
     part = CutPart(RecursiveConfig(chunk_size=90), "embedded:all-MiniLM-L6-v2", "another", ())
     with pytest.raises(ModelError, match=r"another tokenizer of this model.*Give both the same files"):
         cut_part(part)
+    job = ModelJob(EmbedConfig(model="embedded:all-MiniLM-L6-v2"), "another model")
+    engines._built.clear()
+    with pytest.raises(ModelError, match=r"other files of this model.*Give both the same files"):
+        job(["a text"])
 
 
 def test_the_engine_does_not_decide_whether_results_are_up_to_date(write_config, capsys):
@@ -110,13 +114,6 @@ def test_the_engine_does_not_decide_whether_results_are_up_to_date(write_config,
     # Ray is not even looked for
     assert exit_code("bench", path, "--engine", "ray") == 0
     assert "Nothing has changed" in capsys.readouterr().out
-
-
-def test_a_worker_with_other_files_of_a_model_is_refused():
-    job = ModelJob(EmbedConfig(model="embedded:all-MiniLM-L6-v2"), "another model")
-    engines._built.clear()
-    with pytest.raises(ModelError, match=r"other files of this model.*Give both the same files"):
-        job(["a text"])
 
 
 def test_a_worker_that_does_not_see_a_document_ends_the_run(write_config, scattered, monkeypatch):

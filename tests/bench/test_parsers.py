@@ -51,12 +51,12 @@ def write_in(folder, cache, labels, more=BOTH, header="query_id,document,quote,e
 
 
 @pytest.fixture
-def write(tmp_path, shared_cache):
+def write(tmp_path, shared_cache, no_workers):
     return partial(write_in, tmp_path, shared_cache)
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory, shared_cache):
+def two(tmp_path_factory, shared_cache, no_workers):
     """The configuration of a run with two parsers, its results, and their folder."""
     path = write_in(tmp_path_factory.mktemp("two"), shared_cache, TWO_ROWS)
     return path, *bench(path)

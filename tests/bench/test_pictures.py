@@ -50,18 +50,14 @@ def folder(tmp_path, monkeypatch):
     return folder
 
 
-def test_pages_with_relevant_evidence_come_by_the_hardest_question(folder):
+@pytest.mark.slow
+def test_pages_with_relevant_evidence_come_by_the_hardest_question_within_the_size_limit(folder):
     found = page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, Told())
     assert [(one["document"], one["page"]) for one in found] == [("doc", 3), ("doc", 2)]
     assert [(start, end) for start, end, _ in found[0]["marks"]] == [(60, 90)]
     assert all(one["uri"].startswith("data:image/webp;base64,") for one in found)
-
-
-@pytest.mark.slow
-def test_pictures_stay_within_the_size_limit(folder):
-    both = page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, Told())
-    most = len(both[0]["uri"])
-    assert page_pictures(read_tables(folder), "ndcg_exp@10", most, Told()) == both[:1]
+    most = len(found[0]["uri"])
+    assert page_pictures(read_tables(folder), "ndcg_exp@10", most, Told()) == found[:1]
 
 
 def test_a_pdf_that_has_changed_or_gone_is_not_shown(folder):

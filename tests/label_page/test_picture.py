@@ -34,6 +34,7 @@ def test_a_page_without_a_size_is_refused(size):
         scale_of(size, WIDEST, HIGHEST)
 
 
+@pytest.mark.slow
 def test_a_page_is_drawn_once(monkeypatch):
     pytest.importorskip("pypdfium2")
     store = DocumentStore([document("a", "text")], None, {"a": PDF})
