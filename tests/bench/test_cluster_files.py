@@ -23,16 +23,10 @@ def read(name):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_version_in_it_is_the_locked_one(path):
-    versions = re.findall(r"\d+\.\d+\.\d+", path.read_text(encoding="utf-8"))
-    assert versions
-    assert set(versions) == {LOCKED}
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_its_command_and_its_options_exist(path):
-    (words,) = set(re.findall(r"`harness (\w+) /data/my.yaml (--\w+) ray`", path.read_text(encoding="utf-8")))
-    command, option = words
+def test_its_versions_are_the_locked_one_and_its_command_exists(path):
+    text = path.read_text(encoding="utf-8")
+    assert set(re.findall(r"\d+\.\d+\.\d+", text)) == {LOCKED}
+    ((command, option),) = set(re.findall(r"`harness (\w+) /data/my.yaml (--\w+) ray`", text))
     assert option in dict(commands(parser()))[command].format_help()
 
 

@@ -158,21 +158,11 @@ def test_a_fault_of_the_configuration_ends_the_run_with_advice(fault, advice, le
 UNWANTED = {
     "OpenAI, max_tokens": (
         {
-            "message": "Unsupported parameter: 'max_tokens' is not supported with this model. "
-            "Use 'max_completion_tokens' instead.",
-            "type": "invalid_request_error",
+            "message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
             "param": "max_tokens",
             "code": "unsupported_parameter",
         },
         ["Use 'max_completion_tokens' instead.", "Use endpoint.max_completion_tokens instead of"],
-    ),
-    "OpenAI, temperature": (
-        {
-            "message": "Unsupported value: 'temperature' does not support 0 with this model.",
-            "param": "temperature",
-            "code": "unsupported_value",
-        },
-        ["'temperature' does not support 0", "Change endpoint.temperature; null omits it."],
     ),
     "no field for the parameter": (
         {"message": "`seed` is not allowed", "code": 400},
