@@ -72,8 +72,8 @@ def test_without_an_answer_section_nothing_is_answered(write_config):
     assert not {path.name for path in folder.glob("*repl*")} | {path.name for path in folder.glob("answer_*")}
 
 
-def test_the_extractive_baseline_runs_offline_into_the_tables(answering):
-    _, folder, _ = told(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
+def test_the_extractive_baseline_runs_offline_into_the_tables_and_the_verdict(answering, capsys):
+    results, folder, _ = told(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
     replies = read_table(folder, "replies")
     assert sorted(set(replies.setting)) == ["top_n=1", "top_n=3"]
     assert len(replies) == 10
@@ -108,6 +108,19 @@ def test_the_extractive_baseline_runs_offline_into_the_tables(answering):
     for (setting, query_id), lost in losses.groupby(["setting", "query_id"]):
         value = scores[(scores.setting == setting) & (scores.query_id == query_id)]
         assert lost.loss.sum() == pytest.approx(1 - value[value.measure == "token_f1"].value.iloc[0])
+    # settings that differ only in their answers tie
+    reply = (
+        "Settings that differ only in `answer` have the same rankings, so they tie here: "
+        '"answerer extractive, top n 1" and "answerer extractive, top n 3". Choose between them by '
+    )
+    assert sum(reply in sentence for sentence in results.verdict["sentences"]) == 1
+    shown = printed(capsys, "show", folder)
+    # what bench has printed of the answers can be read again
+    for text in (reply, "Answers: means over 5 queries", "from 1 down to token_f1"):
+        assert text in shown
+    assert reply in printed(capsys, "compare", folder, "--measure", "ndcg_exp@3")
+    # without a measure they are compared by what differs
+    assert "token_f1: means over 4 queries" in printed(capsys, "compare", folder)
 
 
 def test_a_language_model_answers_and_is_paid_once(answering):
@@ -289,19 +302,3 @@ def test_how_a_panel_voted_is_in_the_record_and_said_at_the_end(answering):
     assert "dated: All members agree on 0% of the answers" in ends
     scores = read_table(folder, "answer_scores")
     assert set(scores.value.dropna()) == {1.0}
-
-
-def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(answering, capsys):
-    results, folder, _ = told(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
-    reply = (
-        "Settings that differ only in `answer` have the same rankings, so they tie here: "
-        '"answerer extractive, top n 1" and "answerer extractive, top n 3". Choose between them by '
-    )
-    assert sum(reply in sentence for sentence in results.verdict["sentences"]) == 1
-    shown = printed(capsys, "show", folder)
-    # what bench has printed of the answers can be read again
-    for text in (reply, "Answers: means over 5 queries", "from 1 down to token_f1"):
-        assert text in shown
-    assert reply in printed(capsys, "compare", folder, "--measure", "ndcg_exp@3")
-    # without a measure they are compared by what differs
-    assert "token_f1: means over 4 queries" in printed(capsys, "compare", folder)

@@ -77,24 +77,22 @@ def test_text_is_retrieved_to_the_same_depth_under_every_chunking(write_config):
         assert float(row["characters_ranked"]) == pytest.approx(sum(own) / len(own))
 
 
-def test_rankings_that_end_before_the_budget_are_warned_of(write_config):
-    path = retrieving(
-        write_config(chunk="{kind: recursive, chunk_size: [60, 250]}", more=MEASURES), "{top_k: 4}"
-    )
-    _, _, warned = run(path)
-    (message,) = [text for text in warned if "ndcg_text@600" in text]
+def test_rankings_that_end_before_the_budget_and_a_reranker_as_shallow_as_a_cutoff_are_warned_of(
+    write_config,
+):
+    def warned(rerank):
+        chunk = "{kind: recursive, chunk_size: [60, 250]}"
+        return run(retrieving(write_config(chunk=chunk, rerank=rerank, more=MEASURES), "{top_k: 4}"))[2]
+
+    said = warned("{kind: late_interaction, top_n: 3}")
+    (message,) = [text for text in said if "ndcg_text@600" in text]
     assert "chunk=60/0 (5 of 5 queries" in message
     assert "chunk=250/0" not in message
     assert "retrieve.top_chars to 600" in message
-
-
-def test_a_reranker_as_shallow_as_a_cutoff_is_warned_of(write_config):
-    shallow = write_config(rerank="{kind: late_interaction, top_n: 3}", more=MEASURES)
-    (message,) = [text for text in run(shallow)[2] if "rerank.top_n" in text]
+    (message,) = [text for text in said if "rerank.top_n" in text]
     assert "first 3 chunks" in message
     assert "above 3" in message
-    deep = write_config(rerank="{kind: late_interaction, top_n: 4}", more=MEASURES)
-    assert not [text for text in run(deep)[2] if "rerank.top_n" in text]
+    assert not [text for text in warned("{kind: late_interaction, top_n: 4}") if "rerank.top_n" in text]
 
 
 def test_of_text_budgets_the_largest_of_each_unit_counts():

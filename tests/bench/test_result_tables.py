@@ -89,32 +89,22 @@ def test_nested_routes_are_held_against_their_own_fusion():
     }
 
 
-def test_what_an_approximate_index_misses_in_a_route_is_reported(lexical):
+def test_routes_have_a_table_with_what_an_approximate_index_misses(lexical):
     model = 'model: "embedded:all-MiniLM-L6-v2", top_k: 5'
     # of many cells one is searched: what lies in the others is missed
     few = f"{{kind: faiss, index: ivf_flat, nlist: 8, nprobe: 1, {model}}}"
     nested = f"{{kind: rrf, routes: [{few}, {{kind: bm25}}]}}"
     path = lexical(retrieve=f"{{kind: rrf, routes: [{{kind: exact, {model}}}, {nested}]}}")
-    results, _ = bench(path)
+    results, folder = bench(path)
     shares = {row.stage: row.exact_share for row in results.of(RouteRow)}
     assert shares["retrieve.exact"] == 1.0
     assert 0 < shares["retrieve.rrf.faiss"] < 1
     assert shares["retrieve.rrf.bm25"] is shares["retrieve.rrf"] is None
-
-
-def test_a_run_with_a_fusion_writes_the_route_table(write_config):
-    routes = "routes: [{kind: bm25}, {kind: bm25, analyser: plain, stop_words: none}]"
-    chunk = "{kind: recursive, chunk_size: 90}"
-    path = write_config(chunk=chunk, rerank="null", retrieve=f"{{kind: minmax, {routes}}}")
-    _, folder = bench(path)
     rows = table(folder / "routes.csv")
-    assert [(row["setting"], row["stage"]) for row in rows] == [
-        ("base", "retrieve.bm25"),
-        ("base", "retrieve.bm25-2"),
-    ]
+    assert [row["stage"] for row in rows] == list(shares)
+    assert {row["setting"] for row in rows} == {"base"}
     assert all(0 < float(row["share"]) <= 1 for row in rows)
-    plain = write_config(chunk=chunk, rerank="null", retrieve="{kind: bm25}")
-    _, folder = bench(plain)
+    _, folder = bench(lexical())
     assert not (folder / "routes.csv").exists()
 
 

@@ -54,21 +54,44 @@ def graded(folder):
     return np.array(raters, dtype=float)
 
 
-def test_two_raters_keep_their_agreement_through_the_export(graded, capsys):
+def test_two_raters_keep_their_agreement_from_the_page_to_the_export_and_status_repeats_nothing(
+    graded, capsys
+):
+    def status():
+        capsys.readouterr()
+        assert testset("status") == 0
+        said, _, following = capsys.readouterr().out.partition("Next")
+        said = " ".join(said.replace("│", " ").split())
+        return said, [line.strip() for line in following.splitlines()[1:] if line.strip()]
+
     assert (graded[0] == graded[1]).mean() == 0.84
     alpha = krippendorff_alpha(graded)
     assert round(alpha, 2) == 0.63
-    assert run(*LABEL, "--export", "people.csv") == 0
+    said, following = status()
+    assert "on the labelling page: Ada 100 of 100, Bob 100 of 100; 200 grades of the page not read" in said
+    # nobody is asked to grade again what was graded on the page
+    read = "harness testset set grade --from set/people{0}.csv --by {1}".format
+    assert following[1].endswith("--export set/people.csv")
+    assert following[2:] == [read("", "Ada"), read("", "Bob")]
+    assert run(*LABEL, "--export", "set/people.csv") == 0
     output = capsys.readouterr().out
-    assert "grade --from people.csv --by Ada" in output
-    assert "grade --from people.csv --by Bob" in output
-    for name in ("Ada", "Bob"):
-        assert testset("grade", "--from", "people.csv", "--by", name) == 0
+    assert "grade --from set/people.csv --by Ada" in output
+    assert "grade --from set/people.csv --by Bob" in output
+    assert testset("grade", "--from", "set/people.csv", "--by", "Ada") == 0
     assert "100 rows of other raters left out" in capsys.readouterr().out
-    assert {row.grader: row.grade for row in SET.rows(GradeRow)}.keys() == {"Ada", "Bob"}
+    said, following = status()
+    assert "100 grades of the page not read yet" in said
+    assert following[2] == read("-2", "Bob")
+    assert testset("grade", "--from", "set/people.csv", "--by", "Bob") == 0
+    assert {row.grader for row in SET.rows(GradeRow)} == {"Ada", "Bob"}
     disputed = SET.rows(DisagreementRow)
     assert len(disputed) == 16
     assert [(row.resolved, row.resolved_by) for row in disputed if row.resolved] == [(3, "Cleo")]
+    _, following = status()
+    # what the two differ on is to be resolved, not to be graded
+    assert "# write 15 grades into the column resolved" in following[0]
+    assert following[1] == "harness testset set export"
+    assert not any("review" in one or "--sheet" in one or "label" in one for one in following)
     assert testset("export") == 0
     sheet = Path("set/export/datasheet.md").read_text(encoding="utf-8")
     assert "Ada and Bob: 100 passages, the same grade for 84%" in sheet
@@ -77,41 +100,13 @@ def test_two_raters_keep_their_agreement_through_the_export(graded, capsys):
     assert "3, resolved by Cleo" in sheet
     assert sheet.count("| unjudged |") == 15
     assert sorted(row["grader"] for row in table("set/export/grades.csv")) == ["Ada"] * 100 + ["Bob"] * 100
+    assert status()[1][-1] == "harness bench set/export/bench.yaml"
     # no file is read as the work of somebody else
     assert run(*LABEL, "--merge", "--labels", "merged.csv") == 0
     before = SET.rows(GradeRow)
     capsys.readouterr()
-    for made in ("people.csv", "merged.csv", "set/export/labels.csv", "set/export/grades.csv"):
+    for made in ("set/people.csv", "merged.csv", "set/export/labels.csv", "set/export/grades.csv"):
         for step in ("grade", "review"):
             assert testset(step, "--from", made, "--by", "NAME") == 1
             assert f"{made} holds the work of Ada" in capsys.readouterr().err
     assert SET.rows(GradeRow) == before
-
-
-def test_status_goes_from_the_page_to_the_benchmark_and_repeats_nothing(graded, capsys):
-    def status():
-        capsys.readouterr()
-        assert testset("status") == 0
-        said, _, following = capsys.readouterr().out.partition("Next")
-        said = " ".join(said.replace("│", " ").split())
-        return said, [line.strip() for line in following.splitlines()[1:] if line.strip()]
-
-    said, following = status()
-    assert "on the labelling page: Ada 100 of 100, Bob 100 of 100; 200 grades of the page not read" in said
-    # nobody is asked to grade again what was graded on the page
-    read = "harness testset set grade --from set/people{0}.csv --by {1}".format
-    assert following[1].endswith("--export set/people.csv")
-    assert following[2:] == [read("", "Ada"), read("", "Bob")]
-    assert run(*LABEL, "--export", "set/people.csv") == 0
-    assert testset("grade", "--from", "set/people.csv", "--by", "Ada") == 0
-    said, following = status()
-    assert "100 grades of the page not read yet" in said
-    assert following[2] == read("-2", "Bob")
-    assert testset("grade", "--from", "set/people.csv", "--by", "Bob") == 0
-    _, following = status()
-    # what the two differ on is to be resolved, not to be graded
-    assert "# write 15 grades into the column resolved" in following[0]
-    assert following[1] == "harness testset set export"
-    assert not any("review" in one or "--sheet" in one or "label" in one for one in following)
-    assert testset("export") == 0
-    assert status()[1][-1] == "harness bench set/export/bench.yaml"
