@@ -1,7 +1,6 @@
 """How deep rankings go: text budgets that are filled, rerankers that keep what they do not score."""
 
 import itertools
-import re
 
 import pytest
 
@@ -9,6 +8,8 @@ from harness.running.evaluate.warnings import text_budgets
 from harness.values.progress import Silent
 from tests.command import bench, table
 
+DENSE = '{kind: %s, model: "embedded:all-MiniLM-L6-v2"}'
+TWO = "{kind: recursive, chunk_size: [60, 250]}"
 MEASURES = "measures: [ndcg_exp@3, ndcg_text@600, recall@3]"
 
 
@@ -16,13 +17,6 @@ def run(path):
     reporter = Silent()
     results, folder = bench(path, reporter)
     return results, folder, reporter.warnings
-
-
-def retrieving(path, retrieve):
-    text = path.read_text(encoding="utf-8")
-    own = retrieve.replace("{", "{model: 'embedded:all-MiniLM-L6-v2', ", 1)
-    path.write_text(re.sub("^retrieve: .*$", f"retrieve: {own}", text, flags=re.M))
-    return path
 
 
 def test_what_the_reranker_does_not_score_follows_in_the_retriever_s_order(write_config):
@@ -57,10 +51,8 @@ def test_what_the_reranker_does_not_score_follows_in_the_retriever_s_order(write
 
 
 def test_text_is_retrieved_to_the_same_depth_under_every_chunking(write_config):
-    path = retrieving(
-        write_config(chunk="{kind: recursive, chunk_size: [60, 250]}", more=MEASURES), "{top_chars: 600}"
-    )
-    results, folder, warned = run(path)
+    retrieve = DENSE % "exact, top_chars: 600"
+    results, folder, warned = run(write_config(chunk=TWO, retrieve=retrieve, more=MEASURES))
     text = {row.chunk_id: row.text for row in results.ranked}
     ranks = {}
     for (setting, stage), rankings in results.runs.items():
@@ -81,8 +73,8 @@ def test_rankings_that_end_before_the_budget_and_a_reranker_as_shallow_as_a_cuto
     write_config,
 ):
     def warned(rerank):
-        chunk = "{kind: recursive, chunk_size: [60, 250]}"
-        return run(retrieving(write_config(chunk=chunk, rerank=rerank, more=MEASURES), "{top_k: 4}"))[2]
+        retrieve = DENSE % "exact, top_k: 4"
+        return run(write_config(chunk=TWO, retrieve=retrieve, rerank=rerank, more=MEASURES))[2]
 
     said = warned("{kind: late_interaction, top_n: 3}")
     (message,) = [text for text in said if "ndcg_text@600" in text]
