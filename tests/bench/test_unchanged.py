@@ -180,14 +180,6 @@ def test_what_changes_while_it_runs_is_run_again(words, corpus, monkeypatch, cap
     assert len(count) == 2
 
 
-def test_a_document_that_was_skipped_is_tried_again(words, corpus, runs, capsys):
-    (corpus / "docs" / "broken.txt").write_bytes(b"caf\xe9")
-    words.write_text(words.read_text() + "on_bad_document: skip\n")
-    for _ in range(2):
-        assert bench(words, "--quiet") == 0
-    assert len(runs) == 2
-
-
 RECORD = RunRecord(
     config={},
     hashes={},

@@ -93,26 +93,18 @@ def test_a_mark_in_a_passage_is_one_evidence_with_it_and_its_answer(service, gra
     assert rows["plain", GRAZ.text]["evidence"] == ""
 
 
-def test_of_two_marks_in_a_passage_neither_is_the_answer(service, grade, mark):
+def test_no_mark_is_the_answer_where_there_are_two_its_words_are_twice_or_the_text_is_irrelevant(
+    service, grade, mark
+):
     grade(LYON, 4)
-    mark("plain", "in Lyon", 3, "a")
-    mark("plain", "300 people", 3, "b")
-    assert rows_of(service)["plain", LYON.text]["answer"] == ""
-
-
-def test_a_mark_of_words_that_are_twice_is_no_answer(service, grade, mark):
-    grade(LYON, 4)
-    mark("plain", "May", 4)
     mark("plain", "in", 4, "short")
     assert LYON.text.count("in") > 1
     assert rows_of(service)["plain", LYON.text]["answer"] == ""
-
-
-def test_irrelevant_text_is_no_evidence(service, grade, mark):
+    mark("plain", "300 people", 3, "b")
+    assert rows_of(service)["plain", LYON.text]["answer"] == ""
     grade(LYON, 0)
-    mark("plain", "in Lyon was closed", 3)
-    rows = rows_of(service)
-    assert rows["plain", LYON.text]["evidence"] == rows["plain", LYON.text]["answer"] == ""
+    row = rows_of(service)["plain", LYON.text]
+    assert row["evidence"] == row["answer"] == ""
 
 
 def test_one_name_joins_what_is_apart_and_marks_of_two_raters_that_overlap(service, mark):
