@@ -109,7 +109,6 @@ CHANGES = {
     "a question": append("queries.csv", "q6,What holds vehicles?,train,no\n"),
     "the configuration": append("bench.yaml", "bootstrap: {resamples: 200}\n"),
     "a damaged table": lambda corpus: flip_a_bit(corpus / "results/tiny/rankings.csv"),
-    "a table that is gone": lambda corpus: (corpus / "results/tiny/summary.csv").unlink(),
     "a damaged note in the cache": damage_the_cache,
     "a document's name": rename_document,
     "a file that a key names": append("words.txt", "harbour, quay\n"),
