@@ -72,11 +72,11 @@ def test_every_way_to_print_cleans(show, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("show", PRINTED.values(), ids=PRINTED)
-@pytest.mark.parametrize("columns", ["20", "33", "80"])
-def test_no_line_is_a_command_to_a_runner_wherever_it_is_wrapped(show, columns, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", columns)
-    for filler in range(0, 40, 3):
-        show("x" * filler + " a\n::error title=a::b\n  ::stop-commands::c ##[error]d")
+def test_no_line_is_a_command_to_a_runner_wherever_it_is_wrapped(show, monkeypatch, capsys):
+    for columns in ("20", "33", "80"):
+        monkeypatch.setenv("COLUMNS", columns)
+        for filler in range(0, 40, 3):
+            show("x" * filler + " a\n::error title=a::b\n  ::stop-commands::c ##[error]d")
     out, err = capsys.readouterr()
     lines = (out + err).splitlines()
     assert len(lines) > 10
