@@ -25,6 +25,14 @@ hypothesis.settings.register_profile("any machine", deadline=None, max_examples=
 hypothesis.settings.load_profile("any machine")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def untranslated():
+    """Keep argparse from looking on the disk for translations of its words at every option; there are none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("argparse._", str)
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_corpora():
     """The folder of public collections that is not part of the repository; tests skip where it is absent."""
