@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 from contextlib import ExitStack
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import hypothesis
@@ -26,10 +28,12 @@ hypothesis.settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def untranslated():
-    """Keep argparse from looking on the disk for translations of its words at every option; there are none."""
+def looked_up_once():
+    """Keep argparse from looking for translations at every option; read what is installed once a session."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("argparse._", str)
+        patch.setattr("importlib.metadata.version", cache(version))
+        patch.setattr("harness.values.kinds.version", cache(version))
         yield
 
 
