@@ -69,6 +69,14 @@ def table(path):
         return list(csv.DictReader(file))
 
 
+def save_table(path, rows):
+    """Write rows, by column, as a person's CSV file."""
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
 def write_table(path, columns, rows):
     """Write some columns of a table of results; the others say as little as they may."""
     declared = TABLES[path.stem].columns if path.stem in TABLES else ()

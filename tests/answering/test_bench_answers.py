@@ -1,6 +1,5 @@
 """Settings that answer, end to end: offline, and over HTTP through the ledger, with its faults."""
 
-import csv
 import json
 import re
 
@@ -12,7 +11,7 @@ from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
-from tests.command import exit_code, printed, table, told
+from tests.command import exit_code, printed, save_table, table, told
 from tests.judge.fake_server import FakeServer, says
 
 GOLDEN = {
@@ -28,10 +27,7 @@ PASSAGE = re.compile(r"<passage (\d+) (\w+)>\n(.*?)\n</passage \1 \2>", re.DOTAL
 def answering(write_config, corpus):
     """Write a configuration whose settings answer; the queries have golden answers."""
     rows = table(corpus / "queries.csv")
-    with (corpus / "queries.csv").open("w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, [*rows[0], "answer"])
-        out.writeheader()
-        out.writerows({**row, "answer": GOLDEN.get(row["query_id"], "")} for row in rows)
+    save_table(corpus / "queries.csv", [{**row, "answer": GOLDEN.get(row["query_id"], "")} for row in rows])
 
     def write(answer, more="answer_measures: [exact_match, token_f1]\n", **stages):
         stages.setdefault("chunk", "{kind: recursive, chunk_size: 190}")

@@ -20,6 +20,7 @@ from tests.judge.fake_server import FakeServer, error, grade, says
 
 from .conftest import DENSE, QUERIES
 
+PASSAGES = "{unit: passage, depth: 3, passage_chars: 100}"
 KEY = "sk-do-not-show-me-4711"
 WORDS = {
     "How many people work": "39,717 people worked",
@@ -40,16 +41,16 @@ def judged(lexical, monkeypatch):
     """Write a configuration whose judge is served at an address; each test has a ledger of its own."""
     monkeypatch.setenv("FAKE_KEY", KEY)
 
-    def write(url, more="", cache="own", pool="{unit: passage, depth: 3, passage_chars: 100}", **stages):
+    def write(url, cache="own", pool=PASSAGES, measures="[ndcg_exp@3, judged@3]", **stages):
         relevance = (
             "relevance:\n"
             "  judge: llm\n"
             f"  endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}\n"
             f"  pool: {pool}\n"
             "  prices: {fake-1: {input: 10.0, output: 100.0}}\n"
-            "measures: [ndcg_exp@3, judged@3]\n"
+            f"measures: {measures}\n"
         )
-        return lexical(more=relevance + more, cache=cache, **{"retrieve": DENSE % "exact", **stages})
+        return lexical(more=relevance, cache=cache, **{"retrieve": DENSE % "exact", **stages})
 
     return write
 

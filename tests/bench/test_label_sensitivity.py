@@ -1,6 +1,5 @@
 """label_sensitivity.csv: the means with the labels drawn longer and shorter, and what compare makes of it."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from harness.comparison.factors import LabelSensitivity, label_parts, sensitivity_of
 from harness.report import LabelSensitivityRow, read_any
 from harness.report.scoring_inputs import read_graded_spans
-from tests.command import bench, table
+from tests.command import bench, save_table, table
 from tests.compare.build import compare_pair
 
 FILE = "label_sensitivity.csv"
@@ -66,11 +65,9 @@ def test_results_are_read_by_the_names_that_compare_gives_them(ran):
 def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(lexical, corpus):
     rows = table(corpus / "labels.csv")
     words = {row["query_id"]: row["quote"].split()[2] for row in rows[:-1]}
-    with (corpus / "labels.csv").open("w", newline="") as file:
-        out = csv.DictWriter(file, [*rows[0], "answer"])
-        out.writeheader()
-        out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows[:-1])
-        out.writerow({**rows[-1], "answer": ""})
+    answers = [*(row["quote"].split()[2] for row in rows[:-1]), ""]
+    labels = [{**row, "answer": answer} for row, answer in zip(rows, answers, strict=True)]
+    save_table(corpus / "labels.csv", labels)
     _, folder = bench(lexical(more="measures: [ndcg_evidence@300]"))
     written = table(folder / "judgments.csv")
     assert [row["answer"] != "" for row in written] == [True] * (len(rows) - 1) + [False]

@@ -3,9 +3,7 @@
 from contextlib import contextmanager
 
 from harness.values.progress import Silent
-from tests.bench.test_judged_bench import careful
 from tests.command import bench
-from tests.judge.fake_server import FakeServer
 
 
 class Watching(Silent):
@@ -46,13 +44,3 @@ def test_where_people_judge_a_setting_has_its_scores_after_every_step(write_conf
     for setting, cells in reporter.puts[2:4]:
         assert set(cells) == {"chunks", "seconds", "retrieve", "rerank"} <= set(reporter.columns)
         assert cells["rerank"] == means[setting, "rerank"]
-
-
-def test_where_a_judge_grades_scores_come_after_all_searches(write_config):
-    with FakeServer(careful) as server:
-        endpoint = f"{{model: fake, base_url: '{server.url}', api_key_env: null}}"
-        relevance = f"relevance: {{judge: llm, endpoint: {endpoint}, pool: {{depth: 3}}}}"
-        reporter, means = run(write_config(more=relevance, cache="own"))
-    assert [set(cells) for _, cells in reporter.puts[:4]] == [{"chunks", "seconds"}] * 4
-    later = {(row, stage): value for row, cells in reporter.puts[4:] for stage, value in cells.items()}
-    assert later == means

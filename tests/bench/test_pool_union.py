@@ -8,34 +8,24 @@ import pytest
 
 from harness.report import read_result
 from harness.running.bench.pool_union import unite, united
-from tests.bench.test_judged_bench import careful
+from tests.bench.test_judged_bench import careful, judged
 from tests.command import bench as run_bench
 from tests.command import printed, refused, table
 from tests.judge.fake_server import FakeServer, grade
 
+__all__ = ["judged"]
 MEASURES = "[ndcg_exp@3, ndcg_text@300, judged@3]"
 
 
 @pytest.fixture
-def bench(lexical, corpus, monkeypatch):
+def bench(judged, corpus):
     """Run a benchmark whose judge is served at an address, and keep its results under a name."""
-    monkeypatch.setenv("FAKE_KEY", "secret")
 
     def run(name, url, chunk_size, cache="own"):
-        relevance = (
-            "relevance:\n"
-            "  judge: llm\n"
-            f"  endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}\n"
-            "  pool: {unit: passage, depth: 3, passage_chars: 100}\n"
-            f"measures: {MEASURES}\n"
-        )
         chunk = f"{{kind: recursive, chunk_size: {chunk_size}}}"
-        path = lexical(chunk=chunk, more=relevance, cache=cache)
+        path = judged(url, chunk=chunk, cache=cache, measures=MEASURES, retrieve="{kind: bm25}")
         _, folder = run_bench(path)
-        kept = corpus / "kept" / name
-        shutil.copytree(folder, kept)
-        shutil.rmtree(folder)
-        return kept
+        return shutil.move(folder, corpus / "kept" / name)
 
     return run
 
@@ -80,7 +70,7 @@ def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(b
     assert "graded by different judges (model differ)" in refused(capsys, "gate", large, "--baseline", small)
 
 
-def judged(folder):
+def scored_on(folder):
     return [row for row in table(folder / "judgments.csv") if row["scored_on"] == "yes"]
 
 
@@ -90,8 +80,8 @@ def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, caps
         server.script = lambda request, number: grade(3)
         new = bench("new", server.url, 180, cache="second")
     out = printed(capsys, "gate", new, "--baseline", old, "--max-drop", "1")
-    shared = {(r["query_id"], r["document"], r["start"]) for r in judged(old)} & {
-        (r["query_id"], r["document"], r["start"]) for r in judged(new)
+    shared = {(r["query_id"], r["document"], r["start"]) for r in scored_on(old)} & {
+        (r["query_id"], r["document"], r["start"]) for r in scored_on(new)
     }
     assert shared
     assert f"{len(shared)} spans of new had a different grade in old" in out

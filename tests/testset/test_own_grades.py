@@ -1,6 +1,6 @@
 """A grade belongs to the one who gave it: from the labelling page to grades.csv and the datasheet."""
 
-import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 
 from harness.judge.agreement import krippendorff_alpha
 from harness.labels.label_page.opening import PassageSource, open_service
-from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow
+from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow, to_csv
 from harness.labels.testset.state import SetState
 from harness.values.progress import Silent
 from tests.command import table
@@ -36,12 +36,9 @@ def graded(folder):
     testset("gather")
     pool = SET.rows(PoolRow)
     text = Path("docs/plants.txt").read_text(encoding="utf-8")
-    query, question = pool[0].query_id, pool[0].question
     spans = [(at, at + len(one)) for one in sentences.split("\n\n")[:100] for at in [text.index(one)]]
-    with SET.path(PoolRow).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["query_id", "question", "doc_id", "start", "end", "page", "text"])
-        writer.writerows([query, question, "plants", a, b, "", text[a:b]] for a, b in spans)
+    pool = [replace(pool[0], doc_id="plants", start=a, end=b, page=None, text=text[a:b]) for a, b in spans]
+    SET.path(PoolRow).write_text(to_csv(PoolRow, pool), encoding="utf-8")
     raters = two_raters()
     source = PassageSource(pool=SET.path(PoolRow), documents=("docs/*",))
     with open_service(source, Silent()) as service:

@@ -1,6 +1,5 @@
 """From documents to a benchmark that runs: every step, done by a model or by people, anew, and undone."""
 
-import csv
 import hashlib
 import os
 import signal
@@ -24,7 +23,7 @@ from harness.labels.testset.rows import (
     to_csv,
 )
 from harness.labels.testset.state import SetState
-from tests.command import table
+from tests.command import save_table, table
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import configure, model, prompt_of, run, scripted, testset, written_by_hand
 
@@ -45,10 +44,7 @@ def gathered(folder):
 def filled(sheet, grade):
     """Fill a sheet by ``grade(row)``; an empty grade leaves the row open."""
     rows = table(sheet)
-    with Path(sheet).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows({**row, "grade": grade(row)} for row in rows)
+    save_table(sheet, [{**row, "grade": grade(row)} for row in rows])
     return rows
 
 
@@ -345,16 +341,6 @@ def test_agreement_is_over_what_both_have_graded():
     assert one.kappa_quadratic == pytest.approx(1 - 1 / 17)
 
 
-def changed(edit):
-    """Change the exported labels as a person would, by ``edit(rows)``."""
-    path = Path("set/export/labels.csv")
-    rows = edit(exported("labels"))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def test_what_was_added_to_exported_labels_stays(gathered, capsys):
     graded("Ann", by_words)
     testset("export")
@@ -362,7 +348,8 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
     added = {**before[0], "start": "0", "end": "7", "quote": "", "grade": "1", "judge": "Zoe", "note": "mine"}
     gone = {**added, "query_id": "q999"}
     # one row added, one regraded, one taken out, one of a question that is none
-    changed(lambda rows: [{**rows[0], "note": "", "grade": "2"}, *rows[2:], added, gone])
+    edited = [{**before[0], "note": "", "grade": "2"}, *before[2:], added, gone]
+    save_table("set/export/labels.csv", edited)
     capsys.readouterr()
     assert testset("export") == 0
     output = " ".join(capsys.readouterr().out.split())
