@@ -7,7 +7,7 @@ import pytest
 from harness.running.answering.external import MeasureScores, compare_with_people
 from harness.values.types import ANSWER, QueryScore
 from tests.command import exit_code as run
-from tests.command import table
+from tests.command import printed, table
 from tests.judge.fake_server import Answer, FakeServer, error, says
 
 ROWS = [
@@ -45,8 +45,7 @@ def values(path):
 
 
 def test_without_a_model(answers, capsys):
-    assert run("score-answers", str(answers), "--output", "scores.csv", "--quiet") == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "score-answers", str(answers), "--output", "scores.csv", "--quiet")
     assert "3 queries, 2 answered" in out
     found = values(answers.parent / "scores.csv")
     assert found["q1", "exact_match"]["value"] == "1.0"
@@ -222,8 +221,7 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     values = [f"q{n + 1},exact_match,{1 if n % 2 == 0 else 0.5}" for n in range(20)]
     (tmp_path / "h.csv").write_text("\n".join(["query_id,measure,value", *values]) + "\n")
     words = ("--measures", "exact_match", "--human", "h.csv", "--quiet")
-    assert run("score-answers", "a.jsonl", *words) == 0
-    out = " ".join(capsys.readouterr().out.split())
+    out = printed(capsys, "score-answers", "a.jsonl", *words)
     assert "Agreement with people" in out
     # corrected: 0.5 of all, and 0.25 more
     assert "exact_match 20 -0.250 1.000 0.750" in out

@@ -1,12 +1,13 @@
-"""Documents, commands and a model for the tests of this room; needs no pytest: it also runs in a child."""
+"""Documents, commands and a model for the tests of this room."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
 
-from harness.cli import main
 from harness.labels.testset.rows import Question, to_csv
 from harness.labels.testset.state import SetState
+from tests.command import exit_code as run
+from tests.command import printed, refused
 
 REPORT = """# Acme Motors annual report 2023
 
@@ -50,20 +51,21 @@ The battery is covered for eight years. Ask a dealer in Lyon or Turin for the fo
 DOCUMENTS = {"report.md": REPORT, "regions.csv": TABLE, "guide.md": GUIDE}
 
 
-def run(*words):
-    """Run a command; returns its exit code."""
-    try:
-        main([str(word) for word in words])
-    except SystemExit as ended:
-        return ended.code
-    raise AssertionError("a command ends by leaving")
-
-
 def testset(*words):
     return run("testset", "set", *words)
 
 
 testset.__test__ = False
+
+
+def step_printed(capsys, *words):
+    """The output of a step that succeeds, on one line."""
+    return printed(capsys, "testset", "set", *words)
+
+
+def step_refused(capsys, *words):
+    """The message of a step that fails, on one line."""
+    return refused(capsys, "testset", "set", *words)
 
 
 def written_by_hand():

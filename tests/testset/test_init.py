@@ -12,6 +12,7 @@ import pytest
 from harness.labels.scaffold.config_text import language_of
 from harness.labels.testset.config import load_testset
 from harness.running.config.load import load_config
+from tests.command import refused
 from tests.testset.helpers import run
 
 ROOT = Path(__file__).parents[2]
@@ -21,8 +22,7 @@ CHINESE = "# 蓝川公司年报\n\n## 业绩\n\n营业收入为96亿元。公司
 def test_nothing_is_overwritten(folder, capsys):
     Path("bench").mkdir()
     Path("bench/queries.csv").write_text("query_id,text\nmine,What?\n")
-    assert run("init", "docs", "--out", "bench") == 1
-    assert "queries.csv exists already" in capsys.readouterr().err
+    assert "queries.csv exists already" in refused(capsys, "init", "docs", "--out", "bench")
     assert Path("bench/queries.csv").read_text().endswith("mine,What?\n")
     assert not Path("bench/bench.yaml").exists()
 
@@ -79,10 +79,8 @@ def test_what_cannot_be_read_is_reported(folder, capsys):
 def test_a_folder_without_documents_is_an_error(folder, capsys):
     Path("empty").mkdir()
     Path("empty/photo.jpg").write_bytes(b"x")
-    assert run("init", "empty") == 1
-    assert "no document that can be read (it holds 1 .jpg)" in capsys.readouterr().err
-    assert run("init", "nowhere") == 1
-    assert "is not a folder" in capsys.readouterr().err
+    assert "no document that can be read (it holds 1 .jpg)" in refused(capsys, "init", "empty")
+    assert "is not a folder" in refused(capsys, "init", "nowhere")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from harness.labels.label_page.opening import PassageSource, open_service
 from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow, to_csv
 from harness.labels.testset.state import SetState
 from harness.values.progress import Silent
-from tests.command import table
+from tests.command import printed, table
 from tests.label_page.pools import by
-from tests.testset.helpers import run, testset
+from tests.testset.helpers import run, step_printed, step_refused, testset
 
 LABEL = ("label", "--pool", "set/pool.csv", "--documents", "docs/*")
 SET = SetState(Path("set"))
@@ -70,12 +70,12 @@ def test_two_raters_keep_their_agreement_from_the_page_to_the_export_and_status_
     read = "harness testset set grade --from set/people{0}.csv --by {1}".format
     assert following[1].endswith("--export set/people.csv")
     assert following[2:] == [read("", "Ada"), read("", "Bob")]
-    assert run(*LABEL, "--export", "set/people.csv") == 0
-    output = capsys.readouterr().out
+    output = printed(capsys, *LABEL, "--export", "set/people.csv")
     assert "grade --from set/people.csv --by Ada" in output
     assert "grade --from set/people.csv --by Bob" in output
-    assert testset("grade", "--from", "set/people.csv", "--by", "Ada") == 0
-    assert "100 rows of other raters left out" in capsys.readouterr().out
+    assert "100 rows of other raters left out" in step_printed(
+        capsys, "grade", "--from", "set/people.csv", "--by", "Ada"
+    )
     said, following = status()
     assert "100 grades of the page not read yet" in said
     assert following[2] == read("-2", "Bob")
@@ -104,6 +104,7 @@ def test_two_raters_keep_their_agreement_from_the_page_to_the_export_and_status_
     capsys.readouterr()
     for made in ("set/people.csv", "merged.csv", "set/export/labels.csv", "set/export/grades.csv"):
         for step in ("grade", "review"):
-            assert testset(step, "--from", made, "--by", "NAME") == 1
-            assert f"{made} holds the work of Ada" in capsys.readouterr().err
+            assert f"{made} holds the work of Ada" in step_refused(
+                capsys, step, "--from", made, "--by", "NAME"
+            )
     assert SET.rows(GradeRow) == before

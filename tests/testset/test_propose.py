@@ -26,6 +26,8 @@ from tests.testset.helpers import (
     model,
     passages_of,
     scripted,
+    step_printed,
+    step_refused,
     testset,
     written_by_hand,
 )
@@ -55,8 +57,7 @@ def test_the_usual_150_are_in_the_shares_of_the_table():
 
 
 def test_people_write_questions_about_passages_of_every_kind(folder, capsys):
-    assert testset("propose", "--by-hand") == 0
-    assert "into the column text" in capsys.readouterr().out
+    assert "into the column text" in step_printed(capsys, "propose", "--by-hand")
     rows = SET.rows(Question)
     assert {one.kind for one in rows} == set(KINDS)
     assert {one.text for one in rows} == {""}
@@ -65,10 +66,8 @@ def test_people_write_questions_about_passages_of_every_kind(folder, capsys):
     for one in rows:
         assert " ".join(texts[one.document][one.start : one.end].split()) == one.passage
         assert bool(one.document_2) == (one.kind in ("two_places", "comparison"))
-    assert testset("status") == 0
-    assert f"0 questions, {len(rows)} to be written" in " ".join(capsys.readouterr().out.split())
-    assert testset("choose") == 1
-    assert "has no question" in capsys.readouterr().err
+    assert f"0 questions, {len(rows)} to be written" in step_printed(capsys, "status")
+    assert "has no question" in step_refused(capsys, "choose")
     assert testset("undo") == 0
     written = written_by_hand()
     SET.path(Question).write_text(
@@ -98,8 +97,7 @@ def test_quotes_are_located_by_their_letters():
 def test_a_model_proposes_and_is_paid_once(folder, capsys):
     with FakeServer(scripted) as server:
         configure(model(server.url))
-        assert testset("propose", "--dry-run") == 0
-        output = capsys.readouterr().out
+        output = step_printed(capsys, "propose", "--dry-run")
         assert "calls to make" in output
         assert "price likely" in output
         assert "Nothing was spent." in output
@@ -111,8 +109,7 @@ def test_a_model_proposes_and_is_paid_once(folder, capsys):
         two = [shown for shown in map(passages_of, server.requests) if len(shown) == 2]
         assert two
         assert all(one not in other for one, other in two)
-        assert testset("propose") == 1
-        assert "--again" in capsys.readouterr().err
+        assert "--again" in step_refused(capsys, "propose")
         assert testset("propose", "--again") == 0
         assert server.count == paid
     rows = SET.rows(Question)
@@ -157,8 +154,7 @@ def test_a_limit_of_money_ends_the_step_and_it_goes_on_from_there(folder, capsys
     with FakeServer(scripted) as server:
         # 100 tokens in at 10 and up to 400 out at 100 per million: 0.041 at most, 0.002 in fact
         Path("set/testset.yaml").write_text(yaml + model(server.url, "  max_cost: 0.05\n"))
-        assert testset("propose") == 1
-        assert "max_cost" in capsys.readouterr().err
+        assert "max_cost" in step_refused(capsys, "propose")
         assert not SET.has(Question)
         stopped = server.count
         assert stopped > 0

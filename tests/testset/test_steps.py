@@ -25,7 +25,17 @@ from harness.labels.testset.rows import (
 from harness.labels.testset.state import SetState
 from tests.command import save_table, table
 from tests.judge.fake_server import FakeServer, says
-from tests.testset.helpers import configure, model, prompt_of, run, scripted, testset, written_by_hand
+from tests.testset.helpers import (
+    configure,
+    model,
+    prompt_of,
+    run,
+    scripted,
+    step_printed,
+    step_refused,
+    testset,
+    written_by_hand,
+)
 
 SET = SetState(Path("set"))
 QUESTIONS = "text,answerable\nWhat was total revenue?,yes\nWhere is the Alto built?,yes\nWho is on Mars?,no\n"
@@ -103,15 +113,12 @@ def test_a_pool_is_of_several_retrievers_and_says_nothing_of_them(gathered):
 
 def test_gathering_again_searches_only_what_is_new(gathered, capsys):
     before = SET.path(PoolRow).read_text()
-    assert testset("gather") == 0
-    assert "0 of these were searched now" in capsys.readouterr().out
+    assert "0 of these were searched now" in step_printed(capsys, "gather")
     rows = SET.rows(Candidate)
     rows[0] = replace(rows[0], text="What was total revenue, in all?")
     SET.path(Candidate).write_text(to_csv(Candidate, rows), encoding="utf-8")
-    assert testset("grade", "--sheet", "s.csv") == 1
-    assert "reworded since" in capsys.readouterr().err
-    assert testset("gather") == 0
-    assert "1 of these were searched now" in capsys.readouterr().out
+    assert "reworded since" in step_refused(capsys, "grade", "--sheet", "s.csv")
+    assert "1 of these were searched now" in step_printed(capsys, "gather")
     assert SET.path(PoolRow).read_text() != before
 
 
@@ -133,8 +140,7 @@ def test_people_grade_answer_review_and_export(gathered, capsys):
     sheet = filled("s.csv", by_words)
     assert not {"settings", "best_rank", "found_by"} & sheet[0].keys()
     assert testset("grade", "--from", "s.csv", "--by", "Ann") == 0
-    assert testset("grade", "--sheet", "s.csv") == 0
-    assert "every passage" in capsys.readouterr().out
+    assert "every passage" in step_printed(capsys, "grade", "--sheet", "s.csv")
     assert testset("answer", "--by-hand") == 0
     rows = [
         replace(one, answer="96,773 million") if "revenue" in one.question else one
@@ -143,14 +149,12 @@ def test_people_grade_answer_review_and_export(gathered, capsys):
     SET.path(AnswerRow).write_text(to_csv(AnswerRow, rows), encoding="utf-8")
     assert testset("review", "--sheet", "r.csv", "--share", "1") == 0
     filled("r.csv", worse)
-    assert testset("review", "--from", "r.csv", "--by", "Ben") == 0
-    output = capsys.readouterr().out
+    output = step_printed(capsys, "review", "--from", "r.csv", "--by", "Ben")
     assert "Ann and Ben" in output
     assert "quadratic" in output
     (disagreement,) = [row for row in SET.rows(DisagreementRow) if "revenue" in row.question]
     assert (disagreement.grades, disagreement.apart, disagreement.resolved) == ("Ann 4; Ben 2", 2, None)
-    assert testset("export") == 0
-    assert "left unjudged: people disagree" in capsys.readouterr().out
+    assert "left unjudged: people disagree" in step_printed(capsys, "export")
     settled(resolved=3)
     assert testset("export") == 0
     labels = exported("labels")
@@ -209,8 +213,7 @@ def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys)
         for words in (["propose"], ["choose", "--auto"], ["gather"]):
             assert testset(*words) == 0
         before = server.count
-        assert testset("grade", "--dry-run") == 0
-        assert "would grade" in capsys.readouterr().out
+        assert "would grade" in step_printed(capsys, "grade", "--dry-run")
         assert testset("answer", "--dry-run") == 0
         assert server.count == before
         assert testset("grade") == 0
@@ -279,8 +282,7 @@ def test_every_step_can_be_undone(gathered, capsys):
     pool, chosen = SET.path(PoolRow).read_bytes(), SET.path(Candidate).read_bytes()
     edited = chosen.replace(b"total revenue", b"all revenue")
     SET.path(Candidate).write_bytes(edited)
-    assert testset("undo") == 0
-    told = capsys.readouterr().out
+    told = step_printed(capsys, "undo")
     assert "Undone: gather" in told
     (kept,) = Path("set/history/undone").iterdir()
     assert f"As they were, with every edit: {kept}/." in told
@@ -295,8 +297,7 @@ def test_every_step_can_be_undone(gathered, capsys):
     for _ in range(2):
         assert testset("undo") == 0
     assert not SET.has(Question)
-    assert testset("undo") == 1
-    assert "nothing to undo" in capsys.readouterr().err
+    assert "nothing to undo" in step_refused(capsys, "undo")
 
 
 def test_steps_out_of_order_say_what_to_do_first(folder, capsys):
@@ -306,15 +307,13 @@ def test_steps_out_of_order_say_what_to_do_first(folder, capsys):
         (["grade", "--sheet", "s.csv"], "choose"),
         (["export"], "choose"),
     ):
-        assert testset(*step) == 1
-        assert first in capsys.readouterr().err
+        assert first in step_refused(capsys, *step)
 
 
 def test_a_document_that_has_changed_stops_every_step(gathered, capsys):
     with Path("docs/report.md").open("a", encoding="utf-8") as file:
         file.write("One more sentence.\n")
-    assert testset("grade", "--sheet", "s.csv") == 1
-    assert "report has changed since" in capsys.readouterr().err
+    assert "report has changed since" in step_refused(capsys, "grade", "--sheet", "s.csv")
 
 
 def row(grade, grader, by_model=False, start=0):
@@ -351,8 +350,7 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
     edited = [{**before[0], "note": "", "grade": "2"}, *before[2:], added, gone]
     save_table("set/export/labels.csv", edited)
     capsys.readouterr()
-    assert testset("export") == 0
-    output = " ".join(capsys.readouterr().out.split())
+    output = step_printed(capsys, "export")
     assert "1 added, 1 edited, 1 taken out" in output
     assert "1 label of questions that are no longer in the test set left out" in output
     rows = exported("labels")
@@ -365,8 +363,7 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
     # the test set changes what was edited too: nothing is written before that is settled
     graded("Ann", lambda row: 1)
     capsys.readouterr()
-    assert testset("export") != 0
-    assert "disagree on 1 passage (" in " ".join(capsys.readouterr().err.split())
+    assert "disagree on 1 passage (" in step_refused(capsys, "export")
     assert exported("labels") == rows
     Path("set/export/labels.csv").unlink()
     assert testset("export") == 0
@@ -376,8 +373,7 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
 def test_two_commands_at_once_are_refused(gathered, capsys):
     with SET.alone():
         for words in (("export",), ("undo",), ("propose", "--by-hand", "--again")):
-            assert testset(*words) != 0
-            assert "another harness testset command is at work" in " ".join(capsys.readouterr().err.split())
+            assert "another harness testset command is at work" in step_refused(capsys, *words)
         assert testset("status") == 0
     assert testset("undo") == 0
 
