@@ -16,7 +16,6 @@ ALLOWED = {
     "a browser or its fonts": r"chromium|fonts-wqy",
     "memory to fill": r"GB of free memory",
     "npm": r"npm|axe-core",
-    "a framework that no lock pins": r"llama_index",
     "the right to make a namespace": r"unshare",
 }
 

@@ -108,17 +108,3 @@ def real_langchain(passages, k):
             return [Document(page_content=passages[place]) for place, _ in ranked]
 
     return Words()
-
-
-def real_llama_index(passages, k):
-    from llama_index.core.retrievers import BaseRetriever
-    from llama_index.core.schema import NodeWithScore, TextNode
-
-    class Words(BaseRetriever):
-        def _retrieve(self, query_bundle):
-            (ranked,) = shared_words([query_bundle.query_str], passages, k)
-            return [
-                NodeWithScore(node=TextNode(text=passages[place]), score=score) for place, score in ranked
-            ]
-
-    return Words()
