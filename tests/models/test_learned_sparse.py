@@ -39,12 +39,6 @@ def test_scores_are_dot_products_and_zero_is_no_hit(options, cells, tools, monke
         assert ranking.scores == pytest.approx([expected[i] for i in ranking.chunk_ids], rel=1e-4)
 
 
-def test_fewer_active_dimensions_leave_chunks_without_a_match(tools):
-    one = config(max_active_dims=1, query_max_active_dims=1)
-    lengths = [len(r.chunk_ids) for r in tools.search("r", one, passages(), QUERIES).rankings]
-    assert min(lengths) < 5
-
-
 def test_vectors_are_computed_once_for_all_depths_and_again_for_another_cap(tools):
     tools.search("r", config(), passages(), QUERIES)
     assert tools.context.clock.counts["vectors_computed"] == 5 + 2

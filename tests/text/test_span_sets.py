@@ -16,13 +16,6 @@ def test_ranges_that_touch_become_one():
     assert merge([(5, 7), (0, 3), (3, 4), (6, 9)]) == [(0, 4), (5, 9)]
 
 
-def test_what_is_covered_is_cut_out():
-    # 0-10 without 2-4 and 8-20 leaves 0-2 and 4-8
-    assert outside([(0, 10)], [(2, 4), (8, 20)]) == [(0, 2), (4, 8)]
-    assert outside([(0, 10)], []) == [(0, 10)]
-    assert outside([(3, 4)], [(0, 10)]) == []
-
-
 @given(SPANS, SPANS)
 def test_outside_is_the_difference_of_sets(spans, covered):
     spans = [span for span in spans if span[0] < span[1]]
