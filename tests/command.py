@@ -7,6 +7,7 @@ import pytest
 
 from harness.cli import main
 from harness.report.columns import TABLES
+from harness.report.stored import read_rows
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
@@ -94,8 +95,12 @@ def _least(column):
 
 
 def bench(path, reporter=None):
-    """The results of the benchmark that a file configures, and their folder."""
-    return run_bench(load_config(path), reporter or Silent())
+    """The results of the benchmark that a file configures, and their folder, whose tables can all be read."""
+    results, folder = run_bench(load_config(path), reporter or Silent())
+    for spec in TABLES.values():
+        if spec.path_in(folder).exists():
+            read_rows(folder, spec.name)
+    return results, folder
 
 
 def told(path):

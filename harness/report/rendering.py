@@ -70,7 +70,8 @@ def cell(value: Any) -> Any:
         return _text_cell(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return repr(value) if isinstance(value, float) else value
+    # also of numpy, which adds its name
+    return float.__repr__(value) if isinstance(value, float) else value
 
 
 @lru_cache(maxsize=8192)  # names and passages repeat in many rows

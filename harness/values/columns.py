@@ -32,6 +32,7 @@ Check = tuple[str, Callable[[str], Any]]
 # For each type its description, and the check of a cell.
 _COUNT: Check = "a whole number", re.compile(r"[0-9]{1,15}").fullmatch
 _FIGURE: Check = "a finite number", _is_number
+_NUMBER_OR_INFINITY: Check = "a number", lambda cell: cell in ("inf", "-inf") or _is_number(cell)
 _YES_NO: Check = "yes or no", ("yes", "no").__contains__
 _CHUNK: Check = (
     "the id of a chunk such as document:0-100",
@@ -65,6 +66,8 @@ class Column:
     """The least number that it may hold."""
     most: int | None = None
     """The largest number that it may hold."""
+    infinite: bool = False
+    """A number that may be infinite."""
     names: tuple[str, ...] = ()
     """What others call the column, the likeliest name first: read where our own name is not there."""
     verbatim: bool = False
@@ -106,7 +109,7 @@ class Declared:
             return _CHUNK if column.chunk else _RANGES
         if self.kind is str:
             return _NAME if column.filled else None
-        what, holds = self._within(*_BY_TYPE[self.kind])
+        what, holds = self._within(*(_NUMBER_OR_INFINITY if column.infinite else _BY_TYPE[self.kind]))
         return (f"{what} or nothing", lambda cell: not cell or holds(cell)) if self.empty else (what, holds)
 
     def _within(self, what: str, holds: Callable[[str], Any]) -> Check:

@@ -4,11 +4,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.report import read_table
+from harness.report import ThresholdRow, read_table
 from harness.report.columns import TABLES, table
 from harness.report.stored import read_as
 from harness.report.write import write_table
@@ -37,7 +38,7 @@ def value_of(column):
         return places | places.map(lambda place: f"{place}+7-9")
     if column.column.ranges:
         return st.sampled_from(["", "0-21", "0-21 30-40"])
-    values = VALUES[column.kind]
+    values = st.floats(allow_nan=False) if column.column.infinite else VALUES[column.kind]
     if column.column.filled:
         values = values.filter(bool)
     return st.none() | values if column.empty else values
@@ -82,6 +83,14 @@ def of(frame, column):
     if column.kind in dtypes:
         assert frame[column.name].dtype == dtypes[column.kind]
     return frame[column.name].astype(object).where(frame[column.name].notna(), None).tolist()
+
+
+def test_numbers_of_numpy_are_written_as_any_other(tmp_path):
+    write_table(
+        tmp_path, TABLES["thresholds"], [ThresholdRow("s", "rerank", np.float64("inf"), np.float64(0.1), 1.0)]
+    )
+    assert (tmp_path / "thresholds.csv").read_text().splitlines()[1] == "s,rerank,inf,0.1,1.0"
+    assert read_table(tmp_path, "thresholds").threshold.tolist() == [float("inf")]
 
 
 @every_table

@@ -161,7 +161,9 @@ class ThresholdRow:
 
     setting: Setting
     stage: Stage
-    threshold: Annotated[float, Column("the lowest top score that is answered")]
+    threshold: Annotated[
+        float, Column("the lowest top score that is answered; `inf`: none is", infinite=True)
+    ]
     answerable_kept: Annotated[float, Column("the share of answerable queries that are answered")]
     unanswerable_refused: Annotated[float, Column("the share of unanswerable queries that are not answered")]
 
