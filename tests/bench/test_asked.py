@@ -3,7 +3,7 @@
 import pytest
 
 from harness.report import PriceRow
-from tests.command import bench, exit_code, table
+from tests.command import bench, exit_code, printed, refused, table
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import DENSE, QUERIES
@@ -63,11 +63,9 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(lexical, monkeypatch, cap
             more=f"rewrite: [null, {own}]\nmeasures: [ndcg_exp@3]",
             cache="own",
         )
-        command("validate", path)
-        assert capsys.readouterr().out.count("to rewrite") == 2
-        command("bench", path, "--dry-run")
+        assert printed(capsys, "validate", path).count("to rewrite") == 2
+        output = printed(capsys, "bench", path, "--dry-run")
         assert server.count == 0, "a plan and a dry run ask nothing"
-        output = " ".join(capsys.readouterr().out.split())
         # the route's on the queries as they are, which is also the setting's; and the route's on that
         assert output.count("declarative v1 by fake-1: 5 queries: 5 calls to make") == 2
         assert "depend on a rewriting that has not been made yet. Nothing was spent." in output
@@ -75,8 +73,8 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(lexical, monkeypatch, cap
         # the route rewrites the setting's rewriting, so it asks five more
         assert server.count == 10
         again, _ = bench(path)
-        command("validate", path)
-        command("bench", path, "--dry-run")
+        for words in (("validate", path), ("bench", path, "--dry-run")):
+            assert "to rewrite" not in printed(capsys, *words)
         assert server.count == 10
     # five queries at 0.002: the route's, and with the setting's rewriting twice as many, whoever paid
     for one in (results, again):
@@ -101,7 +99,6 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(lexical, monkeypatch, cap
         "Words of: Who is the chief executive?",
         "Words of: Words of: Who is the chief executive?",
     }
-    assert "to rewrite" not in capsys.readouterr().out
     assert not any("sk-do-not-show" in file.read_text() for file in folder.glob("*.*"))
 
 
@@ -112,6 +109,6 @@ def test_a_dry_run_of_an_agreement_asks_nothing(lexical, capsys):
             f"relevance: {{judge: llm, endpoint: {{model: fake-1, base_url: '{server.url}'}}}}",
             cache="own",
         )
-        assert exit_code("judge", "agreement", path, "--settings", "--dry-run") == 1
+        said = refused(capsys, "judge", "agreement", path, "--settings", "--dry-run")
         assert server.count == 0
-    assert "a rewriting that has not been made yet" in " ".join(capsys.readouterr().err.split())
+    assert "a rewriting that has not been made yet" in said

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.cli import main
 from harness.comparison.stored import read_stored, scores_of
 from harness.report import read_result
-from tests.command import bench, table
+from tests.command import bench, one_line, table
+from tests.command import run as command
 
 from .conftest import SENTENCES
 
@@ -35,10 +35,8 @@ def score(corpus, shared_cache, capsys):
         words += ["--labels", f"{corpus}/labels.csv", "--documents", f"{corpus}/docs/*.txt"]
         words += ["--results", f"{corpus}/results", "--cache", str(shared_cache), *more]
         words += [] if "--name" in more else ["--name", "mine"]
-        with pytest.raises(SystemExit) as stopped:
-            main(words)
-        out = capsys.readouterr()
-        return stopped.value.code, corpus / "results" / "mine", " ".join((out.out + out.err).split())
+        code, out, err = command(capsys, *words)
+        return code, corpus / "results" / "mine", one_line(out + err)
 
     return run
 

@@ -1,6 +1,5 @@
 """The waterfall as an output of every run."""
 
-import csv
 import math
 
 import pytest
@@ -9,16 +8,15 @@ from harness.report import LossRow, loss_table, read_any, read_first_passages, r
 from harness.report.losses import losses_by_query
 from harness.report.summaries import last_stages
 from harness.running.bench.job import FinalOutput
-from tests.command import bench
+from tests.command import bench, table
 
 
 def scores(folder, measure):
-    with (folder / "per_query.csv").open(newline="") as file:
-        return {
-            (row["setting"], row["query_id"]): float(row["value"])
-            for row in csv.DictReader(file)  # the last stage is last
-            if row["measure"] == measure and row["value"]
-        }
+    return {
+        (row["setting"], row["query_id"]): float(row["value"])
+        for row in table(folder / "per_query.csv")  # the last stage is last
+        if row["measure"] == measure and row["value"]
+    }
 
 
 def test_losses_sum_to_the_score_of_every_query_of_every_setting(write_config):
@@ -55,12 +53,12 @@ def test_the_routes_of_a_fusion_are_next_to_the_sum_with_their_own_scores(write_
     assert rows == results.of(LossRow)
     routes = [step for step in dict.fromkeys(row.step for row in rows) if "." in step]
     assert len(routes) == 2
-    table = read_table(folder, "waterfall")
-    whole = table[~table.step.str.contains(".", regex=False)].groupby(["setting", "query_id"])
+    rows_of_steps = read_table(folder, "waterfall")
+    whole = rows_of_steps[~rows_of_steps.step.str.contains(".", regex=False)].groupby(["setting", "query_id"])
     assert abs(1 - whole.loss.sum() - whole.left.last()).max() < 1e-9
     scored = read_table(folder, "per_query").query("measure == 'ndcg_text@300'")
     scored = scored.set_index(["setting", "query_id", "stage"]).value
-    orders = table[table.part.isin(["order", "change"])]
+    orders = rows_of_steps[rows_of_steps.part.isin(["order", "change"])]
     for row in orders.itertuples():
         assert math.isclose(row.left, scored[row.setting, row.query_id, row.step], abs_tol=1e-9)
     assert set(orders.step) == {*routes, "retrieve", "rerank"}
@@ -102,14 +100,14 @@ def test_losses_are_in_the_unit_of_the_headline_where_it_reads_text(write_config
     assert {row.measure for row in rows} == {"ndcg_evidence@300"}
     found = {(one.setting, one.query_id): one.final for one in losses_by_query(rows)}
     assert found == pytest.approx(scores(folder, "ndcg_evidence@300"), abs=1e-12)
-    table = loss_table(rows, results.verdict["measure"])
-    assert "ndcg_evidence@300" in table.title
+    shown = loss_table(rows, results.verdict["measure"])
+    assert "ndcg_evidence@300" in shown.title
     means = {row.setting: row.mean for row in last_stages(results.summary, "ndcg_evidence@300")}
-    assert {row[0]: row[-1] for row in table.rows if "alone" not in row[0]} == {
+    assert {row[0]: row[-1] for row in shown.rows if "alone" not in row[0]} == {
         name: f"{mean:.3f}" for name, mean in means.items()
     }
-    assert not [note for note in table.notes if "units of" in note]
-    assert any("at most 0." in note for note in table.notes)
+    assert not [note for note in shown.notes if "units of" in note]
+    assert any("at most 0." in note for note in shown.notes)
     # the bound stands beside the best order known, and nowhere else
     assert {row.part for row in rows if row.bound is not None} == {"chunking", "candidates"}
     assert all(row.bound is None or row.left <= row.bound <= 1 for row in rows)

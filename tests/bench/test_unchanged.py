@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,7 @@ from tests.command import exit_code
 WORDS = "{kind: bm25, top_k: 10}"
 
 
-def bench(path, *more):
-    """The exit code of one run."""
-    return exit_code("bench", path, *more)
+bench = partial(exit_code, "bench")
 
 
 @pytest.fixture
