@@ -12,7 +12,7 @@ from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from tests.command import exit_code, printed, save_table, table, told
-from tests.judge.fake_server import FakeServer, says
+from tests.judge.fake_server import Answer, FakeServer, says
 
 GOLDEN = {
     "q1": "39,717",
@@ -204,6 +204,7 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsy
     [
         ("null", "answer_measures: [exact_match]\n", "no setting has answers"),
         ("{kind: extractive}", "answer_measures: [exact_mach]\n", "no kind 'exact_mach'"),
+        ("{kind: extractive}", "answer_measures: [{name: x}]\n", "must be a kind such as exact_match"),
         ("{kind: extractive}", "answer_measures: [{kind: exact_match, k: 3}]\n", r"answer_measures.k"),
         ("{kind: extractive}", "answer_measures: [exact_match, exact_match]\n", "exact_match twice"),
         ("{kind: extractive}", "answer_measures: [faithfulness]\n", "faithfulness needs a language model"),
@@ -265,6 +266,10 @@ def test_measures_may_ask_a_language_model_and_that_is_priced_before(answering):
 
 def test_how_a_panel_voted_is_in_the_record_and_said_at_the_end(answering):
     def vote(request, number):
+        if texts := request["body"].get("documents"):
+            return Answer(
+                body={"results": [{"index": n, "relevance_score": 0.5} for n, _ in enumerate(texts)]}
+            )
         return says(json.dumps({"verdict": int(request["body"]["model"] != "b")}))
 
     with FakeServer(vote) as server:
@@ -273,14 +278,18 @@ def test_how_a_panel_voted_is_in_the_record_and_said_at_the_end(answering):
         measure = (
             f"{{kind: aspect_critic, name: dated, aspect: It is dated., samples: 3, panel: [{members}]}}"
         )
+        # beside a cross-encoder behind an endpoint
+        reranker = f"{{model: r-1, base_url: '{server.url}', price_per_request: 0.5}}"
+        measure += f", {{kind: answer_similarity, by: cross_encoder, endpoint: {reranker}}}"
         path = answering("{kind: extractive}", f"answer_measures: [{measure}]\n", cache="own")
         planned = make_plan(load_config(path), Silent(), search=True).answers.measuring
         assert server.count == 0
         results, folder, _ = told(path)
-    assert [one.name for one in planned] == [f"aspect v1 by {name}" for name in "abc"]
+    assert [one.name for one in planned[:3]] == [f"aspect v1 by {name}" for name in "abc"]
     # every repetition of every model is priced, of five questions; four are answered
-    assert [one.estimate.calls for one in planned] == [5 * 3] * 3
-    assert server.count == 4 * 3 * 3
+    assert [one.estimate.calls for one in planned] == [5 * 3] * 3 + [4]
+    assert server.count == 4 * 3 * 3 + 4
+    assert results.record.counts["endpoints"]["r-1"]["cost"] == 2.0
     facts = results.record.counts["answer_panels"]["dated"]
     answers = facts["answers"]
     assert facts == {
@@ -296,5 +305,6 @@ def test_how_a_panel_voted_is_in_the_record_and_said_at_the_end(answering):
     assert set(results.record.counts["answer_prompts"]) == {"dated"}
     ends = " ".join(FinalOutput.of(results, folder).notes)
     assert "dated: All members agree on 0% of the answers" in ends
-    scores = read_table(folder, "answer_scores")
-    assert set(scores.value.dropna()) == {1.0}
+    scores = read_table(folder, "answer_scores").set_index("measure").value
+    assert set(scores["dated"].dropna()) == {1.0}
+    assert set(scores.drop("dated").dropna()) == {0.5}

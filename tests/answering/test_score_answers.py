@@ -7,7 +7,7 @@ import pytest
 from harness.running.answering.external import MeasureScores, compare_with_people
 from harness.values.types import ANSWER, QueryScore
 from tests.command import exit_code as run
-from tests.command import printed, table
+from tests.command import one_line, printed, table
 from tests.judge.fake_server import Answer, FakeServer, error, says
 
 ROWS = [
@@ -92,6 +92,16 @@ def test_with_a_model_whose_answers_are_paid_once(answers, tmp_path, capsys):
         assert asked == 6
         assert score(answers, config) == 0
         assert server.count == asked
+        # a panel asks its other member alone
+        members = [
+            {"endpoint": {"model": name, "base_url": server.url, "api_key_env": None}}
+            for name in ("fake", "b")
+        ]
+        measure = {"kind": "aspect_critic", "name": "short", "aspect": "Short.", "panel": members}
+        config_at(server.url, config, answer_measures=["faithfulness", measure])
+        assert score(answers, config) == 0
+        assert [one["body"]["model"] for one in server.requests[asked:]] == ["b", "b"]
+        assert "short: All members agree on 100% of the answers" in one_line(capsys.readouterr().out)
     found = values(tmp_path / "s.csv")
     assert [found[f"q{n}", "faithfulness"]["value"] for n in (1, 2, 3)] == ["1.0", "0.0", ""]
     assert found["q1", "short"]["value"] == "1.0"

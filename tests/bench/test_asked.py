@@ -3,7 +3,7 @@
 import pytest
 
 from harness.report import PriceRow
-from tests.command import bench, exit_code, printed, refused, table
+from tests.command import bench, printed, refused, table
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import DENSE, QUERIES
@@ -41,10 +41,6 @@ def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(lexical):
 
 def fake(request, number):
     return says("Words of: " + request["body"]["messages"][-1]["content"].splitlines()[1], usage=(100, 10))
-
-
-def command(*words):
-    assert exit_code(*words) == 0
 
 
 def rewriting(url, more=""):

@@ -78,7 +78,9 @@ def test_every_step_and_route_is_measured_and_the_totals_add_up(write_config, cl
 
 
 def test_what_was_measured_is_kept_and_is_no_part_of_the_outcome(lexical, clock, tmp_path):
-    path = lexical(more=MEASURED, cache="fresh")
+    # of a question without names nothing is left to seek
+    routes = "{kind: rrf, routes: [{kind: bm25}, {kind: bm25, analyser: plain}]}"
+    path = lexical(more=f"rewrite: {{kind: entities}}\n{MEASURED}", retrieve=routes, cache="fresh")
     rows, _ = run(path)
     ticks = clock[0]
     again, folder = run(path)

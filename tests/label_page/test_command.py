@@ -118,6 +118,7 @@ def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labe
         ([], "Name what to label"),
         (["--pool", "pool.csv"], "needs the documents"),
         (["my.yaml", "--documents", "docs/*"], "leave --documents out"),
+        (["my.yaml", "--top", "0"], "cannot be 0"),
         (["my.yaml", "--port", "70000"], "not 70000"),
         (["my.yaml", "--merge"], "nothing has been labelled yet"),
         (["--pool", "pool.csv", "--documents", "docs/*", "--merge"], "--labels labels.csv"),
