@@ -1,11 +1,12 @@
 """Fixtures that every room's tests share."""
 
+import argparse
+import importlib.metadata
 import os
 import shutil
 import subprocess
 from contextlib import ExitStack
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 import hypothesis
@@ -17,6 +18,10 @@ from tools.screenshots import NoBrowserError, chromium
 
 __all__ = ["pytest_configure", "real_models", "shipped_models"]
 
+# Read from the disk at every call: translations of the words of argparse, and versions of what is installed.
+argparse._ = str
+importlib.metadata.version = cache(importlib.metadata.version)
+
 # Workers share the cores. If each computes with all of them, they spend most of their time on one another.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -25,16 +30,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 EXAMPLES = 100 if os.environ.get("CI") else 25
 hypothesis.settings.register_profile("any machine", deadline=None, max_examples=EXAMPLES)
 hypothesis.settings.load_profile("any machine")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def looked_up_once():
-    """Keep argparse from looking for translations at every option; read what is installed once a session."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("argparse._", str)
-        patch.setattr("importlib.metadata.version", cache(version))
-        patch.setattr("harness.values.kinds.version", cache(version))
-        yield
 
 
 @pytest.fixture(scope="session")
