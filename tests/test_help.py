@@ -74,8 +74,6 @@ def test_a_removed_command_is_answered_with_what_takes_its_place(words, removed,
             40,
             "  # what changed\n  harness compare results/monday \\\n      results/today --measure x\n",
         ),
-        # a line of data is pasted as it stands
-        ('  {"query_id": "q1", "rank": 1}\n', 20, '  {"query_id": "q1", "rank": 1}\n'),
     ],
 )
 def test_prose_wraps_and_an_example_stays_a_command(text, width, shown):

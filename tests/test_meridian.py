@@ -128,7 +128,7 @@ def pool(monkeypatch):
 @pytest.fixture(scope="module")
 def tools():
     """The collection's own modules, imported as its scripts do."""
-    names = ("agreement", "blind", "check", "figures", "model")
+    names = ("agreement", "blind")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(MERIDIAN))
         yield {name: importlib.import_module(name) for name in names}
@@ -141,22 +141,6 @@ def both(tools):
     """The places of the labels and of the blind pass."""
     blind = tools["blind"]
     return blind.places(blind.read("labels-before-blind.csv"), blind.read("blind.csv"))
-
-
-def test_a_broken_sum_and_a_broken_tie_are_named(tools):
-    printed = {"t": {"a": [1.0, 2.0], "b": [2.0, 2.0], "total": [3.0, 5.0]}, "u": {"a": [1.0, 2.0]}}
-    assert tools["check"]._same(printed, ["t: a", "u: a"]) == []
-    assert tools["check"]._sum(printed, "t: total [0]", "t: a [0] + t: b [0]") == []
-    [problem] = tools["check"]._sum(printed, "t: total", "a .. b")
-    assert "[3.0, 4.0]" in problem
-    assert len(tools["check"]._same(printed, ["t: a", "u: a", "t: b"])) == 1
-
-
-def test_a_sentence_that_says_rose_refuses_a_fall(tools):
-    fell = tools["model"].series([3, 2, 1])
-    with pytest.raises(ValueError, match="rose"):
-        tools["figures"].fill("{up(x)}", {"x": fell, "up": tools["figures"].up}, "here")
-    assert tools["figures"].fill("{down(x)}", {"x": fell, "down": tools["figures"].down}, "here") == "50.0%"
 
 
 def test_weighted_kappa(tools):

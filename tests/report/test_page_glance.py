@@ -159,20 +159,6 @@ def test_what_is_left_and_lost_fills_a_bar(chromium, swept):
     assert bars == pytest.approx([100] * len(bars), abs=0.1)
 
 
-def test_what_a_newcomer_may_not_know_is_explained_where_it_stands(chromium, tmp_path):
-    chromium.open(crossed(tmp_path / "r", 24), every=False)
-    said = set()
-    for where in (".sentence", ".factor-name", ".sure"):
-        terms = chromium.all(f"#glance {where} .term")
-        assert terms, where
-        for term in filter(lambda one: one.is_displayed(), terms):
-            chromium.run("arguments[0].focus()", term)
-            assert len(chromium.find("#tip").text) > 20
-        said |= {one.get_property("textContent") for one in terms}
-    assert {"chunk size", "search", "reranker"} <= said
-    assert any(one.endswith("search") for one in said - {"search"})
-
-
 def test_how_far_ahead_how_much_is_judged_and_what_other_measures_say(chromium, swept):
     page = Path(url2pathname(urlparse(swept).path)).read_text(encoding="utf-8")
     payload = unpack(re.search(r'id="data">([^<]*)<', page)[1])
