@@ -297,9 +297,11 @@ def family_of(name: str) -> Family | None:
 
 
 def is_quality(name: str) -> bool:
-    """Whether settings can be chosen by a measure: not by a price, nor by how much was judged."""
+    """Whether settings can be chosen by a measure: not by a price, nor by what is judged or unknown."""
     family = family_of(name)
-    return family is None or bool(family.trusted_for) or family.unjudged_counts
+    if family is None or family.trusted_for:
+        return True
+    return family.unjudged_counts and family.compute is not ranked.rbp_residual
 
 
 def about(name: str) -> str:
