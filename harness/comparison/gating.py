@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from xml.etree import ElementTree
@@ -131,7 +132,7 @@ def gate(
 
     Raises HarnessError if the two cannot be compared or a baseline setting is missing.
     """
-    if max_drop < 0 or not 0.5 < confidence < 1:
+    if not 0 <= max_drop < math.inf or not 0.5 < confidence < 1:
         raise HarnessError(
             f"The gate needs a max-drop of at least 0 and a confidence between 0.5 and 1, not {max_drop:g} "
             f"and {confidence:g}."

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -144,10 +145,13 @@ def test_what_cannot_be_compared_is_refused():
         gate(matrix({"a": BASE}), matrix({"b": BASE}), max_drop=0)
     with pytest.raises(HarnessError, match="defined in only one"):
         checked([0.1, np.nan], [0.1, 0.2])
-    with pytest.raises(HarnessError, match="max-drop of at least 0"):
-        checked(BASE, max_drop=-1)
-    with pytest.raises(HarnessError, match="confidence"):
-        checked(BASE, confidence=1.0)
+    # nothing is larger than what is no number, and every gate would pass
+    for drop in (-1, math.nan, math.inf):
+        with pytest.raises(HarnessError, match="max-drop of at least 0"):
+            checked(BASE, max_drop=drop)
+    for confidence in (1.0, math.nan):
+        with pytest.raises(HarnessError, match="confidence"):
+            checked(BASE, confidence=confidence)
     one = ScoredOn({"queries": "1", "labels": "2"}, {}, {})
     other = ScoredOn({"queries": "1", "labels": "3"}, {}, {})
     with pytest.raises(HarnessError, match="the files of labels differ"):
