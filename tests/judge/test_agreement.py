@@ -1,8 +1,6 @@
 """Agreement coefficients against worked examples, other libraries and the public pairs."""
 
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,8 +22,6 @@ from harness.judge.agreement import (
 from harness.values.errors import LabelError
 from harness.values.types import Judgment
 
-SHARED = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
-PUBLIC = SHARED / "corpora" / "judge-agreement"
 graded = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=80)
 
 
@@ -128,10 +124,9 @@ def test_two_queries_bound_nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the shared corpora are not here (HARNESS_SHARED)")
-def test_intervals_of_twelve_queries_cover():
+def test_intervals_of_twelve_queries_cover(shared_corpora):
     """400 trials: a true coverage of 95 % shows above 91 % in 999 of 1,000 runs; the seed is fixed."""
-    tables = read_tables(PUBLIC / "llmjudge_dl23.csv", "h2oloo-fewself", 4)
+    tables = read_tables(shared_corpora / "judge-agreement" / "llmjudge_dl23.csv", "h2oloo-fewself", 4)
     found = simulate(tables, queries=12, trials=400)
     assert min(found.values()) > 0.91, found
 
