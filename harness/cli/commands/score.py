@@ -112,7 +112,8 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
     except ValidationError as error:
         first = error.errors()[0]
         option = f"--{str(first['loc'][0]).replace('_', '-')}" if first["loc"] else "options"
-        raise ConfigError(f"{option}: {first['msg'].removeprefix('Value error, ')}.") from error
+        problem = str(first["msg"]).removeprefix("Value error, ").removesuffix(".")
+        raise ConfigError(f"{option}: {problem}.") from error
 
 
 def _names(files: Sequence[Path]) -> list[str]:
