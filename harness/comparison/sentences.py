@@ -39,7 +39,7 @@ def sentence(verdict: Verdict) -> str:
         good = ", not good enough" if verdict.poor else ""
         return f"One setting{good}: {mean:.2f} in {in_words(verdict.measure)}, on {people}. {alone}"
     if verdict.decision == "few":
-        lead = "So far {} leads." if verdict.baseline is None else "So far {} is compared with the baseline."
+        lead = "So far the leader is {}." if verdict.baseline is None else "Compared with the baseline: {}."
         few = f"{queries(verdict.population.queries)}: too few to choose by, {FEWEST_TO_CHOOSE} are needed."
         return _fitted(f"{few} {lead}", verdict, verdict.leader)
     if verdict.poor:
@@ -60,9 +60,9 @@ def _use(verdict: Verdict) -> str:
         if limit is not None and prices is not None and all(price > limit for price in prices.values()):
             return f"No setting is within the price limit of {amount(limit)} {verdict.costs.unit}."
         if verdict.unread and verdict.across:
-            return _ends_early("{} leads, but", verdict, leader)
-        unlike = "which does not compare settings that cut documents differently"
-        return _fitted(f"{{}} leads by {in_words(verdict.measure)}, {unlike}.", verdict, leader)
+            return _ends_early("The leader is {}, but", verdict, leader)
+        unlike = "but that does not compare settings that cut documents differently"
+        return _fitted(f"The leader by {in_words(verdict.measure)} is {{}}, {unlike}.", verdict, leader)
     within = " within the price limit" if limited else ""
     if verdict.decision == "best" and advice.setting == leader and not verdict.here:
         far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
@@ -72,7 +72,7 @@ def _use(verdict: Verdict) -> str:
         return _fitted("Use {}, the only setting within the price limit.", verdict, advice.setting)
     if verdict.decision == "best" and not verdict.here:
         loses = f"it is {worse_than(advice.regret)} any other ({verdict.level:.0%})"
-        text = f"Use {{}}: within the price limit {loses}. {{}} is best whatever it costs."
+        text = f"Use {{}}: within the price limit {loses}. The best whatever it costs is {{}}."
         return _fitted(text, verdict, advice.setting, leader)
     loses = f"{worse_than(advice.regret)} any other{within} ({verdict.level:.0%})"
     if any(one.finding == "turns" for one in verdict.comparisons):
@@ -105,7 +105,7 @@ def deeper(verdict: Verdict, setting: str) -> str:
 
 
 def _ends_early(lead: str, verdict: Verdict, setting: str) -> str:
-    """A sentence that begins with a setting, and says whose rankings end before what is read."""
+    """A sentence on a setting that goes on with whose rankings end before what is read."""
     first, *others = verdict.unread
     key, called = deeper(verdict, first), (setting,) if others else (setting, first)
     whose = f"{len(others) + 1} settings" if others else "{}"
@@ -131,8 +131,8 @@ def _against_baseline(verdict: Verdict) -> str:
             return _ends_early(f"{none[:-1]};", verdict, baseline)
         return _fitted(f"{none}{more}{differ}", verdict, baseline)
     others = f" So are {counted(len(better) - 1, 'other')}." if len(better) > 1 else ""
-    best = f"{on}{{}} is better than the baseline, {{}}."
-    return _fitted(f"{best}{others}{differ}", verdict, better[0], baseline)
+    best = f"{on}{'better' if on else 'Better'} than the baseline, {{}}: {{}}."
+    return _fitted(f"{best}{others}{differ}", verdict, baseline, better[0])
 
 
 def finding_words(found: Comparison, tolerance: float) -> str:
@@ -197,8 +197,7 @@ def _filled(template: str, called: Sequence[str]) -> str:
         # a mark of its own would count as a word
         names.append(" ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",") + "…")
         left -= min(len(words), most)
-    text = template.format(*names)
-    return text[0].upper() + text[1:] if template.startswith("{}") and text.startswith("chunks of") else text
+    return template.format(*names)
 
 
 def in_words(measure: str) -> str:

@@ -34,7 +34,7 @@ def test_a_setting_that_is_read_less_deep_cannot_be_found_worse():
     assert {one.group for one in found.standings} == {"may"}
     glance = glance_of(found)
     assert glance.sentence == (
-        "a leads, but rankings of b end before what is read; set `retrieve.top_k: 10` and run again."
+        "The leader is a, but rankings of b end before what is read; set `retrieve.top_k: 10` and run again."
     )
     assert len(glance.sentence.split()) <= MOST_WORDS
     assert glance.next.text == (

@@ -181,7 +181,7 @@ def test_too_few_queries_are_reported_first_and_no_setting_is_chosen():
     found = conclude(noisy(11, (0.1, 0.9)), options=QUICK)
     assert (found.decision, found.margin.finding) == ("few", "few")
     assert sentences_of(found)[0] == (
-        "Verdict: 11 queries: too few to choose by, 30 are needed. So far b leads."
+        "Verdict: 11 queries: too few to choose by, 30 are needed. So far the leader is b."
     )
     assert lines_in(found, "next") == ["Add at least 19 more queries. How to make them:"]
     assert any("less than 24% of what is asked" in text for text in lines_in(found, "caveat"))
@@ -304,7 +304,7 @@ def test_within_a_price_limit_the_choice_is_among_what_it_allows():
     assert found.advice.regret == max(0.0, *own)
     (decision,) = lines_in(found, "decision")
     assert decision.startswith("Use a: within the price limit it is ")
-    assert decision.endswith(" any other (95%). b is best whatever it costs.")
+    assert decision.endswith(" any other (95%). The best whatever it costs is b.")
     one = conclude(scores, costs=costs, options=replace(QUICK, price_limit=1.0))
     assert one.advice.among == ("c", "d")
     none = conclude(scores, costs=costs, options=replace(QUICK, price_limit=0.5))
@@ -448,8 +448,8 @@ def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
     assert {one.finding for one in found.comparisons} == {"real", "incomparable"}
     (decision,) = lines_in(found, "decision")
     assert decision == (
-        "c leads by NDCG over the first 10 passages, which does not compare settings that cut documents "
-        "differently."
+        "The leader by NDCG over the first 10 passages is c, but that does not compare settings that cut "
+        "documents differently."
     )
     assert "not comparable" in lines_in(found, "margin")[0]
     assert lines_in(found, "next") == ["Use ndcg_text@5000 instead."]
