@@ -129,14 +129,7 @@ def test_a_fault_that_every_call_would_meet_ends_the_check_at_the_first(ledger):
     reply, asked = check_at(lambda *_: error(400, "The moon is in the wrong house"), ledger)
     assert "http_400: The moon is in the wrong house" in reply
     assert asked == 1
-    reply, asked = check_at(
-        lambda *_: error(400, "Use 'max_completion_tokens' instead of max_tokens"), ledger
-    )
-    assert "Use 'max_completion_tokens' instead" in reply
-    assert asked == 1
-
-
-def test_a_limit_that_is_too_short_for_every_answer_ends_the_check_at_the_first_call(ledger):
+    # a limit that is too short for every answer
     reply, asked = check_at(lambda *_: says("<think>Hm", finish="length"), ledger, answers_per_call=2)
     assert "endpoint.max_tokens (400)" in reply
     assert asked == 2
