@@ -51,7 +51,8 @@ def test_settings_are_compared_by_their_answers(tmp_path, capsys):
     assert (row["setting"], row["against"], row["finding"]) == ("a", "b", "real")
     assert float(row["difference"]) == pytest.approx(0.2, abs=0.02)
     code, out, _ = run(capsys, "compare", folder)
-    assert one_line(out).startswith("Verdict: The leader by NDCG over the first 10 passages is b, answerer, top n 2, but")
+    leader = "The leader by NDCG over the first 10 passages is b, answerer, top n 2, but"
+    assert one_line(out).startswith(f"Verdict: {leader}")
     assert "Answers were measured too: --measure token_f1 compares them." in one_line(out)
     code, out, _ = run(capsys, "compare", folder, "--measure", "token_f1", "--format", "json")
     found = json.loads(out)

@@ -125,12 +125,14 @@ def _against_baseline(verdict: Verdict) -> str:
     differ = f" New {verdict.population.unit}s may differ." if verdict.here else ""
     if not better:
         worse = verdict.beyond_baseline(better=False)
-        more = f" {len(worse)} of {len(verdict.standings) - 1} are worse." if worse else ""
+        be = "is" if len(worse) == 1 else "are"
+        more = f" {len(worse)} of {len(verdict.standings) - 1} {be} worse." if worse else ""
         none = f"{on}{'no' if on else 'No'} setting is shown to be better than the baseline, {{}}."
         if verdict.unread:
             return _ends_early(f"{none[:-1]};", verdict, baseline)
         return _fitted(f"{none}{more}{differ}", verdict, baseline)
-    others = f" So are {counted(len(better) - 1, 'other')}." if len(better) > 1 else ""
+    be = "is" if len(better) == 2 else "are"
+    others = f" So {be} {counted(len(better) - 1, 'other')}." if len(better) > 1 else ""
     best = f"{on}{'better' if on else 'Better'} than the baseline, {{}}: {{}}."
     return _fitted(f"{best}{others}{differ}", verdict, baseline, better[0])
 

@@ -22,7 +22,7 @@ from harness.comparison.advice import advise
 from harness.comparison.caveats import same_ranking_notes
 from harness.comparison.factors import LabelSensitivity
 from harness.comparison.scores import holes_of
-from harness.comparison.sentences import worse_than
+from harness.comparison.sentences import sentence, worse_than
 from harness.comparison.words import lines_of
 from harness.values.errors import HarnessError
 
@@ -485,8 +485,12 @@ def test_against_a_baseline_the_family_is_of_the_others():
         "ruled out: worse",
     ]
     assert len(found.comparisons) == 3
+    assert sentence(found) == "Better than the baseline, a: b."
+    two = conclude(noisy(60, (0.5, 0.7, 0.3, 0.6)), baseline="a", options=QUICK)
+    assert sentence(two) == "Better than the baseline, a: b. So is 1 other."
     none = conclude(noisy(60, (0.7, 0.5)), baseline="a", options=QUICK)
     assert none.decision == "not better"
+    assert sentence(none).endswith("the baseline, a. 1 of 1 is worse.")
 
 
 @pytest.mark.parametrize(
