@@ -56,6 +56,9 @@ def test_csv_per_query_and_means(files, capsys):
     assert [line.rsplit(",", 1)[0] for line in out.splitlines()[-2:]] == ["all,ndcg_lin@10", "all,rr"]
     assert "1 judged query has no ranking, such as q3" in err
     assert "Left out: 1 ranked query without a judgment" in err
+    assert "The convention trec_eval leaves such queries out;" in one_line(err)
+    _, _, err = score(capsys, *files, "--measures", "rr", "--convention", "ranx")
+    assert "The convention ranx counts such queries as 0." in one_line(err)
 
 
 def test_text_is_laid_out_as_trec_eval_does(files, capsys):

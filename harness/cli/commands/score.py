@@ -218,19 +218,23 @@ def _scores(file: Path, judged: data.Qrels, args: argparse.Namespace, *, alone: 
         data.evaluate(ranked, judged, ["judged"]).means().values()
     ):
         reporter.warn(f"{about}no ranked document is judged for its query: do run and qrels belong together?")
-    for note in _notes(answered, asked, args.convention):
+    for note in _notes(answered, asked, scores):
         reporter.note(about + note)
     return scores
 
 
-def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:
+def _notes(ranked: set[str], judged: set[str], scores: data.DocScores) -> list[str]:
     """Queries and documents that only one file has, on which conventions differ."""
-    notes = []
+    notes, rules = [], scores.convention
     if missing := judged - ranked:
         notes.append(
             f"{counted(len(missing), 'judged query has', 'judged queries have')} no ranking, such as "
-            f"{min(missing)}. The convention {convention} leaves such queries out; trec_eval_c and harness "
-            "count them as 0."
+            f"{min(missing)}. The convention {rules.name} "
+            + (
+                "leaves such queries out; trec_eval_c and harness count them as 0."
+                if rules.missing == "drop"
+                else "counts such queries as 0."
+            )
         )
     if unjudged := ranked - judged:
         notes.append(
