@@ -74,9 +74,11 @@ class Check:
         if self.drop > self.max_drop:
             sure = max(self.at_least, 0.0)
             return f"{dropped}, but only {sure:.4f} of it is beyond chance."
-        most = f"{max(self.most, 0.0):.4f}"
+        most = f"{max(0.0, self.most):.4f}"  # in this order, as the bound may be -0.0
         if self.equivalent:
             return f"{change}: equivalent within {self.tolerance:g}; a drop is at most {most}."
+        if self.most <= 0:
+            return f"{change}: a drop is excluded."
         return (
             f"{change}: no drop beyond the {self.max_drop:g} that is tolerated, though one of up to {most} "
             "cannot be excluded."

@@ -174,7 +174,10 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     if all(one.equivalent for one in checks):
         every = "the setting is" if len(checks) == 1 else f"all {len(checks)} settings are"
         return f"Passed: {every} equal to the baseline within {first.tolerance:g} {level}.{here}"
-    open_ = rounded_up(max(one or 0.0 for one in most))
+    largest = max(one or 0.0 for one in most)
+    if largest <= 0:
+        return f"Passed: a drop is excluded {level}.{here}"
+    open_ = rounded_up(largest)
     return (
         f"Passed: no drop beyond the {first.max_drop:g} tolerated is shown, though one of up to {open_} is "
         f"not excluded {level}.{here}"

@@ -47,6 +47,9 @@ def test_a_check_that_passes_says_whether_the_two_are_equivalent():
     assert "no drop beyond the 0.1 that is tolerated, though one of up to 0." in open_.reason
     (risen,) = checked(BASE + 0.1).checks
     assert not risen.equivalent
+    assert risen.reason.endswith("queries: a drop is excluded.")
+    assert gate_sentence(checked(BASE + 0.1), str, "document") == "Passed: a drop is excluded (95%)."
+    assert replace(same, most=-0.0).reason.endswith("a drop is at most 0.0000.")
     assert not checked(SLIGHTLY_DIFFERENT, tolerance=0.001).checks[0].equivalent
 
 
