@@ -78,6 +78,9 @@ def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
         ([3, 0], [2], 10, "grade 3 more often than judged"),
         ([0, -1], [2], 10, "below 0"),
         ([2], [2], 0, "k is 0"),
+        ([2], [2], 1.5, "k is 1.5"),
+        ([2.5, 0], [2.5, 1], 10, "not a whole number"),
+        ([math.nan], [2], 10, "not a whole number"),
     ],
 )
 def test_ndcg_of_grades_that_contradict_each_other_is_refused(ranked, judged, k, message):
@@ -133,6 +136,10 @@ RUN, QRELS = {"q1": {"d1": 0.9}}, {"q1": {"d1": 3}}
     [
         (lambda: harness.score(5, QRELS), "run is a dict, a DataFrame or a file, not int"),
         (lambda: harness.score(RUN, [1]), "qrels is a dict, a DataFrame or a file, not list"),
+        (
+            lambda: harness.score(RUN, {"q1": {"d1": math.nan}}),
+            "document d1: the grade is not a whole number",
+        ),
         (lambda: harness.score({"q1": 3}, QRELS), "query q1 needs a dict: {document: score}"),
         (lambda: harness.read_results(5), "by their folder, .* not int"),
         (lambda: harness.compare(None), "by their folder, .* not NoneType"),

@@ -173,7 +173,7 @@ def score(
     """The values of every judged query, one row each; ``.mean()`` of it are the means.
 
     ``run`` and ``qrels`` are dictionaries (``{query: {document: score}}``, ``{query: {document: grade}}``),
-    DataFrames (query_id, doc_id, and score or rank; grade), or files in any format that ``harness score``
+    DataFrames (query_id, doc_id, score, possibly rank; grade), or files in any format that ``harness score``
     reads. ``measures`` is a list, or one name. ``convention`` names whose rules hold; docs/conventions.md
     explains them. NaN if a measure is undefined. Raises ValueError for an unknown measure or convention,
     TrecError for bad data.
@@ -216,15 +216,18 @@ def ndcg(
 
     The ideal is the best k of ``judged``, not of what was retrieved; unjudged text has grade 0 in ``ranked``.
     ``gain`` is 2^g - 1 or g itself; the discount log2(rank + 1). NaN if nothing judged is relevant. Raises
-    ValueError for a negative grade, a k below 1, and a grade of ``ranked`` that ``judged`` lacks.
+    ValueError for a grade that is negative or a fraction, a k below 1, and a grade of ``ranked`` that
+    ``judged`` lacks.
     Source: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.
     """
     if gain not in ("exp", "lin"):
         raise ValueError(f"gain is {gain!r}; it can be exp or lin")
-    if k is not None and k < 1:
+    if k is not None and (k < 1 or k % 1):
         raise ValueError(f"k is {k}: give a rank from 1, or None for all")
     if min([0, *ranked, *judged]) < 0:
         raise ValueError("a grade is below 0: grades are integers from 0")
+    if any(grade % 1 for grade in (*ranked, *judged)):
+        raise ValueError("a grade is not a whole number: grades are integers from 0")
     if lacking := Counter(filter(None, ranked)) - Counter(judged):
         raise ValueError(
             f"ranked has grade {max(lacking)} more often than judged: judged has the grades of all that was "
@@ -233,7 +236,7 @@ def ndcg(
     worth = measures.gain_exp if gain == "exp" else measures.gain_lin
     ideal = np.array(sorted(judged, reverse=True), dtype=np.int64)
     best, found = (
-        float(measures.dcg(grades, np.array([0, len(grades)]), k, worth)[0])
+        float(measures.dcg(grades, np.array([0, len(grades)]), k and int(k), worth)[0])
         for grades in (ideal, np.array(ranked, dtype=np.int64))
     )
     return found / best if best > 0 else float("nan")

@@ -271,9 +271,10 @@ def _block(
 
 def _graded(block: _Block, depth: int | None, rules: Convention) -> Graded:
     """The grades along the rankings."""
+    # first, as this names a grade that is not a whole number
+    judgments = JudgedDocuments(owners(block.judged_offsets), pack_grades(block.judged, block.names))
     rows, offsets = _first_rows(block, depth, rules)
     earned, known = _looked_up(block, rows, offsets)
-    judgments = JudgedDocuments(owners(block.judged_offsets), pack_grades(block.judged, block.names))
     return grade_documents(earned, known, offsets, judgments, rules)
 
 
