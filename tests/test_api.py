@@ -140,6 +140,7 @@ RUN, QRELS = {"q1": {"d1": 0.9}}, {"q1": {"d1": 3}}
             lambda: harness.score(RUN, {"q1": {"d1": math.nan}}),
             "document d1: the grade is not a whole number",
         ),
+        (lambda: harness.score({1: {"d1": 1}}, {"1": {"d1": 1}}), "common: run has 1, qrels has '1'"),
         (lambda: harness.score({"q1": 3}, QRELS), "query q1 needs a dict: {document: score}"),
         (lambda: harness.read_results(5), "by their folder, .* not int"),
         (lambda: harness.compare(None), "by their folder, .* not NoneType"),

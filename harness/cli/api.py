@@ -184,6 +184,11 @@ def score(
     _check_source("run", run, "score")
     _check_source("qrels", qrels, "grade")
     if isinstance(run, Mapping) and isinstance(qrels, Mapping):
+        if run and qrels and run.keys().isdisjoint(qrels):
+            raise data.TrecError(
+                f"run and qrels have no query in common: run has {next(iter(run))!r}, qrels has "
+                f"{next(iter(qrels))!r}. Spell the ids the same way, with the same type."
+            )
         scores = data.evaluate_dicts(run, qrels, tuple(measures), convention)
     else:
         ranked = _source(run, data.run_from_dict, data.run_from_frame, data.read_run)
