@@ -63,6 +63,8 @@ def test_bench_prints_the_summary_and_show_prints_it_again(write_config, tmp_pat
     for words, problem in {
         ("--setting", "base"): "add --worst N",
         ("--worst", "-1"): "cannot be -1",
+        ("--worst", "0"): "cannot be 0",
+        ("--worst", "3", "--setting", ""): "no setting ''",
         ("--worst", "3", "--format", "json"): "use --format csv",
     }.items():
         assert exit_code("show", "results/one", *words) == 1

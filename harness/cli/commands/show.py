@@ -32,7 +32,7 @@ the chunks.
   harness show results/quickstart --format markdown --output summary.md
 
 With --worst only the worst queries: what should have been found, at which rank it was, and what was
-ranked first. With --format csv only the summary, or the worst queries, in full precision.
+ranked first. With --format csv only the summary, in full precision, or the worst queries.
 """
 
 
@@ -45,15 +45,15 @@ ranked first. With --format csv only the summary, or the worst queries, in full 
         nargs="?",
         default=Path("results"),
     ),
-    option("--worst", type=int, default=0, metavar="N", help="list the N worst queries of a setting"),
+    option("--worst", type=int, metavar="N", help="list the N worst queries of a setting"),
     option("--setting", metavar="NAME", help="with --worst: the setting; default: the best one"),
     *formats("csv", "json"),
 )
 def show(args: argparse.Namespace) -> int:
     """Read the results and print them."""
-    if args.worst < 0:
+    if args.worst is not None and args.worst < 1:
         raise ConfigError(f"--worst says how many queries to list; it cannot be {args.worst}.")
-    if args.setting and not args.worst:
+    if args.setting is not None and not args.worst:
         raise ConfigError("--setting selects whose worst queries to list: add --worst N.")
     if args.worst and args.format == "json":
         raise ConfigError(
@@ -133,7 +133,9 @@ def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict
         raise ConfigError(
             f"{args.results} has no waterfall.csv, which says where quality is lost. Run it again."
         )
-    setting = args.setting or report.best_of(report.last_stages(rows, _headline(rows, record))).setting
+    setting = args.setting
+    if setting is None:
+        setting = report.best_of(report.last_stages(rows, _headline(rows, record))).setting
     if setting not in known:
         raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
     questions = {row["query_id"]: row["text"] for row in report.cells_of(args.results, "queries")}
