@@ -34,6 +34,13 @@ def test_a_full_file(write):
     }
 
 
+def test_the_index_that_pandas_writes_is_no_column(write):
+    queries = read_queries(write("q.csv", ",query_id,text\n0,q1,Who?\n1,q2,When?\n"), HASH).queries
+    assert [(one.answerable, one.cluster) for one in queries] == [(True, ""), (True, "")]
+    (label,) = read_labels(write("l.csv", ",query_id,document,grade,quote\n0,q1,a,3,Nobody\n"))
+    assert (label.page, label.start, label.grade) == (None, None, 3)
+
+
 def test_csv_and_jsonl_agree(write):
     rows = [
         {"query_id": "1", "text": "Größe?", "split": "train", "answerable": False},

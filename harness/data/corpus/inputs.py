@@ -146,7 +146,8 @@ def _names(spec: InputSpec[Any], table: InputTable) -> dict[str, str]:
 
 
 def _value(spec: InputSpec[Any], column: Declared, name: str, cells: Mapping[str, str], where: str) -> Any:
-    cell = cells.get(name, "")
+    # a column without a name, such as the index that pandas writes, is not the one that is missing
+    cell = cells.get(name, "") if name else ""
     try:
         if column.needed and column.field in spec.key and not cell.strip():
             raise ValueError("is empty. Fill it.")
