@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.labels.scaffold.config_text import (
         FolderSummary,
         name_of,
-        refuse_existing,
+        refuse_start,
         summarise,
         write_start,
     )

@@ -27,6 +27,20 @@ def test_nothing_is_overwritten(folder, capsys):
     assert not Path("bench/bench.yaml").exists()
 
 
+def test_its_files_are_no_documents(folder, capsys):
+    told = refused(capsys, "init", "docs", "--out", "docs/bench")
+    assert told.startswith("error: docs/bench lies in docs, so its files with .")
+    assert not Path("docs/bench/README.md").exists()
+
+
+def test_commands_can_be_copied_where_a_path_has_a_space(folder, capsys):
+    run("init", "docs", "--out", "my bench")
+    out = capsys.readouterr().out
+    assert "harness testset 'my bench' status" in out
+    assert "harness bench 'my bench/bench.yaml'" in out
+    assert "harness bench 'my bench/bench.yaml'" in Path("my bench/bench.yaml").read_text().splitlines()[0]
+
+
 def test_the_benchmark_runs_once_it_is_filled(folder, capsys):
     run("init", "docs", "--out", "bench")
     with Path("bench/queries.csv").open("a", encoding="utf-8") as file:
@@ -81,6 +95,7 @@ def test_a_folder_without_documents_is_an_error(folder, capsys):
     Path("empty/photo.jpg").write_bytes(b"x")
     assert "no document that can be read (it holds 1 .jpg)" in refused(capsys, "init", "empty")
     assert "is not a folder" in refused(capsys, "init", "nowhere")
+    assert not Path("nowhere-bench").exists()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from inspect import signature
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from harness import labels, running
@@ -36,7 +37,7 @@ def init(args: argparse.Namespace) -> int:
     """Look at the folder, write the files, and print the next step."""
     out = args.out or Path(f"{labels.name_of(args.folder)}-bench")
     # before the documents, which may take long
-    labels.refuse_existing(out)
+    labels.refuse_start(args.folder, out)
     cache = out / ".cache"
     with running.Context.at(cache, TerminalReporter(), may_ask=False) as context:
         found = labels.summarise(args.folder, cache, context)
@@ -46,10 +47,10 @@ def init(args: argparse.Namespace) -> int:
     print_line(f"Written to {out}/: {', '.join(path.name for path in written)}.")
     print_line("Next, make questions and labels step by step; with 34 questions of 9 passages each, grading")
     print_line("takes a person about an hour (testset.yaml: chosen, passages):")
-    print_line(f"  harness testset {out} status")
+    print_line(f"  harness testset {quote(str(out))} status")
     print_line(f"or fill queries.csv and labels.csv yourself, as {out}/README.md explains:")
-    print_line(f"  harness validate {out}/bench.yaml")
-    print_line(f"  harness bench {out}/bench.yaml")
+    print_line(f"  harness validate {quote(f'{out}/bench.yaml')}")
+    print_line(f"  harness bench {quote(f'{out}/bench.yaml')}")
     return 0
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
+from shlex import quote
 
 from harness.data import SUFFIXES
 from harness.running import BenchConfig, Context, read_texts
@@ -120,8 +121,6 @@ def language_of(texts: Sequence[str]) -> str:
 
 def _files(folder: Path, cache: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Files by ending: those that can be read, and the others; hidden ones and the cache are left out."""
-    if not folder.is_dir():
-        raise CorpusError(f"{folder} is not a folder. Name the folder that holds the documents.")
     known, other = Counter[str](), Counter[str]()
     for path in folder.rglob("*"):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
@@ -190,7 +189,7 @@ def bench_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
         for given, name in ((paths.cache, ".cache"), (paths.results, "results"))
     )
     return f"""\
-# Written by harness init. Run it with: harness bench {paths.folder / "bench.yaml"}
+# Written by harness init. Run it with: harness bench {quote(str(paths.folder / "bench.yaml"))}
 # Paths are relative to the folder in which harness is run.
 name: {paths.name}   # the folder of the results
 documents: {_globs(paths.documents)}   # what is searched
@@ -294,11 +293,15 @@ def _measures(facts: TextFacts) -> str:
 
 QUERY_COLUMNS = ("query_id", "text", "type", "answerable", "answer", "note")
 LABEL_COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "note")
+# what the steps of a test set and results leave there, among the endings of documents
+_WRITTEN = {".csv", ".html", ".md", ".xlsx"}
 FILES = ("bench.yaml", "testset.yaml", "queries.csv", "labels.csv", "README.md")
 
 
-def refuse_existing(folder: Path) -> None:
-    """Raise ConfigError where one of the files is there already."""
+def refuse_start(documents: Path, folder: Path) -> None:
+    """Raise CorpusError for documents in no folder, ConfigError where one of the files is there already."""
+    if not documents.is_dir():
+        raise CorpusError(f"{documents} is not a folder. Name the folder that holds the documents.")
     there = [name for name in FILES if (folder / name).exists()]
     if there:
         raise ConfigError(
@@ -308,15 +311,21 @@ def refuse_existing(folder: Path) -> None:
 
 
 def write_start(summary: FolderSummary, folder: Path, download: bool = True) -> list[Path]:
-    """Write all files into ``folder``; raises ConfigError if one of them is there already."""
-    refuse_existing(folder)
+    """Write all files into ``folder``; raises ConfigError if they would count as documents or are there."""
+    refuse_start(summary.folder, folder)
+    mixed = sorted({suffix.lower() for suffix in summary.kinds} & _WRITTEN)
+    if mixed and folder.resolve().is_relative_to(summary.folder.resolve()):
+        raise ConfigError(
+            f"{folder} lies in {summary.folder}, so its files with {' or '.join(mixed)}, such as labels, "
+            "would count as documents. Name a folder elsewhere with --out."
+        )
     paths = Paths(name_of(summary.folder), summary.patterns, folder)
     content = {
         "bench.yaml": bench_text(summary.text, paths, download),
         "testset.yaml": steps_text(summary.text, paths, download),
         "queries.csv": ",".join(QUERY_COLUMNS) + "\n",
         "labels.csv": ",".join(LABEL_COLUMNS) + "\n",
-        "README.md": _README.replace("FOLDER", str(folder)),
+        "README.md": _README.replace("FOLDER", quote(str(folder))),
     }
     for name, text in content.items():
         write_text(folder / name, text)

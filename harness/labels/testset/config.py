@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
@@ -82,7 +83,8 @@ def load_testset(folder: Path) -> TestsetConfig:
     path = folder / FILE
     if not path.is_file():
         raise ConfigError(
-            f"{path} is not there. Make it from a folder of documents: harness init DOCUMENTS --out {folder}"
+            f"{path} is not there. Make it from a folder of documents: harness init DOCUMENTS "
+            f"--out {quote(str(folder))}"
         )
     source = read_source(path)
     data = dict(source.data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -36,7 +37,7 @@ class FinalOutput:
         notes = (*filter(None, [lost]), *_agreement(record), *page)
         ends = (
             *brief_verdict(folder)[:1],
-            f"All differences: harness compare {folder}",
+            f"All differences: harness compare {quote(str(folder))}",
             f"Page: {folder / REPORT}",
         )
         if results.concluded is not None:
