@@ -244,6 +244,11 @@ def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):
     # every fifth grade is a 7 on a scale of 0 to 3: rejected, counted, and the rest agrees
     assert (row["pairs"], row["out_of_scale"], row["exact"]) == ("16", "4", "1.000000")
     assert "either a CONFIG or --pairs" in refused(capsys, "judge", "agreement")
+    for option in ("--settings", "--dry-run"):
+        assert "go with a CONFIG" in refused(capsys, "judge", "agreement", "--pairs", "p.csv", option)
+    assert "go with --pairs" in refused(capsys, "judge", "agreement", "c.yaml", "--max-grade", "3")
+    told = refused(capsys, "judge", "agreement", "--pairs", "p.csv", "--max-grade", "-1")
+    assert "--max-grade counts from 1; it cannot be -1" in told
 
 
 def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, capsys):

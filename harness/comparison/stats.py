@@ -46,6 +46,8 @@ class Interval:
     n: int = 0
 
     def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "–"
         if self.low is None or self.high is None:
             return f"{self.value:.3f} [no interval]"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"

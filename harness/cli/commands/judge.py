@@ -11,7 +11,7 @@ from typing import Any
 
 from harness import judge, report, running, store
 from harness.cli.commands.declaring import CACHE, Command, config_file, flag, number, option, part, path
-from harness.cli.commands.shared import exit_code, open_ledger
+from harness.cli.commands.shared import exit_code, open_ledger, refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, write_out
 from harness.values import ConfigError, JudgeError, counted, refuse_special
 
@@ -195,10 +195,10 @@ Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals o
   harness judge agreement my.yaml --dry-run   how many calls this takes
   harness judge agreement my.yaml             writes agreement.csv
   harness judge agreement my.yaml --settings  also judges the pool: do both rank the settings alike?
-                                              and judge-corrected means, if the labelled queries are a random
-                                              sample of all
   harness judge agreement --pairs pairs.csv --max-grade 3
-                                              pairs from elsewhere: query_id, human_grade, llm_grade, model
+
+With --settings it also corrects the means of the judge, which holds if the labelled queries are a random
+sample of all. pairs.csv has pairs from elsewhere: query_id, human_grade, llm_grade, model.
 """
 
 
@@ -220,6 +220,11 @@ def agreement(args: argparse.Namespace) -> int:
     """Compare a judge with people, on pairs from a file or on the labels of a configuration."""
     if (args.config is None) == (args.pairs is None):
         raise ConfigError("harness judge agreement takes either a CONFIG or --pairs FILE.")
+    if args.pairs is not None and (args.settings or args.dry_run):
+        raise ConfigError("--settings and --dry-run go with a CONFIG, not with --pairs.")
+    if args.pairs is None and (args.max_grade, args.out_of_scale) != (4, "reject"):
+        raise ConfigError("--max-grade and --out-of-scale go with --pairs.")
+    refuse_below_one(**{"max-grade": args.max_grade})
     return _of_file(args) if args.config is None else _of_config(args)
 
 
