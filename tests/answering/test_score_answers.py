@@ -7,7 +7,7 @@ import pytest
 from harness.running.answering.external import MeasureScores, compare_with_people
 from harness.values.types import ANSWER, QueryScore
 from tests.command import exit_code as run
-from tests.command import one_line, printed, table
+from tests.command import one_line, printed, refused, table
 from tests.judge.fake_server import Answer, FakeServer, error, says
 
 ROWS = [
@@ -233,5 +233,6 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     words = ("--measures", "exact_match", "--human", "h.csv", "--quiet")
     out = printed(capsys, "score-answers", "a.jsonl", *words)
     assert "Agreement with people" in out
+    assert "token_f1. Put keys" in refused(capsys, "score-answers", "a.jsonl", "--measures", "none")
     # corrected: 0.5 of all, and 0.25 more
     assert "exact_match 20 -0.250 1.000 0.750" in out

@@ -191,7 +191,7 @@ def test_labels_of_the_page_keep_the_part_that_answers(gathered, capsys):
     assert (label["evidence"], label["answer"], label["judge"]) == ("revenue", "96,773 million", "Ann")
 
 
-def test_people_who_differ_are_listed_however_they_graded_and_what_was_resolved_stays(gathered):
+def test_people_who_differ_are_listed_however_they_graded_and_what_was_resolved_stays(gathered, capsys):
     graded("Ann", by_words)
     assert SET.rows(DisagreementRow) == []
     graded("Ben", worse)
@@ -205,6 +205,11 @@ def test_people_who_differ_are_listed_however_they_graded_and_what_was_resolved_
     assert {(row.grades, row.resolved) for row in again} == {("Ann 4; Ben 2; Cleo 4", 3)}
     assert testset("undo") == 0
     assert SET.rows(DisagreementRow) == resolved
+    # everything is graded and disputed
+    graded("Dan", lambda row: 1)
+    settled(resolved=None)
+    told = step_refused(capsys, "export")
+    assert "no settled grade of a kept question. Fill the column resolved of set/disagreements.csv" in told
 
 
 def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys):

@@ -139,7 +139,7 @@ class FinishedTestset:
         for question in self.questions:
             name, grade = question.query_id, best.get(question.query_id)
             if question.answerable and not grade:
-                what = "was not graded at all" if grade is None else "has no relevant passage"
+                what = "has no settled grade" if grade is None else "has no relevant passage"
                 found.append(f"{name} {what}, though it is marked as answerable")
             if not question.answerable and grade is not None and grade >= 3:
                 found.append(f"{name} has a passage of grade {grade}, though it is marked as unanswerable")
@@ -157,9 +157,9 @@ def assemble(state: SetState, documents: Mapping[str, Document]) -> FinishedTest
     ]
     graded = [row for row in rows if row.grade is not None]
     if not graded:
-        raise ConfigError(
-            f"{state.path(GradeRow)} holds no grade of a kept question. Grade first: {state.command} grade"
-        )
+        disputed = f"Fill the column resolved of {state.path(DisagreementRow)}."
+        remedy = disputed if state.rows(DisagreementRow) else f"Grade first: {state.command} grade"
+        raise ConfigError(f"{state.path(GradeRow)} holds no settled grade of a kept question. {remedy}")
     graded.sort(key=lambda row: (place[row.query_id], row.doc_id, row.start))
     labels = tuple(_label(state, row, documents[row.doc_id]) for row in graded)
     # of a question that was reworded since it was answered, the answer does not count

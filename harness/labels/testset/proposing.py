@@ -179,12 +179,12 @@ def propose(
     rows = [*before, *(replace(one, query_id=f"q{highest + n:03}") for n, one in enumerate(fresh, 1))]
     tables: Tables = {Question: rows, **state.document_rows(documents)}
     state.write("propose", how, tables)
-    kinds = Counter(one.kind for one in fresh).most_common()
+    counts = Counter(one.kind for one in fresh).most_common()
+    kinds = f" ({', '.join(f'{kind} {times}' for kind, times in counts)})" if counts else ", as all are there"
     chosen, passages = min(state.config.chosen, len(rows)), state.config.passages
     return Outcome(
         (
-            f"{state.path(Question)}: {counted(len(fresh), 'question')} {how} "
-            f"({', '.join(f'{kind} {times}' for kind, times in kinds)}).",
+            f"{state.path(Question)}: {counted(len(fresh), 'question')} {how}{kinds}.",
             f"If {chosen} of them are kept, with {counted(passages, 'passage')} each, grading takes "
             f"{time_to_grade(chosen * passages)} (chosen and passages in testset.yaml).",
             *lines,

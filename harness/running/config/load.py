@@ -242,6 +242,5 @@ def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> Answ
     try:
         return AnswerScoringConfig.model_validate(data)
     except ValidationError as error:
-        raise ConfigError(
-            f"--measures: {problem_in(error)}. Put keys of measures into a file for --config."
-        ) from None
+        problem = problem_in(error).removesuffix(".")
+        raise ConfigError(f"--measures: {problem}. Put keys of measures into a file for --config.") from None
