@@ -8,7 +8,9 @@ import pytest
 
 from harness.models.llm.prompt import built_in
 from harness.running.config.load import TABLES, load_config
-from harness.steps.search.rewrite.llm import FOLDER, LlmRewriterConfig, MultiQueryConfig
+from harness.steps.search.rewrite.llm import LlmRewriterConfig
+from harness.steps.search.rewrite.prompted import FOLDER
+from harness.steps.search.rewrite.several import MultiQueryConfig
 from harness.values.errors import LlmError
 from harness.values.types import Query
 from tests.judge.fake_server import FakeServer, says

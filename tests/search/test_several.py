@@ -11,12 +11,9 @@ from harness.running.tools import RunTools
 from harness.steps.search.fuse.scores import RrfConfig
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.rewrite.entities import EntitiesConfig
-from harness.steps.search.rewrite.llm import (
-    DecompositionConfig,
-    LlmEntitiesConfig,
-    MultiQueryConfig,
-    lines_of,
-)
+from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig
+from harness.steps.search.rewrite.prompted import lines_of
+from harness.steps.search.rewrite.several import DecompositionConfig, MultiQueryConfig
 from harness.steps.search.rewrite.template import TemplateConfig
 from harness.values.errors import LlmError
 from harness.values.progress import Silent

@@ -18,7 +18,8 @@ from harness.steps.search.dense import Floats
 from harness.steps.search.depth import DECIMALS
 from harness.steps.search.rerank import ListScorer
 from harness.steps.search.rerank.late_interaction import max_sim
-from harness.steps.search.rewrite import entities, llm
+from harness.steps.search.rewrite import entities, prompted
+from harness.steps.search.rewrite.llm_entities import names_of
 from harness.steps.search.step import Identity, RerankerConfig
 from harness.steps.search.tools import PendingCalls, PendingCallsError, Shared
 
@@ -181,7 +182,7 @@ class LlmMatchConfig(models.LlmStepConfig, MatchConfig):
     """A language model says what questions and passages name and what they are for, matched as vectors."""
 
     kind: Literal["llm_entities"] = "llm_entities"
-    prompt: llm.RewritePrompt = Field(
+    prompt: prompted.RewritePrompt = Field(
         "names_and_intent",
         validate_default=True,
         description="`names_and_intent`, `names_and_intent_zh`, or the path of your own file: it shows the "
@@ -194,9 +195,9 @@ class LlmMatchConfig(models.LlmStepConfig, MatchConfig):
     )
 
     @classmethod
-    def load(cls, name: str) -> llm.RewritePrompt:
+    def load(cls, name: str) -> prompted.RewritePrompt:
         """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        return models.read_prompt(name, llm.FOLDER, llm.RewritePrompt, "a second match", ("query",))
+        return models.read_prompt(name, prompted.FOLDER, prompted.RewritePrompt, "a second match", ("query",))
 
     @property
     def model_name(self) -> str:
@@ -225,7 +226,7 @@ class LlmMatch(SecondMatch[LlmMatchConfig]):
         request = models.Request(c, c.prompt.form, about, title, "naming", beforehand=passages)
         talks = tools.talks(request)
         words = [models.text_of(talk.answers[0]) for talk in talks]
-        lines = [None if one is None else llm.names_of(one) for one in words]
+        lines = [None if one is None else names_of(one) for one in words]
         failed = {
             repr(text[:60]): talk.answers[0].reason or "no words"
             for text, talk, own in zip(texts, talks, lines, strict=True)

@@ -1,0 +1,119 @@
+"""What rewriters that ask a language model share: their prompts and keys, the call, failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, TypeVar
+
+from pydantic import Field
+
+from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, read_prompt, text_of
+from harness.steps.search.step import Identity, RewriterConfig
+from harness.steps.search.tools import Tools
+from harness.values import ConfigError, LlmCall, Query
+
+FOLDER = Path(__file__).parent / "prompts"
+_COUNT = re.compile(r"\{\{ *n *\}\}")
+_FAILING = FailurePolicy(
+    "queries have no usable rewriting",
+    ("rewrite", "as_asked"),
+    "are searched as they are",
+    "search with them as they are",
+)
+
+T = TypeVar("T")
+# A bullet, or a number that ends in a mark and a blank: "3M" and "2.5 GHz" are not numbering.
+_MARK = re.compile(r"^(?:[-*•–]\s+|[(（]?\d{1,2}(?:[.):]\s+|[、．）]\s*))")
+_AROUND = {'"': '"', "“": "”", "「": "」", "'": "'"}
+_FENCE = "```"
+
+
+@dataclass(frozen=True, slots=True)
+class _ListForm(TextForm):
+    """A prompt that is answered by ``count`` lines."""
+
+    count: int = 1
+
+    def shortest(self, call: LlmCall) -> str:
+        """As many lines as are asked for, each as long as the query."""
+        return "\n".join([TextForm.shortest(self, call)] * self.count)
+
+
+class RewritePrompt(Prompt):
+    """A prompt file of a rewriter, which shows the question as ``{{ query }}``."""
+
+    @property
+    def takes_number(self) -> bool:
+        """Whether it says how many things are asked for."""
+        return bool(_COUNT.search(self.system + self.user))
+
+    def form_for(self, count: int) -> TextForm:
+        """How a call is worded that asks for ``count`` things, which is what ``{{ n }}`` stands for."""
+        return _ListForm(*self.filled(n=str(count)), count)
+
+
+class PromptedConfig(LlmStepConfig, RewriterConfig):
+    """Base of the configurations of rewriters that ask a language model about every query."""
+
+    takes_number: ClassVar[bool] = False
+    prompt: RewritePrompt
+    on_failure: Literal["fail", "as_asked"] = Field(
+        "fail",
+        description="A question with no usable rewriting ends the run or is searched as it is (`as_asked`), "
+        "and the run lists them.",
+    )
+
+    @classmethod
+    def load(cls, name: str) -> RewritePrompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
+        prompt = read_prompt(name, FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
+        if prompt.takes_number and not cls.takes_number:
+            raise ConfigError(
+                f"the prompt {name} asks for {{{{ n }}}} things, one a line, as the kinds multi_query and "
+                "decomposition read them"
+            )
+        return prompt
+
+
+def identity_of(config: PromptedConfig, form: TextForm) -> Identity:
+    """The prompt, the model and its parameters, and the handling of an answer that cannot be used."""
+    return [form.sha256, [config.endpoint.model, config.endpoint.parameters()], config.on_failure]
+
+
+def ask_about(
+    config: PromptedConfig,
+    form: TextForm,
+    queries: Sequence[Query],
+    tools: Tools,
+    read: Callable[[str], T | None],
+) -> list[T | None]:
+    """The model's answer about each query as ``read`` parses it; None if it is unusable.
+
+    Raises LlmError that names such queries, unless they are to be asked as they are.
+    """
+    about = [(query.text, ()) for query in queries]
+    answers = tools.answers(Request(config, form, about, config.prompt.name, "rewriting"))
+    words = [text_of(answer) for answer in answers]
+    found = [None if text is None else read(text) for text in words]
+    failed = {
+        query.query_id: answer.reason or "no words"
+        for query, answer, one in zip(queries, answers, found, strict=True)
+        if one is None
+    }
+    _FAILING.report(config, failed, len(queries), tools.reporter)
+    return found
+
+
+def lines_of(text: str) -> list[str]:
+    """The distinct lines of an answer in their order, without list marks, quotation marks and code fences."""
+    found: dict[str, None] = {}
+    for raw in text.splitlines():
+        line = _MARK.sub("", raw.strip()).strip()
+        if len(line) > 1 and _AROUND.get(line[0]) == line[-1]:
+            line = line[1:-1].strip()
+        if line and not line.startswith(_FENCE):
+            found[line] = None
+    return list(found)

@@ -1,0 +1,100 @@
+"""A language model makes several questions of one, whose rankings are fused: other wordings, or parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from harness.steps.search.fuse import Fusion
+from harness.steps.search.fuse.scores import MinMax, MinMaxConfig, Rrf, RrfConfig
+from harness.steps.search.rewrite.prompted import (
+    PromptedConfig,
+    RewritePrompt,
+    ask_about,
+    identity_of,
+    lines_of,
+)
+from harness.steps.search.step import Identity, SeveralRewriter
+from harness.steps.search.tools import Tools
+from harness.values import Query, Ranking
+
+# Only the rule is used of a fusion, so that it needs no routes.
+_FUSIONS: dict[str, Callable[[float], Fusion[Any]]] = {
+    "rrf": lambda k: Rrf(RrfConfig.model_construct(routes=(), k=k)),
+    "minmax": lambda k: MinMax(MinMaxConfig.model_construct(routes=())),
+}
+
+
+class ManyConfig(PromptedConfig):
+    """Base of the configurations of rewriters that ask a language model for several questions."""
+
+    takes_number: ClassVar[bool] = True
+    n: int
+    with_question: bool = Field(True, description="Search the question as it is, too, as one more.")
+    fuse: Literal["rrf", "minmax"] = Field(
+        "rrf",
+        description="How what they find becomes one ranking: by the fusion of that name, all counting alike.",
+    )
+    rrf_k: float = Field(
+        60.0, ge=0, description="For `fuse: rrf`: what is added to a rank: the larger, the flatter."
+    )
+
+
+class ManyRewriter(SeveralRewriter[ManyConfig]):
+    """Asks for up to ``n`` questions in place of each, one a line.
+
+    Wordings in other terms reach passages that share none with the question; parts suit questions whose
+    answer takes several passages, such as a comparison of two years. Fusion forgives a bad one.
+    """
+
+    def identity(self) -> Identity:
+        """The prompt with its number, the model, and the handling of the answers."""
+        c = self.config
+        form = c.prompt.form_for(c.n)
+        return [c.kind, identity_of(c, form), c.n, c.with_question, c.fuse, c.rrf_k]
+
+    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+        """The model's questions, after the user's own where it is asked too; LlmError as for `llm`."""
+        form = self.config.prompt.form_for(self.config.n)
+        found = ask_about(self.config, form, queries, tools, lambda text: lines_of(text) or None)
+        return [
+            (query,) if lines is None else self._asked(query, lines)
+            for query, lines in zip(queries, found, strict=True)
+        ]
+
+    def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
+        """The scores by the configured fusion."""
+        return _FUSIONS[self.config.fuse](self.config.rrf_k).combine(rankings, (1.0,) * len(rankings))
+
+    def _asked(self, query: Query, lines: Sequence[str]) -> tuple[Query, ...]:
+        first = (query.text,) if self.config.with_question else ()
+        return tuple(replace(query, text=text) for text in dict.fromkeys((*first, *lines[: self.config.n])))
+
+
+class MultiQueryConfig(ManyConfig):
+    """A language model words every question several times; the rankings of all wordings are fused."""
+
+    kind: Literal["multi_query"] = "multi_query"
+    prompt: RewritePrompt = Field(
+        "multi_query",
+        validate_default=True,
+        description="`multi_query`, `multi_query_zh`, or the path of your own file; `{{ n }}` in it is "
+        "replaced by `n`, and the model answers with one wording per line.",
+    )
+    n: int = Field(3, ge=1, le=20, description="How many wordings are requested; more are dropped.")
+
+
+class DecompositionConfig(ManyConfig):
+    """A language model takes every question apart; the rankings of its parts are fused."""
+
+    kind: Literal["decomposition"] = "decomposition"
+    prompt: RewritePrompt = Field(
+        "decomposition",
+        validate_default=True,
+        description="`decomposition`, `decomposition_zh`, or the path of your own file; `{{ n }}` in it is "
+        "replaced by `n`, and the model answers with one question per line.",
+    )
+    n: int = Field(4, ge=1, le=20, description="The maximum number of parts requested; more are dropped.")
