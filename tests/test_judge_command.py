@@ -110,24 +110,27 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
         path = place(server.url)
         exit_code("bench", path, "--quiet")
         count = server.count
-        assert exit_code("judge", "export", "--to", "all.jsonl") == 0
-        lines = (tmp_path / "all.jsonl").read_text().splitlines()
+        assert exit_code("judge", "export", "--to", "out/all.jsonl") == 0
+        lines = (tmp_path / "out/all.jsonl").read_text().splitlines()
         assert len(lines) == count
         assert KEY not in "".join(lines)
         capsys.readouterr()
         assert exit_code("judge", "export") == 0
         assert capsys.readouterr().out.splitlines() == lines
         assert f"{count} answers added, 0 were already there" in printed(
-            capsys, "judge", "import", "all.jsonl", "--cache", "new"
+            capsys, "judge", "import", "out/all.jsonl", "--cache", "new"
         )
         assert f"0 answers added, {count} were" in printed(
-            capsys, "judge", "import", "all.jsonl", "--cache", "new"
+            capsys, "judge", "import", "out/all.jsonl", "--cache", "new"
         )
         path.write_text(path.read_text() + "cache: new\n")
         assert exit_code("bench", path, "--quiet") == 0
         assert server.count == count
     (tmp_path / "edited.jsonl").write_text(lines[0].replace('"grades":[', '"grades":[9,'))
     assert "edited.jsonl, line 1" in refused(capsys, "judge", "import", "edited.jsonl")
+    assert "error: c.yaml: File exists" in refused(
+        capsys, "judge", "import", "out/all.jsonl", "--cache", "c.yaml"
+    )
     assert "There is no ledger" in refused(capsys, "judge", "export", "--cache", "nowhere")
     assert not (tmp_path / "nowhere").exists()
 
@@ -148,6 +151,7 @@ def test_answers_are_shown_word_for_word_and_failures_apart(place, tmp_path, cap
         assert exit_code("bench", path, "--quiet") == 0
         asked = server.count
         everything = printed(capsys, "judge", "answers", path, "--limit", 0)
+        assert "it cannot be -1" in refused(capsys, "judge", "answers", path, "--limit", "-1")
         failed = printed(capsys, "judge", "answers", path, "--failed")
         green = printed(capsys, "judge", "answers", path, "--query", "q3", "--limit", 1)
         assert "3 answers; without a grade: 0." in printed(

@@ -43,6 +43,7 @@ def export(args: argparse.Namespace) -> int:
                 write_out(line + "\n")
             return 0
         count = 0
+        args.to.parent.mkdir(parents=True, exist_ok=True)
         with args.to.open("w", encoding="utf-8", newline="\n") as file:
             for line in ledger.export_lines():
                 file.write(line + "\n")
@@ -70,6 +71,8 @@ def import_(args: argparse.Namespace) -> int:
         ):
             found = ledger.import_lines(lines, str(args.file))
     except (OSError, UnicodeDecodeError) as error:
+        if getattr(error, "filename", None) not in (None, str(args.file)):
+            raise  # of the cache
         reason = getattr(error, "strerror", None) or error
         raise JudgeError(f"{args.file} cannot be read: {reason}. Export it again.") from error
     print_line(f"{counted(found.added, 'answer')} added, {found.already_there} were already there.")
@@ -144,6 +147,8 @@ why there is none, tokens, time. Answers that were superseded by a retry are sho
 )
 def show_answers(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
+    if args.limit < 0:
+        raise ConfigError(f"--limit counts answers, 0 for all; it cannot be {args.limit}.")
     config = running.load_config(args.config)
     judges = running.llm_configs(config)
     wanted = {"failed": args.failed, "flagged": args.flagged}
