@@ -35,7 +35,7 @@ IMPORTS: OpenTable[ImportFormat] = OpenTable(
         ),
         "ragas": ImportFormat(
             "answers: user_input, retrieved_contexts, response, reference",
-            At("harness.data.external.answer_files", "import_ragas"),
+            At("harness.data.external.ragas", "import_ragas"),
             answered=True,
         ),
     },

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.data.external.answer_files import import_ragas
+from harness.data.external.ragas import import_ragas
 from tests.command import printed, refused, table
 
 QUESTION = "How long is the Halden ferry crossing?"
