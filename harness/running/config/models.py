@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_
 from harness import steps
 from harness.data import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import JUDGES, LabelsConfig
-from harness.measures import Projection, less_is_better, parse_measure
+from harness.measures import Projection, is_quality, less_is_better, parse_measure
 from harness.models import PRECISION_TEXT, EmbedConfig, EncoderConfig, ModelConfig, Precision
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
 from harness.running.config.naming import short_names
@@ -348,6 +348,11 @@ class BenchConfig(StageConfig):
             raise ValueError(
                 f"{canonical[0]} is a cost, and the first measure orders the summary: put a measure of "
                 "quality, such as ndcg_exp@10, before it"
+            )
+        if not any(map(is_quality, canonical)):
+            raise ValueError(
+                f"{canonical[0]} says how much was judged or is unknown, not how good a ranking is: add a "
+                "measure of quality, such as ndcg_exp@10"
             )
         return canonical
 
