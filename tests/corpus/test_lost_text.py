@@ -114,6 +114,7 @@ def test_content_streams_follow_forms_once(write):
     assert reading == PageReading(len("form"), blank=False)
 
 
+@pytest.mark.slow
 def test_a_second_reader_that_dies_costs_a_remark_and_not_the_document(write, tmp_path):
     """pypdf skips the form that draws itself; PDFium, which reads it again, takes all memory there is."""
     write("a.pdf", self_referring_form())

@@ -5,7 +5,7 @@ from itertools import chain, pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.measures import parse_measure, score
@@ -105,7 +105,6 @@ def small(draw):
     return spans, list(dict.fromkeys(pieces)), list(dict.fromkeys(ranked))
 
 
-@settings(max_examples=60, deadline=None)
 @given(small(), st.integers(1, 4), st.integers(1, 3), st.integers(2, 9), st.integers(1, 4), st.data())
 def test_no_labels_in_unjudged_text_exceed_it(case, least, enough, budget, L, data):
     judged, chunks, ranked = case

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.running.context import Context
@@ -58,7 +58,6 @@ def passages_of(texts):
 VECTORS = st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=1, max_size=30)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     chunks=VECTORS,
     asked=VECTORS,
@@ -83,7 +82,6 @@ def test_exact_search_over_shards_is_that_of_the_whole(tools, chunks, asked, row
 WORDS = st.lists(st.sampled_from(["pump", "valve", "valves", "oil", "the", "leaks", "2024"]), max_size=8)
 
 
-@settings(deadline=None, max_examples=80)
 @given(
     chunks=st.lists(WORDS.map(" ".join), max_size=30),
     asked=st.lists(WORDS.map(" ".join), max_size=6),
