@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-import torch
 from threadpoolctl import threadpool_limits
 
 from harness import running
@@ -172,6 +171,9 @@ def test_a_cluster_gives_the_bytes_of_a_run_in_this_process(cluster, write_confi
     engine = json.loads((folder / "record.json").read_text())["engine"]
     assert engine["threads"] == 1
     assert sum(one["workers"] for one in engine["machines"]) >= 1
+    # not above: every run of the tests would load it, to find that these are slow
+    import torch
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
