@@ -1,12 +1,10 @@
 """Fixtures that every room's tests share."""
 
 import argparse
-import importlib.metadata
 import os
 import shutil
 import subprocess
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 
 import hypothesis
@@ -18,9 +16,8 @@ from tools.screenshots import NoBrowserError, chromium
 
 __all__ = ["pytest_configure", "real_models", "shipped_models"]
 
-# Read from the disk at every call: translations of the words of argparse, and versions of what is installed.
+# Translations of the words of argparse are read from the disk at every call.
 argparse._ = str
-importlib.metadata.version = cache(importlib.metadata.version)
 
 # Workers share the cores. If each computes with all of them, they spend most of their time on one another.
 if "PYTEST_XDIST_WORKER" in os.environ:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -131,6 +132,11 @@ def test_a_wrong_configuration_is_refused_in_our_words(given, message):
 RUN, QRELS = {"q1": {"d1": 0.9}}, {"q1": {"d1": 3}}
 
 
+def pairs(**columns):
+    """A DataFrame of one pair."""
+    return pd.DataFrame({"query_id": ["q"], "doc_id": ["d"], **columns})
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -141,6 +147,7 @@ RUN, QRELS = {"q1": {"d1": 0.9}}, {"q1": {"d1": 3}}
             "document d1: the grade is not a whole number",
         ),
         (lambda: harness.score({1: {"d1": 1}}, {"1": {"d1": 1}}), "common: run has 1, qrels has '1'"),
+        (lambda: harness.score(pairs(score=[1.0]), pairs(grade=[1], query_id=["r"])), "common: run has 'q'"),
         (lambda: harness.score({"q1": 3}, QRELS), "query q1 needs a dict: {document: score}"),
         (lambda: harness.read_results(5), "by their folder, .* not int"),
         (lambda: harness.compare(None), "by their folder, .* not NoneType"),

@@ -184,15 +184,12 @@ def score(
     _check_source("run", run, "score")
     _check_source("qrels", qrels, "grade")
     if isinstance(run, Mapping) and isinstance(qrels, Mapping):
-        if run and qrels and run.keys().isdisjoint(qrels):
-            raise data.TrecError(
-                f"run and qrels have no query in common: run has {next(iter(run))!r}, qrels has "
-                f"{next(iter(qrels))!r}. Spell the ids the same way, with the same type."
-            )
+        data.refuse_strangers(run, qrels)
         scores = data.evaluate_dicts(run, qrels, tuple(measures), convention)
     else:
         ranked = _source(run, data.run_from_dict, data.run_from_frame, data.read_run)
         judged = _source(qrels, data.qrels_from_dict, data.qrels_from_frame, data.read_qrels)
+        data.refuse_strangers(ranked.query.names.to_pylist(), judged.query.names.to_pylist())
         scores = data.evaluate(ranked, judged, tuple(measures), convention)
     names = [measure.name for measure in scores.measures]
     return pd.DataFrame(scores.values, columns=names, index=pd.Index(scores.query_ids, name="query_id"))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Section,
         StageConfig,
         Step,
+        installed_version,
         kind_of,
         no_such_key,
         packages_in_use,

@@ -24,10 +24,16 @@ GROUP = "harness.kinds"
 Item = TypeVar("Item")
 
 
+@cache
+def installed_version(package: str) -> str:
+    """The version of a package, read from the disk once; raises PackageNotFoundError if there is none."""
+    return version(package)
+
+
 def version_of(package: str) -> str:
     """The version of an installed package; '' if it is not installed."""
     try:
-        return version(package)
+        return installed_version(package)
     except PackageNotFoundError:
         return ""
 
@@ -177,10 +183,10 @@ def unknown_key(key: str, known: Collection[str], hint: str = "") -> ValidationE
 
 
 def problem_in(error: ValidationError) -> str:
-    """The first problem that pydantic found, with its place, on one line."""
+    """The first problem that pydantic found, with its place, on one line and without a full stop."""
     first = error.errors()[0]
     place = ".".join(map(str, first["loc"]))
-    return (f"{place}: " if place else "") + str(first["msg"]).removeprefix("Value error, ")
+    return (f"{place}: " if place else "") + str(first["msg"]).removeprefix("Value error, ").removesuffix(".")
 
 
 def _check(value: Any) -> None:

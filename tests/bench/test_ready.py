@@ -83,7 +83,7 @@ def test_a_missing_package_that_cuts_chinese_is_named(write_config, monkeypatch)
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr("harness.steps.search.analyser.version", installed)
+    monkeypatch.setattr("harness.steps.search.analyser.installed_version", installed)
     config = load_config(write_config(retrieve="{kind: bm25, analyser: jieba}", rerank="null", cache="fresh"))
     with pytest.raises(HarnessError, match="pip install 'ndcg-harness"):
         make_plan(config, Silent())

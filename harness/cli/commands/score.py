@@ -13,7 +13,7 @@ from harness import data, report, running, store
 from harness.cli.commands.declaring import QUIET, command, flag, group, option, path, results_folder, several
 from harness.cli.commands.shared import measures, names_of_measures, print_ending
 from harness.cli.terminal import TerminalReporter, print_line, show, write_out
-from harness.values import ConfigError, counted
+from harness.values import ConfigError, counted, problem_in
 
 _NEEDED = ("queries", "labels", "documents")
 # options of hits alone, and what they are where they are not given
@@ -110,10 +110,8 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
     try:
         return running.BenchConfig.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        option = f"--{str(first['loc'][0]).replace('_', '-')}" if first["loc"] else "options"
-        problem = str(first["msg"]).removeprefix("Value error, ").removesuffix(".")
-        raise ConfigError(f"{option}: {problem}.") from error
+        option = "--" if error.errors()[0]["loc"] else "options: "
+        raise ConfigError(f"{option}{problem_in(error)}.") from error
 
 
 def _names(files: Sequence[Path]) -> list[str]:
@@ -201,12 +199,7 @@ def _scores(file: Path, judged: data.Qrels, args: argparse.Namespace, *, alone: 
     """The scores of a run; notes about it go to the terminal, with its file unless it is the only one."""
     ranked = data.read_run(file)
     asked, answered = set(judged.query.names.to_pylist()), set(ranked.query.names.to_pylist())
-    if asked and answered and not asked & answered:
-        raise data.TrecError(
-            f"{file} and {args.qrels} have no query in common: the run has {_some(answered)}, the "
-            f"judgments have {_some(asked)}. Do the files belong together, and are the ids spelled the same "
-            f"way?"
-        )
+    data.refuse_strangers(answered, asked, str(file), str(args.qrels))
     try:
         scores = data.evaluate(
             ranked, judged, names_of_measures(args.measures or [_MEASURES]), args.convention
@@ -247,12 +240,6 @@ def _notes(ranked: set[str], judged: set[str], scores: data.DocScores) -> list[s
             "lines as comments; delete them if they are comments."
         )
     return notes
-
-
-def _some(queries: set[str]) -> str:
-    """The first three in order."""
-    first = ", ".join(sorted(queries)[:3])
-    return first + (", …" if len(queries) > 3 else "")
 
 
 _ANSWERS = """\

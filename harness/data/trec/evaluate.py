@@ -9,7 +9,7 @@ among the judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, islice, pairwise, repeat
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from harness.data.trec.ids import Ids, column_of, fingerprints, numbers_of, places_in
+from harness.data.trec.ids import Ids, TrecError, column_of, fingerprints, numbers_of, places_in
 from harness.data.trec.sources import pack_grades, pack_scores, qrels_from_dict, run_from_dict
 from harness.data.trec.tables import PairRows, Qrels, Run, judged_rows, refuse_repeats
 from harness.measures import (
@@ -60,6 +60,18 @@ class DocScores:
             measure.name: float(np.nanmean(column)) if (~np.isnan(column)).any() else None
             for measure, column in zip(self.measures, self.values.T, strict=True)
         }
+
+
+def refuse_strangers(
+    ranked: Collection[Any], judged: Collection[Any], run: str = "run", qrels: str = "qrels"
+) -> None:
+    """Raise TrecError where no query is both ranked and judged: all would score 0, or nothing."""
+    if ranked and judged and set(ranked).isdisjoint(judged):
+        first, other = (", ".join(map(repr, sorted(set(ids), key=str)[:3])) for ids in (ranked, judged))
+        raise TrecError(
+            f"{run} and {qrels} have no query in common: {run} has {first}, {qrels} has {other}. Name "
+            "two that belong together, and spell the ids the same way, with the same type."
+        )
 
 
 def evaluate(

@@ -242,5 +242,6 @@ def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> Answ
     try:
         return AnswerScoringConfig.model_validate(data)
     except ValidationError as error:
-        problem = problem_in(error).removesuffix(".")
-        raise ConfigError(f"--measures: {problem}. Put keys of measures into a file for --config.") from None
+        raise ConfigError(
+            f"--measures: {problem_in(error)}. Put keys of measures into a file for --config."
+        ) from None

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
 from harness.steps.chunk.sizes import SizeUnit, measure_in
-from harness.values import ConfigError, CorpusError, Document, Span, Tokenizer, guide
+from harness.values import ConfigError, CorpusError, Document, Span, Tokenizer, guide, installed_version
 
 # Their overlap is in tokens, however lengths are counted.
 _IN_TOKENS = {"TokenTextSplitter", "SentenceTransformersTokenTextSplitter"}
@@ -66,10 +66,10 @@ class LangchainConfig(ChunkerConfig):
     @property
     def libraries(self) -> dict[str, str]:
         """The versions of the library and of what the class needs besides, where that is installed."""
-        found = {"langchain-text-splitters": version("langchain-text-splitters")}
+        found = {"langchain-text-splitters": installed_version("langchain-text-splitters")}
         for name in _USED_BY.get(self.splitter, ()):
             with suppress(PackageNotFoundError):
-                found[name] = version(name)
+                found[name] = installed_version(name)
         return found
 
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:

@@ -9,11 +9,11 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from io import StringIO
 from typing import Any, Literal
 
-from harness.values import ConfigError
+from harness.values import ConfigError, installed_version
 
 StopWords = Literal["none", "short", "long"]
 AnalyserName = Literal["auto", "english", "plain", "cjk", "jieba"]
@@ -40,7 +40,11 @@ class Analyser:
         """Everything besides the text that decides the terms."""
         facts: list[Any] = [self._name, _VERSION, unicodedata.unidata_version]
         if self._name in _STEMMED:
-            facts += [self._stop_words, f"PyStemmer {version('PyStemmer')}", f"bm25s {version('bm25s')}"]
+            facts += [
+                self._stop_words,
+                f"PyStemmer {installed_version('PyStemmer')}",
+                f"bm25s {installed_version('bm25s')}",
+            ]
         if self._name == "jieba":
             facts += [_jieba_version(), hashlib.sha256(self._dictionary.encode()).hexdigest()]
         return facts
@@ -87,7 +91,7 @@ def _english_stems(stop_words: StopWords) -> Callable[[str], str | None]:
 def _jieba_version() -> str:
     """The installed version; raises ConfigError if there is none."""
     try:
-        return version("jieba")
+        return installed_version("jieba")
     except PackageNotFoundError:
         raise ConfigError(
             "The analyser jieba is not installed. Install it: pip install 'ndcg-harness[jieba]', or set "

@@ -6,7 +6,7 @@ every page before it reads it, and raises CorpusError for every file it cannot r
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 from typing import Annotated
 
 from pydantic import Field
@@ -16,7 +16,7 @@ from harness.data.corpus.parsers.pdf_file import SecondReader
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2
 from harness.data.corpus.parsers.python import PythonParserConfig
-from harness.values import KindAt, Kinds
+from harness.values import KindAt, Kinds, installed_version
 
 ParserConfig = Annotated[PypdfConfig | Pypdfium2Config | PythonParserConfig, Field(discriminator="kind")]
 PARSERS: Kinds[ParserConfig] = Kinds(
@@ -35,7 +35,7 @@ def suffixes_of(parser: ParserConfig) -> tuple[str, ...]:
 
 def release_of(parser: ParserConfig) -> str:
     """The version of the library that reads the files; raises PackageNotFoundError if it is not installed."""
-    return parser.version if isinstance(parser, PythonParserConfig) else version(parser.kind)
+    return parser.version if isinstance(parser, PythonParserConfig) else installed_version(parser.kind)
 
 
 def second_reader(parser: ParserConfig) -> SecondReader:
@@ -48,9 +48,11 @@ def second_reader(parser: ParserConfig) -> SecondReader:
     """
     if parser.kind == "pypdf":
         try:
-            return SecondReader(f"pypdfium2 {version('pypdfium2')}", count_with_pypdfium2, 0.8, 20)
+            return SecondReader(f"pypdfium2 {installed_version('pypdfium2')}", count_with_pypdfium2, 0.8, 20)
         except PackageNotFoundError:
             pass
     from harness.data.corpus.parsers.pypdf import read_content_streams
 
-    return SecondReader(f"content streams by pypdf {version('pypdf')}", read_content_streams, 0.25, 50, True)
+    return SecondReader(
+        f"content streams by pypdf {installed_version('pypdf')}", read_content_streams, 0.25, 50, True
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +17,7 @@ from harness.steps.search.retrieve.approximate import MARGIN, ApproximateRetriev
 from harness.steps.search.retrieve.scan import Nearest
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values import ConfigError, HarnessError, first_line
+from harness.values import ConfigError, HarnessError, first_line, installed_version
 
 _ADD_AT_ONCE = 2000
 # How much harder the index is searched if it has missed a true neighbour.
@@ -75,7 +74,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
         }
         # A server reads ef_search once, when it opens a collection: another value needs another collection.
         settings |= {"ef_search": self._effort} if c.client == "http" else {}
-        return [settings, version("chromadb")]
+        return [settings, installed_version("chromadb")]
 
     def effort(self) -> Identity:
         """Until all is found, or once."""
