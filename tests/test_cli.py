@@ -64,7 +64,7 @@ def test_bench_prints_the_summary_and_show_prints_it_again(write_config, tmp_pat
         ("--setting", "base"): "add --worst N",
         ("--worst", "-1"): "cannot be -1",
         ("--worst", "0"): "cannot be 0",
-        ("--worst", "3", "--setting", ""): "no setting ''",
+        ("--worst", "3", "--setting", "no"): "no setting 'no'",
         ("--worst", "3", "--format", "json"): "use --format csv",
     }.items():
         assert exit_code("show", "results/one", *words) == 1
@@ -118,6 +118,10 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
     assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert [path.name for path in tmp_path.iterdir()] == ["judgments.sqlite"]
     assert "nothing to remove" in printed(capsys, "cache", "--cache", tmp_path, "--clear")
+
+
+def test_a_misspelt_cache_is_no_empty_one(tmp_path, capsys):
+    assert "no is no folder. Correct --cache" in refused(capsys, "cache", "--cache", tmp_path / "no")
 
 
 def test_clearing_touches_only_what_carries_our_mark(tmp_path, capsys):

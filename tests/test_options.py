@@ -60,6 +60,34 @@ def test_one_value_is_not_silently_replaced_by_a_second(capsys):
         assert f"{name} is given twice, but takes one value" in capsys.readouterr().err, one.prog
 
 
+def test_an_empty_value_is_refused_everywhere(capsys):
+    def options_and_arguments(one):
+        return [action for action in one._actions if action.nargs != 0 and not action.choices]
+
+    checked = 0
+    for _, one in commands(parser()):
+        for action in options_and_arguments(one):
+            for value in ("", " "):
+                words = [*action.option_strings[:1], value]
+                with pytest.raises(SystemExit) as stopped:
+                    one.parse_args(words)
+                assert stopped.value.code == 2, (one.prog, words)
+                assert "the value is empty" in capsys.readouterr().err, (one.prog, words)
+                checked += 1
+    assert checked > 200
+
+
+def test_numbers_are_finite(capsys):
+    checked = set()
+    for one, action in options(lambda action: action.type is float):
+        for word in ("nan", "inf", "-inf"):
+            with pytest.raises(SystemExit):
+                parsed(one, action, f"{action.option_strings[0]}={word}")
+            assert f"{word} is no finite number" in capsys.readouterr().err, one.prog
+        checked.add(action.option_strings[0])
+    assert {"--confidence", "--max-drop"} <= checked
+
+
 def test_values_of_other_options_end_a_list(tmp_path, capsys):
     assert exit_code("score", "--run", "a", "b", "--qrels", tmp_path / "none", "--run", "c") == 1
     assert str(tmp_path / "none") in capsys.readouterr().err

@@ -185,6 +185,7 @@ def score(
     _check_source("qrels", qrels, "grade")
     if isinstance(run, Mapping) and isinstance(qrels, Mapping):
         data.refuse_strangers(run, qrels)
+        data.refuse_unlike_ids(run, qrels)
         scores = data.evaluate_dicts(run, qrels, tuple(measures), convention)
     else:
         ranked = _source(run, data.run_from_dict, data.run_from_frame, data.read_run)

@@ -137,7 +137,7 @@ def _legend(lost: Mapping[str, tuple[str, str]], top: float) -> list[list[str]]:
     x = float(WIDTH)
     for fill, label in [
         (_LEFT, "reached"),
-        *((f"url(#lost-{kind})", label) for kind, label in lost.values()),
+        *((f"url(#lost-{kind})", label) for kind, label in reversed([*lost.values()])),
     ]:
         needed = 36 + 7 * width(label)
         if x + needed > WIDTH:
@@ -189,7 +189,7 @@ def _bar(one: Standing, y: float, lost: Mapping[str, tuple[str, str]]) -> Iterab
     at = _WORDS + left * scale
     yield _box(_WORDS, y, left * scale, f"left {left:.2f}", _LEFT)
     share = (1 - left) / sum(loss.value for loss in shown)
-    for loss in shown:
+    for loss in reversed(shown):
         wide = loss.value * share * scale
         yield _box(at, y, wide, f"{loss.label} {loss.value:.2f}", f"url(#lost-{lost[loss.part][0]})")
         at += wide

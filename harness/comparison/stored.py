@@ -180,8 +180,8 @@ def refuse_no_quality(measure: str) -> None:
         raise _price(measure)
     if not is_quality(measure):
         raise ConfigError(
-            f"{measure} says how much was judged or is unknown, not how good a ranking is. Name "
-            "a measure of quality such as ndcg_exp@10."
+            f"{measure} is a bound, or says how much was judged or is unknown, not how good a ranking is. "
+            "Name a measure of quality such as ndcg_exp@10."
         )
 
 

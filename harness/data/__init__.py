@@ -56,7 +56,13 @@ if TYPE_CHECKING:
     from harness.data.corpus.workers import ParsingConfig
     from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
     from harness.data.import_formats import IMPORTS, ImportFormat
-    from harness.data.trec.evaluate import DocScores, evaluate, evaluate_dicts, refuse_strangers
+    from harness.data.trec.evaluate import (
+        DocScores,
+        evaluate,
+        evaluate_dicts,
+        refuse_strangers,
+        refuse_unlike_ids,
+    )
     from harness.data.trec.ids import TrecError
     from harness.data.trec.layout import LAYOUTS
     from harness.data.trec.sources import (

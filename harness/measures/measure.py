@@ -44,10 +44,10 @@ class Family:
     chosen for. ``cut_in_text``: the cutoff is a length of text in the unit read, not a number of ranks.
     ``across_chunkings``: settings that cut documents differently can be compared by it.
     ``below_one``: even a perfect ranking may have far less than 1, so no value is good or poor by itself.
-    ``trusted_for``: what its order of settings says, as a phrase that follows its name; empty for what is no
-    quality of a ranking, such as the share that was judged. ``words`` are what sentences call it ('': its
-    name), ``about`` says in a line what it counts, ``formula`` how, and ``source`` where it comes from;
-    docs/measures.md and report.html show them.
+    ``quality``: settings can be chosen by it; not so by a bound, nor by what was judged or is unknown.
+    ``trusted_for``: what its order of settings says, as a phrase that follows its name. ``words`` are
+    what sentences call it ('': its name), ``about`` says in a line what it counts, ``formula`` how, and
+    ``source`` where it comes from; docs/measures.md and report.html show them.
     """
 
     compute: Callable[..., Floats]
@@ -61,6 +61,7 @@ class Family:
     less_is_better: bool = False
     across_chunkings: bool = False
     below_one: bool = False
+    quality: bool = True
     trusted_for: str = ""
     words: str = ""
     about: str = ""

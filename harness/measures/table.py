@@ -117,6 +117,7 @@ def _upper(gain: Callable[..., Floats], plain: str) -> Family:
     return Family(
         partial(ndcg_upper, gain=gain),
         cutoff="required",
+        quality=False,
         unjudged_counts=True,
         about=f"the highest value that any grading of unjudged text could give for {plain}",
         formula=f"maximum of {plain}@k over all ways to grade what is unjudged 0 to 4",
@@ -147,7 +148,7 @@ def _read_as_text(
         params=characters,
         reads="characters",
         cut_in_text=True,
-        across_chunkings=bool(family.trusted_for),
+        across_chunkings=family.quality,
     )
     return {
         name + suffix: family,
@@ -169,6 +170,7 @@ _OURS: dict[str, Family] = {
     "rbp_residual": Family(
         ranked.rbp_residual,
         params=_PATIENT,
+        quality=False,
         unjudged_counts=True,
         about="how much rbp would rise if all that is unknown were relevant; not a quality",
         formula="(1 − p) · Σ p^(rank − 1) over the unjudged of the first k, and p^d for what is below the d "
@@ -177,6 +179,7 @@ _OURS: dict[str, Family] = {
     ),
     "judged": Family(
         ranked.judged,
+        quality=False,
         needs_relevant=False,
         about="share of the ranks that were judged; not a quality",
         formula="judged chunks among the first k returned / chunks among the first k returned",
@@ -199,6 +202,7 @@ _OURS: dict[str, Family] = {
         "ndcg_evidence",
         Family(
             ndcg_evidence_upper,
+            quality=False,
             unjudged_counts=True,
             about="a value of ndcg_evidence that no labels in unjudged text can exceed",
             formula="bound of the maximum of ndcg_evidence@k over all sets of labels of grade 0 to 4 in "
@@ -212,6 +216,7 @@ _OURS: dict[str, Family] = {
         "judged_text",
         Family(
             judged_text,
+            quality=False,
             needs_relevant=False,
             about="share of the text read that was judged; not a quality",
             formula="judged text / all text read within k, each once",
@@ -297,11 +302,9 @@ def family_of(name: str) -> Family | None:
 
 
 def is_quality(name: str) -> bool:
-    """Whether settings can be chosen by a measure: not by a price, nor by what is judged or unknown."""
+    """Whether settings can be chosen by a measure: not by a price, a bound, or what is judged or unknown."""
     family = family_of(name)
-    if family is None or family.trusted_for:
-        return True
-    return family.unjudged_counts and family.compute is not ranked.rbp_residual
+    return family is None or (family.quality and not family.less_is_better)
 
 
 def about(name: str) -> str:
@@ -367,7 +370,7 @@ def headline(names: Sequence[str], chunkings_differ: bool) -> str:
         fit = [name for name in names if across_chunkings(name)]
         if fit:
             return _preferred(fit, ACROSS_CHUNKINGS)
-    qualities = [name for name in names if trusted_for(name)]
+    qualities = [name for name in names if family_of(name) and is_quality(name)]
     return _preferred(qualities or list(names), SAME_CHUNKS)
 
 

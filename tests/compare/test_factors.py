@@ -390,7 +390,7 @@ def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
     bars = [one for one in root.iter("{http://www.w3.org/2000/svg}rect") if one.get("class") == "bar"]
     # the swatches, with one for what is reached, then four bars
     swatches, drawn = bars[: len(parts) + 1], bars[len(parts) + 1 :]
-    assert [one[0].text for one in swatches] == ["reached", *(f"by {part}" for part in parts)]
+    assert [one[0].text for one in swatches] == ["reached", *(f"by {part}" for part in reversed(parts))]
     assert all(0 <= float(one.get("x")) < 860 for one in swatches)
     assert [one.get("style") for one in drawn] == 4 * [one.get("style") for one in swatches]
     for at in range(0, len(drawn), len(swatches)):

@@ -152,7 +152,12 @@ def test_a_field_that_is_a_list_is_swept_by_a_list_of_lists(write):
         ("chunk: 500", 6, ["must be a mapping", "recursive_token"]),
         ("rerank: {kind: cross_encoder, model: 'embedded:maxsim'}", 6, ["late_interaction"]),
         ("measures: [map, map]", 6, ["twice"]),
-        ("measures: [judged@10, rbp_residual]", 6, ["judged@10 says how much", "add a measure of quality"]),
+        (
+            "measures: [judged@10, rbp_residual]",
+            6,
+            ["how much was judged", "add a measure of quality"],
+        ),
+        ("measures: [ndcg_exp_upper@10]", 6, ["ndcg_exp_upper@10 is a bound"]),
         ("split: {validation: 2}", 6, ["split.validation"]),
         ("relevance: {judge: graph}", 6, ["no kind 'graph' any more", "Use `labels`, or `llm`"]),
         ("relevance: {depth: 3}", 6, ["relevance.depth", "no such key"]),

@@ -64,18 +64,18 @@ def test_beir(beir, tmp_path):
     ]
     assert (summary.documents, summary.queries, summary.labels) == (3, 1, 3)
     assert summary.notes[1:] == (
-        "1 documents without text were left out (empty).",
-        "1 judgments of documents without text were left out.",
-        "1 judgments of documents that corpus.jsonl does not hold were left out.",
-        "1 judgments of queries that queries.jsonl does not hold were left out.",
-        "1 queries without judgments were left out.",
-        "1 negative grades became 0.",
+        "Left out: 1 document without text (empty).",
+        "Left out: 1 judgment of documents without text.",
+        "Left out: 1 judgment of documents not in corpus.jsonl.",
+        "Left out: 1 judgment of queries not in queries.jsonl.",
+        "Left out: 1 query without judgments.",
+        "1 negative grade became 0.",
     )
 
 
 def test_beir_choice_of_qrels(beir, write, tmp_path):
     write("beir/qrels/train.tsv", "query-id\tcorpus-id\tscore\r\n1\td1\t3\r\n")
-    with pytest.raises(CorpusError, match=r"several qrels: qrels/test\.tsv, qrels/train\.tsv\. Choose"):
+    with pytest.raises(CorpusError, match=r"several qrels: qrels/test\.tsv and qrels/train\.tsv\. Choose"):
         import_beir(beir, tmp_path / "out")
     import_beir(beir, tmp_path / "out", qrels="qrels/train.tsv")
     assert [row.grade for row in read_labels(tmp_path / "out" / "labels.csv")] == [3]
@@ -85,7 +85,7 @@ def test_beir_queries_without_text_are_left_out_and_counted(beir, write, tmp_pat
     write("beir/queries.jsonl", json_lines({"_id": "1", "text": "lift?"}, {"_id": "9", "text": ""}))
     summary = import_beir(beir, tmp_path / "out")
     assert summary.queries == 1
-    assert "1 queries without text were left out (9)." in summary.notes
+    assert "Left out: 1 query without text (9)." in summary.notes
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_cranfield(shared_corpora, tmp_path):
     documents, queries, result = load(tmp_path / "out", "documents/*.txt")
     # 1,400 documents of which 471 and 995 are empty; 1,837 judgments of which one is of an empty document.
     assert (len(documents), len(queries.queries), len(result.judgments)) == (1398, 225, 1836)
-    assert "2 documents without text were left out (471, 995)." in summary.notes
+    assert "Left out: 2 documents without text (471 and 995)." in summary.notes
 
 
 OUTSIDE = (

@@ -102,6 +102,11 @@ def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch
     write(tmp_path, monkeypatch, plants=PLANTS, rivals="Our rivals closed a plant.")
     assert "plants," not in printed(capsys, "find", "plant", "--in", "my.yaml", "--document", "rivals.txt")
     assert "No passage of 2 documents" in refused(capsys, "find", "zebra", "--in", "my.yaml")
+    (tmp_path / "docs/queries.csv").write_text("query_id,text\nq12,plants?\n")
+    words = "find", "plant", "--in", "my.yaml", "--format", "csv", "--query"
+    assert "grade q12,rivals,,0," in printed(capsys, *words, "q12")
+    assert f"{tmp_path} is a folder. Name a file" in refused(capsys, *words, "q12", "--output", tmp_path)
+    assert "no query 'q13' (did you mean 'q12'?)" in refused(capsys, *words, "q13")
     with pytest.raises(CorpusError, match="did you mean 'rivals'"):
         load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()), "rival")
 

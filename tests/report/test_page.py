@@ -357,10 +357,10 @@ def test_passages_come_back_as_they_were_written(tmp_path, text):
 
 
 def test_the_page_says_what_compare_says_word_for_word(tmp_path, capsys):
-    measures = ("ndcg_exp@10", "recall@10", "judged@10", "rbp_residual")
+    measures = ("ndcg_exp@10", "recall@10", "judged@10", "rbp_residual", "ndcg_exp_upper@10")
     folder = write_folder(tmp_path / "r", settings=4, queries=40, measures=measures)
     payload = payload_of(page_of(folder).html)
-    for no_quality in ("judged@10", "rbp_residual"):
+    for no_quality in ("judged@10", "rbp_residual", "ndcg_exp_upper@10"):
         assert "not how good a ranking is" in payload["statistics"][no_quality]["why"]
     for measure in ("ndcg_exp@10", "recall@10"):
         compared = run(capsys, "compare", folder, "--measure", measure, "--format", "json")[1]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from harness import store
-from harness.cli.commands.declaring import CACHE, command, flag, one_of
+from harness.cli.commands.declaring import CACHE, DEFAULT_CACHE, command, flag, one_of
 from harness.cli.terminal import print_line, print_table
-from harness.values import counted
+from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
 Show the size of the cache. Everything in it can be recomputed, except judgments and other answers of
@@ -31,6 +31,8 @@ Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a ben
 )
 def cache(args: argparse.Namespace) -> int:
     """Remove what was requested, then print sizes."""
+    if args.cache != DEFAULT_CACHE and not args.cache.is_dir():
+        raise ConfigError(f"{args.cache} is no folder. Correct --cache.")
     layout = store.CacheLayout(args.cache)
     if args.tidy:
         print_line(f"{counted(store.tidy(layout), 'half-written or damaged item')} removed.")

@@ -139,4 +139,5 @@ AGAIN = flag(
     "--again", "run even if nothing has changed since the results were written; the cache is still reused"
 )
 QUIET = flag("--quiet", "no progress bars and warnings")
-CACHE = path("--cache", "the cache folder; default .cache/harness", "DIR", default=Path(".cache/harness"))
+DEFAULT_CACHE = Path(".cache/harness")
+CACHE = path("--cache", f"the cache folder; default {DEFAULT_CACHE}", "DIR", default=DEFAULT_CACHE)

@@ -8,7 +8,7 @@ from shlex import quote
 
 from harness import labels, running
 from harness.cli.commands import REMOVED
-from harness.cli.commands.declaring import command, option, path, several
+from harness.cli.commands.declaring import DEFAULT_CACHE, command, option, path, several
 from harness.cli.terminal import TerminalReporter, print_line
 from harness.data import IMPORTS
 from harness.values import ConfigError, counted
@@ -54,7 +54,7 @@ def import_(args: argparse.Namespace) -> int:
         formats = " and ".join(name for name, one in IMPORTS.items() if "qrels" in one.options)
         raise ConfigError(f"--qrels goes with the format {formats} alone.")
     if args.documents:
-        with running.Context.at(Path(".cache/harness"), TerminalReporter(), may_ask=False) as context:
+        with running.Context.at(DEFAULT_CACHE, TerminalReporter(), may_ask=False) as context:
             summary = labels.import_testset(args.source, args.documents, target, context)
     else:
         options = {} if args.qrels is None else {"qrels": args.qrels}

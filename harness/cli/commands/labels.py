@@ -148,11 +148,11 @@ With --format csv they are rows for labels.csv: keep those you want and fill in 
 def find(args: argparse.Namespace) -> int:
     """Read the documents, find and print."""
     refuse_below_one(top=args.top)
-    if not args.text.strip():
-        raise ConfigError("The search text is empty: give some words.")
     if args.query and args.format != "csv":
         raise ConfigError("--query fills in the query_id of CSV rows: add --format csv.")
     config = running.load_config(args.config)
+    if args.query and config.queries.exists():
+        _refuse_unknown(args.query, config)
     with running.Context.at(config.cache, TerminalReporter(), may_ask=False) as context:
         documents = running.load_documents(config, context, args.document)
         found = labels.find_evidence(args.text, documents, context, args.top, args.query)
@@ -166,6 +166,14 @@ def find(args: argparse.Namespace) -> int:
     else:
         write_lines(_found_text(found, width()), args.output)
     return 0
+
+
+def _refuse_unknown(query: str, config: running.BenchConfig) -> None:
+    ids = [one.query_id for one in data.read_queries(config.queries, config.split).queries]
+    if query not in ids:
+        raise ConfigError(
+            f"{config.queries} has no query {query!r}{data.suggestion(query, ids)}. Correct --query."
+        )
 
 
 def _found_text(found: list[labels.PassageToGrade], width: int) -> str:

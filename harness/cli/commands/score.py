@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from harness import data, report, running, store
-from harness.cli.commands.declaring import QUIET, command, flag, group, option, path, results_folder, several
+from harness.cli.commands.declaring import (
+    DEFAULT_CACHE,
+    QUIET,
+    command,
+    flag,
+    group,
+    option,
+    path,
+    results_folder,
+    several,
+)
 from harness.cli.commands.shared import measures, names_of_measures, print_ending
 from harness.cli.terminal import TerminalReporter, print_line, show, write_out
 from harness.values import ConfigError, counted, problem_in
@@ -20,7 +30,7 @@ _NEEDED = ("queries", "labels", "documents")
 _DEFAULTS = {
     "name": None,
     "results": Path("results"),
-    "cache": Path(".cache/harness"),
+    "cache": DEFAULT_CACHE,
     "parser": "pypdf",
     "on_bad_document": "fail",
     "threshold": 90.0,

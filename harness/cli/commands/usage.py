@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import math
 import re
 import textwrap
 from collections.abc import Collection
@@ -86,6 +87,20 @@ class _Parser(argparse.ArgumentParser):
             if instead := REMOVED.get(f"{family}{word}"):
                 message = f"{word} was removed: {instead}"
         super().error(printable_lines(message))
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Refuse an empty value, such as a variable that a shell has not set."""
+        # the words of a command are checked by its own parser
+        if action.nargs != argparse.PARSER and not all(word.strip() for word in arg_strings):
+            raise argparse.ArgumentError(action, "the value is empty")
+        return super()._get_values(action, arg_strings)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Refuse numbers that no option can use."""
+        value = super()._get_value(action, arg_string)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise argparse.ArgumentError(action, f"{arg_string} is no finite number")
+        return value
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse what is no choice, and suggest the nearest one."""

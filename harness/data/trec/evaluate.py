@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, islice, pairwise, repeat
+from itertools import chain, compress, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,15 @@ def refuse_strangers(
         raise TrecError(
             f"{run} and {qrels} have no query in common: {run} has {first}, {qrels} has {other}. Name "
             "two that belong together, and spell the ids the same way, with the same type."
+        )
+
+
+def refuse_unlike_ids(run: NestedScores, qrels: NestedGrades) -> None:
+    """Raise TrecError where only one of the two spells documents as text: 7 and '7' never match."""
+    firsts = [next(chain.from_iterable(given.values()), None) for given in (run, qrels)]
+    if None not in firsts and isinstance(firsts[0], str) != isinstance(firsts[1], str):
+        raise TrecError(
+            f"run names documents as {firsts[0]!r}, qrels as {firsts[1]!r}: spell the ids with the same type."
         )
 
 

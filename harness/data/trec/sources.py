@@ -29,7 +29,7 @@ from harness.data.trec.tables import (
     run_of,
 )
 from harness.data.trec.text import open_unpacked, read_trec_qrels, read_trec_run
-from harness.values import first_line
+from harness.values import first_line, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +54,9 @@ def read_qrels(path: Path) -> Qrels:
     if path.is_dir():
         folder, path = path, path / "qrels" / "test.tsv"
         if not path.exists():
-            there = ", ".join(str(p.relative_to(folder)) for p in sorted(folder.glob("**/*.tsv"))) or "none"
-            raise TrecError(f"{folder}: no qrels/test.tsv; name the file itself. Found: {there}")
+            there = sorted([*folder.glob("*.tsv"), *folder.glob("*/*.tsv")])
+            names = listed([str(one.relative_to(folder)) for one in there]) or "none"
+            raise TrecError(f"{folder}: no qrels/test.tsv; name the file itself. Found: {names}")
     return (
         qrels_of(_table(path), str(path)) if _suffix(path) in _TABULAR else read_trec_qrels(_existing(path))
     )

@@ -351,8 +351,8 @@ class BenchConfig(StageConfig):
             )
         if not any(map(is_quality, canonical)):
             raise ValueError(
-                f"{canonical[0]} says how much was judged or is unknown, not how good a ranking is: add a "
-                "measure of quality, such as ndcg_exp@10"
+                f"{canonical[0]} is a bound, or says how much was judged or is unknown, not how good a "
+                "ranking is: add a measure of quality, such as ndcg_exp@10"
             )
         return canonical
 

@@ -12,7 +12,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from harness.data.corpus.inputs import input_table, read_rows
-from harness.values import MAX_GRADE, Column, CorpusError, delimited_text, whole
+from harness.values import MAX_GRADE, Column, CorpusError, counted, delimited_text, listed, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,24 +161,20 @@ def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> Imp
         write_text(folder / "README.md", _README.format(name=target.name, qrels=qrels_path.name))
     empty = [name for name, length in lengths.items() if not length]
     blank = [name for name, text in questions.items() if not text]
-    notes = {
-        f"documents without text were left out ({_some(empty)})": len(empty),
-        "judgments of documents without text were left out": sum(
-            lengths.get(judged.stem) == 0 for judged in judgments
-        ),
-        "judgments of documents that corpus.jsonl does not hold were left out": sum(
-            judged.stem not in lengths for judged in judgments
-        ),
-        "judgments of queries that queries.jsonl does not hold were left out": sum(
-            judged.query_id not in questions for judged in judgments
-        ),
-        f"queries without text were left out ({_some(blank)})": len(blank),
-        "queries without judgments were left out": len(questions) - len(blank) - len(queries),
-        "negative grades became 0": sum(judged.score < 0 for judged in judgments),
-    }
-    counted = tuple(f"{count} {what}." for what, count in notes.items() if count)
+    graded, queried = ("judgment", "judgments"), ("query", "queries")
+    left_out = (
+        (len(empty), ("document", "documents"), f"without text ({listed(empty)})"),
+        (sum(lengths.get(j.stem) == 0 for j in judgments), graded, "of documents without text"),
+        (sum(j.stem not in lengths for j in judgments), graded, "of documents not in corpus.jsonl"),
+        (sum(j.query_id not in questions for j in judgments), graded, "of queries not in queries.jsonl"),
+        (len(blank), queried, f"without text ({listed(blank)})"),
+        (len(questions) - len(blank) - len(queries), queried, "without judgments"),
+    )
+    notes = [f"Left out: {counted(n, *noun)} {what}." for n, noun, what in left_out if n]
+    if below := sum(one.score < 0 for one in judgments):
+        notes.append(f"{counted(below, 'negative grade')} became 0.")
     written = len(lengths) - len(empty)
-    return ImportSummary(target, written, len(queries), len(kept), (f"Judgments: {qrels_path}.", *counted))
+    return ImportSummary(target, written, len(queries), len(kept), (f"Judgments: {qrels_path}.", *notes))
 
 
 def _find_qrels(source: Path, qrels: Path | None) -> Path:
@@ -194,9 +190,5 @@ def _find_qrels(source: Path, qrels: Path | None) -> Path:
         return found[0]
     if not found:
         raise CorpusError(f"{source}: there is no qrels.tsv and no qrels/*.tsv. Add the judgments.")
-    names = ", ".join(str(path.relative_to(source)) for path in found)
+    names = listed([str(path.relative_to(source)) for path in found])
     raise CorpusError(f"{source}: there are several qrels: {names}. Choose one with --qrels.")
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")

@@ -149,15 +149,15 @@ function whereLost(own, parts, found) {
   return [
     h('h3', null, 'Where quality is lost', h('span.aside', null, ' of a perfect 1', !same && [' in ', term(unit)], ', under “', named(DATA.settings.indexOf(own.setting)), '”')),
     h('ul.lost', null, entry('left', 'reached', reached(own), same ? 'the score' : `in ${unit}`),
-      Object.entries(parts).map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part)?.value, about.get(label)))),
+      Object.entries(parts).reverse().map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part)?.value, about.get(label)))),
   ];
 }
 
-// From 0: what is reached, then what each step lost. Where a step won something back, the losses are shown in proportion.
+// From a perfect 1 down, as on Losses: what each step lost, then what is reached. Where a step won something back, the losses are shown in proportion.
 function leftBar(one, parts) {
   const { losses } = one;
   const mean = reached(one);
-  const lost = losses.filter((one) => one.value > 0 && parts[one.part]);
+  const lost = losses.filter((one) => one.value > 0 && parts[one.part]).reverse();
   const sum = lost.reduce((all, own) => all + own.value, 0);
   let at = mean;
   const bars = lost.map((own) => {
