@@ -111,9 +111,9 @@ class Ledger:
             ) from None
         except sqlite3.DatabaseError as error:
             raise LlmError(
-                f"The ledger {path} cannot be opened: {error}. If it is damaged, move it away "
-                "and import the last export; it is never rebuilt silently, because it contains answers that "
-                "were paid for."
+                f"The ledger {path} cannot be opened: {str(error).rstrip('.')}. If it is damaged, move it "
+                "away and import the last export; it is never rebuilt silently, because it contains answers "
+                "that were paid for."
             ) from error
 
     def __enter__(self) -> Ledger:

@@ -36,7 +36,7 @@ ROWS = {
         ("a list in place of a text", ('"A pump feeds water."', '["A pump"]'), 1),
     ],
     "beir queries": [
-        ("other ids", ('"q1"', '"q9"'), "in/qrels.tsv: none of its"),
+        ("other ids", ('"q1"', '"q9"'), "in/qrels.tsv: no judgment is of"),
     ],
     "beir qrels": [
         ("grade above the scale", ("\t1\n", "\t9\n"), 2),

@@ -23,7 +23,7 @@ def rephrase(questions):
     [
         ("retrieve", "search", re.sub(r"41|q1", r"\\S+", re.escape(SHOWN[0]))),
         ("rerank", "score", re.sub("20", r"\\d+", re.escape(SHOWN[1]).replace("\\ ", " "))),
-        ("rewrite", "rephrase", "returned 1 texts, not one text for each of \\d+ questions"),
+        ("rewrite", "rephrase", "returned 1 text, not one text for each of \\d+ questions"),
     ],
 )
 def test_a_step_that_breaks_its_contract_ends_the_run(

@@ -121,7 +121,7 @@ def _located(path: Path, error: pa.ArrowInvalid) -> str:
             _read_csv(path, use_threads=False)
         except pa.ArrowInvalid as again:
             error = again
-    return re.sub(r"Row #(\d+)", r"line \1", str(error)) + "; correct it"
+    return re.sub(r"Row #(\d+)", r"line \1", str(error).rstrip(".")) + "; correct it"
 
 
 def _read_parquet(path: Path) -> pa.Table:

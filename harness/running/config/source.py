@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 from typing import Any, NoReturn, TypeVar
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from harness.values import LARGEST, ConfigError, Kinds, StageConfig, guide, no_such_key, printable, quoted
 
@@ -127,6 +127,8 @@ def _may_hold_secrets(path: Iterable[object]) -> bool:
 
 def _shown(key: str, value: Any) -> str:
     """A value in a message: sections and what may be secret are named without their content."""
+    if isinstance(value, BaseModel):
+        return f"{{kind: {getattr(value, 'kind', '…')}, …}}"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{name}: …" for name in value) + "}"
     if _may_hold_secrets([key]):

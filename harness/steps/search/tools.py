@@ -39,7 +39,10 @@ class PendingCallsError(LlmError):
         estimates = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
         purpose = missing[0].purpose if missing else "rewriting"
         needed = "request to an endpoint" if purpose == "endpoint" else purpose
-        super().__init__(f"Rankings depend on a {needed} that has not been made yet. {estimates}.")
+        super().__init__(
+            f"Rankings depend on {'an' if purpose == 'answer' else 'a'} {needed} that has not been made yet. "
+            f"{estimates}."
+        )
 
 
 class PendingServiceError(PendingCallsError):

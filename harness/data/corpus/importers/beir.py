@@ -150,8 +150,8 @@ def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> Imp
         ]
         if not kept:
             raise CorpusError(
-                f"{qrels_path}: none of its {len(judgments)} judgments is of a query of {queries_path.name} "
-                f"and a document of {corpus.name} that have text. Point to the judgments of this collection."
+                f"{qrels_path}: no judgment is of a query of {queries_path.name} and a document of "
+                f"{corpus.name} that have text. Point to the judgments of this collection."
             )
         asked = {query_id for query_id, *_ in kept}
         queries = [(name, text) for name, text in questions.items() if name in asked]

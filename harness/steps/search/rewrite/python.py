@@ -9,7 +9,7 @@ from typing import Literal
 from harness.steps.custom.code import CodeConfig, call_function
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
-from harness.values import Query
+from harness.values import Query, counted
 
 
 class PythonRewriterConfig(CodeConfig, RewriterConfig):
@@ -46,7 +46,7 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
         c = self.config
         asked = call_function(c.call, [query.text for query in queries], **c.arguments)
         if not isinstance(asked, list | tuple) or len(asked) != len(queries):
-            given = f"{len(asked)} texts" if isinstance(asked, list | tuple) else type(asked).__name__
+            given = counted(len(asked), "text") if isinstance(asked, list | tuple) else type(asked).__name__
             raise c.broken(f"returned {given}, not one text for each of {len(queries)} questions")
         for text in asked:
             if not isinstance(text, str):
