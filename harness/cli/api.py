@@ -153,7 +153,7 @@ def compare(
     """
     folders = [_folder(one) for one in results]
     names = comparison.names_of(folders)
-    stored, _ = running.read_united(folders, stage, measure)
+    stored = running.read_united(folders, stage, measure)
     taken = comparison.measure_to_take(stored, None if measure is None else str(measure))
     named = {name: (folder, stored[folder]) for name, folder in zip(names, folders, strict=True)}
     return Comparison(comparison.verdict_of(comparison.scores_of(named), taken, baseline))

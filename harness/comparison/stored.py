@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 _TRUST = Trust("each for what it says of an answer")
 # Labels and depths say nothing of an answer; what was read and what it says do.
 _BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls", "cache", "precision")
+_NOT_AGAIN = (
+    "Losses, other label lengths and wrong filters are not known for the judgments of all results: for them, "
+    "run the settings in one benchmark."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,15 @@ class Stored:
     scores: Mapping[str, Sequence[report.Row]]
     # the configuration of every measure of answers that has values, by name, in the order of the run
     configured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # how it was scored again, on other judgments than its tables of losses, label lengths and filters
+    again: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, result: report.StoredResult, stage: str = "final") -> Stored:
+    def of(cls, result: report.StoredResult, stage: str = "final", again: tuple[str, ...] = ()) -> Stored:
         """A result at a stage of its rankings, with all of its measures that are not costs."""
         rows = by_key((row["measure"], row) for row in result.per_query)
-        return cls(result, stage, tuple(name for name in rows if not less_is_better(name)), rows)
+        named = tuple(name for name in rows if not less_is_better(name))
+        return cls(result, stage, named, rows, again=again)
 
     def measured_by(self, measure: str) -> AnswerMeasure:
         """A measure of answers, under its configuration."""
@@ -82,6 +89,10 @@ class Stored:
         if "labels" in needs:
             return replace(whole, rules={**whole.rules, **rules})
         return ScoredOn({"queries": whole.files["queries"]}, {}, rules)
+
+    def rows_of(self, folder: Path, row: type[Any]) -> list[Any]:
+        """The rows of a table that depends on the judgments; none if these are not those of the scores."""
+        return [] if self.again else report.read_any(folder, row)
 
     @property
     def chunkings(self) -> dict[str, str]:
@@ -268,16 +279,17 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
     details = {
         name: Details(
             chunkings=one.chunkings,
-            lost=report.lost_by(report.read_any(folder, report.LossRow)),
+            lost=report.lost_by(one.rows_of(folder, report.LossRow)),
             prices=report.cells_of(folder, "prices"),
-            drawn=report.read_any(folder, report.LabelSensitivityRow),
-            filtered=report.read_any(folder, report.FilterRow),
+            drawn=one.rows_of(folder, report.LabelSensitivityRow),
+            filtered=one.rows_of(folder, report.FilterRow),
             left_out=one.result.record.get("counts", {}).get("left_out", {}),
             read=one.read,
         )
         for name, (folder, one) in results.items()
     }
-    return detailed(scores, details, names, first.stage)
+    scores = detailed(scores, details, names, first.stage)
+    return replace(scores, notes=(*first.again, _NOT_AGAIN, *scores.notes)) if first.again else scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def read_scoring_inputs(folder: Path) -> ScoringInputs:
             f"{', '.join(missing)}. Copy the whole folder of results, or run the benchmark again."
         )
     queries = tuple(
-        Query(row.query_id, row.text, cast("Split", row.split), row.answerable)
+        Query(row.query_id, row.text, cast("Split", row.split), row.answerable, row.cluster)
         for row in read_as(folder, QueryRow)
     )
     return ScoringInputs(queries, _rankings(folder), read_chunk_offsets(folder))

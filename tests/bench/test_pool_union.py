@@ -2,16 +2,22 @@
 
 import json
 import shutil
+from itertools import permutations
+from zlib import crc32
 
 import pandas as pd
 import pytest
 
-from harness.report import read_result
-from harness.running.bench.pool_union import unite, united
+import harness
+from harness.report import read_result, read_summary
+from harness.running.bench.pool_union import unite, united, united_clusters
+from harness.values import Judgment, Query
 from tests.bench.test_judged_bench import careful, judged
 from tests.command import bench as run_bench
-from tests.command import printed, refused, table
+from tests.command import printed, refused, save_table, table
 from tests.judge.fake_server import FakeServer, grade
+
+from .conftest import SENTENCES
 
 __all__ = ["judged"]
 MEASURES = "[ndcg_exp@3, ndcg_text@300, judged@3]"
@@ -21,9 +27,10 @@ MEASURES = "[ndcg_exp@3, ndcg_text@300, judged@3]"
 def bench(judged, corpus):
     """Run a benchmark whose judge is served at an address, and keep its results under a name."""
 
-    def run(name, url, chunk_size, cache="own"):
+    def run(name, url, chunk_size, cache="own", **stages):
         chunk = f"{{kind: recursive, chunk_size: {chunk_size}}}"
-        path = judged(url, chunk=chunk, cache=cache, measures=MEASURES, retrieve="{kind: bm25}")
+        stages = {"retrieve": "{kind: bm25}", **stages}
+        path = judged(url, chunk=chunk, cache=cache, measures=MEASURES, **stages)
         _, folder = run_bench(path)
         return shutil.move(folder, corpus / "kept" / name)
 
@@ -85,6 +92,84 @@ def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, caps
     }
     assert shared
     assert f"{len(shared)} spans of new had a different grade in old" in out
+
+
+def by_chance(request, number=0):
+    """Grades that say nothing of the text, so that two pools find evidence in different documents."""
+    return grade(crc32(request["body"]["messages"][-1]["content"].encode()) % 5)
+
+
+@pytest.fixture
+def apart(bench, corpus):
+    """Results of two searches over one chunking, each judged on its own pool, and of both in one run."""
+    words = [sentence.split() for sentences in SENTENCES.values() for sentence in sentences]
+    asked = [" ".join((*one[:3], *other[-2:])) for one, other in permutations(words[:7], 2)]
+    rows = [{"query_id": f"q{i}", "text": text, "split": "train"} for i, text in enumerate(asked)]
+    # the query file groups some of them
+    save_table(corpus / "queries.csv", [{**row, "cluster": "mine" * (i < 3)} for i, row in enumerate(rows)])
+    label = {"query_id": "q0", "document": "people", "quote": SENTENCES["people"][0], "grade": 4}
+    save_table(corpus / "labels.csv", [label])
+    flat = "{kind: bm25, k1: 0.05, b: 0.0}"
+    searches = {"one": "{kind: bm25}", "flat": flat, "both": f"[{{kind: bm25}}, {flat}]"}
+    with FakeServer(by_chance) as server:
+        return {
+            name: bench(name, server.url, 90, retrieve=search, pool="{depth: 1}")
+            for name, search in searches.items()
+        }
+
+
+def test_all_that_depends_on_judgments_is_that_of_all_of_them(apart, capsys):
+    one, flat, both = apart.values()
+    stored = [{row["query_id"]: row["cluster"] for row in read_result(at).per_query} for at in (one, flat)]
+    assert stored[0] != stored[1]
+    there, back = (harness.compare(*folders, measure="ndcg_exp@3") for folders in ((one, flat), (flat, one)))
+    joint = harness.compare(both, measure="ndcg_exp@3").verdict
+    found = [verdict.comparisons[0] for verdict in (there.verdict, back.verdict, joint)]
+    assert len({(round(one.difference, 12), one.p, one.low, one.high) for one in found}) == 1
+    assert there.sentences == back.sentences
+    assert there.differences.equals(back.differences)
+    assert there.verdict.population == joint.population
+    left_out = next(row.left_out for row in read_summary(both)[0] if row.measure == "ndcg_exp@3")
+    assert left_out["irrelevant"] > 0
+    assert f"Left out: {left_out['irrelevant']} graded" in str(there)
+    # what cannot be computed again is not shown, and said to be unknown
+    assert not there.verdict.lost
+    assert not there.verdict.turning
+    for text in (str(there), str(there.as_dict()), printed(capsys, "compare", one, flat)):
+        assert "Scored again on the" in text
+        assert "Losses, other label lengths and wrong filters are not known" in text
+    # the changes are those of the verdict
+    out = printed(capsys, "compare", flat, one, "--measure", "ndcg_exp@3")
+    changed, _, verdict = out.partition("Verdict:")
+    assert f" {found[0].p:.3f} " in changed
+    assert f"p {found[0].p:.3f}" in verdict
+    assert "with longer and shorter labels" not in printed(capsys, "compare", flat, one)
+
+
+def test_the_older_of_two_results_decides_a_grade_however_they_are_named(bench, capsys):
+    with FakeServer(careful) as server:
+        old = bench("old", server.url, 90, cache="first")
+        server.script = lambda request, number: grade(3)
+        new = bench("new", server.url, 180, cache="second")
+    record = json.loads((new / "record.json").read_text())
+    (new / "record.json").write_text(json.dumps({**record, "date": "2999-01-01T00:00:00+00:00"}))
+    there, back = (harness.compare(*folders) for folders in ((old, new), (new, old)))
+    assert there.sentences == back.sentences
+    assert there.differences.equals(back.differences)
+    assert "of new had a different grade in old" in str(back)
+
+
+def test_clusters_of_the_query_file_stay_and_documents_are_those_of_all_judgments():
+    one = [Judgment("q1", "a", 0, 9, 2), Judgment("q2", "a", 0, 9, 4), Judgment("q3", "a", 0, 9, 0)]
+    two = [Judgment("q1", "b", 0, 9, 3), Judgment("q2", "b", 0, 9, 4), Judgment("q3", "b", 0, 9, 1)]
+
+    def asked(*clusters):
+        return [Query(f"q{i}", "?", "train", cluster=name) for i, name in enumerate(clusters, 1)]
+
+    # the file says mine, and b where the first result has found nothing
+    pools = [(asked("a", "mine", "b"), one), (asked("b", "mine", "b"), two)]
+    expected = {"q1": "b", "q2": "mine", "q3": "b"}
+    assert united_clusters(pools, [*one, *two]) == united_clusters(pools[::-1], [*two, *one]) == expected
 
 
 def span(number):

@@ -78,7 +78,7 @@ def compare(args: argparse.Namespace) -> int:
         comparison.read_stored(args.results[0], args.stage)
         print_line(f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare.")
         return 0
-    stored, measure, done = _read(args.results, args)
+    stored, measure = _read(args.results, args)
     named = zip(comparison.names_of(args.results), args.results, strict=True)
     own = {name: (folder, stored[folder]) for name, folder in named}
     scores = comparison.scores_of(own, measure)
@@ -92,25 +92,25 @@ def compare(args: argparse.Namespace) -> int:
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
         return 0
     parts = comparison.compared_parts(verdict, only_real=args.format != "text")
-    before = _before({name: one for name, (_, one) in own.items()}, measure, done)
+    before = _before({name: one for name, (_, one) in own.items()}, measure)
     write_tables((*before, *parts, *_after(args, stored, scores, verdict)), args, verdict)
     return 0
 
 
 def _read(
-    folders: Sequence[Path], args: argparse.Namespace
-) -> tuple[Mapping[Path, comparison.Stored], str, tuple[str, ...]]:
-    """The scores of results, of their rankings or answers; the measure to take, and what was done to them.
+    folders: Sequence[Path], args: argparse.Namespace, baseline: Path | None = None
+) -> tuple[Mapping[Path, comparison.Stored], str]:
+    """The scores of results, of their rankings or answers, and the measure to take.
 
     Raises ConfigError for options about rankings where answers are meant.
     """
     answers = comparison.answers_to_take(folders, args.measure)
     if answers is None:
-        stored, done = running.read_united(folders, args.stage, args.measure)
-        return stored, comparison.measure_to_take(stored, args.measure), done
+        stored = running.read_united(folders, args.stage, args.measure, baseline)
+        return stored, comparison.measure_to_take(stored, args.measure)
     if args.stage != "final":
         raise ConfigError(f"{answers[1]} is a measure of answers: --stage does not apply to it.")
-    return (*answers, ())
+    return answers
 
 
 def _stated(args: argparse.Namespace) -> dict[str, Any]:
@@ -122,12 +122,8 @@ def _stated(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _before(
-    own: Mapping[str, comparison.Stored], measure: str, done: tuple[str, ...]
-) -> Iterator[report.Part]:
-    """What was done to the results and, of two of them, the changes of the settings in both."""
-    if done:
-        yield done
+def _before(own: Mapping[str, comparison.Stored], measure: str) -> Iterator[report.Part]:
+    """Of two results, the changes of the settings in both."""
     if len(own) == 2:
         (first, old), (second, new) = own.items()
         matrices, _ = old.beside([new], measure)
@@ -177,9 +173,9 @@ def _after(
 )
 def gate(args: argparse.Namespace) -> int:
     """Check and print; 1 if a drop is real."""
-    # if a span has two grades, that of the baseline counts
-    stored, measure, done = _read((args.baseline, args.results), args)
+    stored, measure = _read((args.baseline, args.results), args, args.baseline)
     now, before = stored[args.results], stored[args.baseline]
+    done = now.again
     if apart := comparison.cut_differently(measure, before.chunkings, now.chunkings):
         done = (
             *done,

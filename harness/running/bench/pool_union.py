@@ -16,20 +16,27 @@ from harness.comparison import Stored, names_of, read_stored
 from harness.measures import Scorer, SpanQrels, family_of
 from harness.report import Row, ScoringInputs, StoredResult, read_graded_spans, read_scoring_inputs
 from harness.running.config.models import RelevanceConfig
-from harness.running.evaluate.evaluating import queries_to_score
-from harness.values import HarnessError, Judgment, counted
+from harness.running.evaluate.evaluating import clusters_of, left_out_of, queries_to_score
+from harness.values import HarnessError, Judgment, Query, counted
 
 
 def read_united(
-    folders: Sequence[Path], stage: str, measure: str | None
-) -> tuple[dict[Path, Stored], tuple[str, ...]]:
-    """The scores of results at a stage, several of them united as `united` does, and what was done."""
+    folders: Sequence[Path], stage: str, measure: str | None, baseline: Path | None = None
+) -> dict[Path, Stored]:
+    """The scores of results at a stage, several of them united as `united` does.
+
+    If a span has two grades, that of the ``baseline`` counts, else that of the oldest result.
+    """
     stored = {folder: read_stored(folder, stage) for folder in folders}
     if len({folder.resolve() for folder in folders}) < 2:
-        return stored, ()
+        return stored
     names = dict(zip(folders, names_of(folders), strict=True))
-    again, done = united({folder: one.result for folder, one in stored.items()}, names, measure)
-    return ({folder: Stored.of(again[folder], stage) for folder in stored} if done else stored), done
+    results = {folder: one.result for folder, one in stored.items()}
+    # so that the order in which results are named decides nothing
+    dates = {folder: (one.record.get("date", ""), str(folder.resolve())) for folder, one in results.items()}
+    oldest = sorted(results, key=lambda folder: (folder != baseline, dates[folder]))
+    again, done = united({folder: results[folder] for folder in oldest}, names, measure)
+    return {folder: Stored.of(again[folder], stage, done) for folder in folders} if done else stored
 
 
 Span = tuple[str, str, int, int, str]
@@ -51,15 +58,22 @@ def united(
     if not pooled or len(alike) == 1:
         return dict(results), ()
     judge = _one_judge({names[folder]: one.record["judge"] for folder, one in results.items()})
+    inputs = {folder: read_scoring_inputs(folder) for folder in results}
+    judged = {folder: read_graded_spans(folder) for folder in results}
     pools: dict[str, Grades] = {
-        names[folder]: {
-            (j.query_id, j.doc_id, j.start, j.end, j.evidence): j.grade for j in read_graded_spans(folder)
-        }
-        for folder in results
+        names[folder]: {(j.query_id, j.doc_id, j.start, j.end, j.evidence): j.grade for j in own}
+        for folder, own in judged.items()
     }
     grades = unite(pools.values())
     judgments = [Judgment(*span[:4], grade=grade, evidence=span[4]) for span, grade in grades.items()]
-    done = {folder: _again(folder, one, judgments, judge, measure) for folder, one in results.items()}
+    settings = [one for result in results.values() for one in result.record["config"].get("settings", [])]
+    several = len({json.dumps(one.get("parse")) for one in settings}) > 1
+    pairs = [(inputs[folder].queries, judged[folder]) for folder in results]
+    clusters = united_clusters(pairs, judgments, several)
+    done = {
+        folder: _again(folder, one, inputs[folder], judgments, clusters, judge, measure)
+        for folder, one in results.items()
+    }
     return done, tuple(_sentences(grades, pools))
 
 
@@ -70,6 +84,26 @@ def unite(pools: Iterable[Grades]) -> dict[Span, int | None]:
         if grades.get(span) is None:
             grades[span] = grade
     return grades
+
+
+def united_clusters(
+    pools: Iterable[tuple[Sequence[Query], Sequence[Judgment]]],
+    judgments: Sequence[Judgment],
+    several_texts: bool = False,
+) -> dict[str, str]:
+    """The cluster of every query on all ``judgments``; ``pools`` are queries and judgments by result.
+
+    A stored cluster that does not follow from the judgments of its result is one of the query file.
+    """
+    plain: dict[str, Query] = {}
+    given: dict[str, str] = {}
+    for queries, judged in pools:
+        own = {query.query_id: replace(query, cluster="") for query in queries}
+        documents = clusters_of(list(own.values()), judged, several_texts)
+        given |= {one.query_id: one.cluster for one in queries if one.cluster != documents[one.query_id]}
+        plain |= own
+    named = [replace(query, cluster=given.get(name, "")) for name, query in plain.items()]
+    return clusters_of(named, judgments, several_texts)
 
 
 def _one_judge(judges: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -92,23 +126,28 @@ def _one_judge(judges: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 def _again(
     folder: Path,
     result: StoredResult,
+    inputs: ScoringInputs,
     judgments: Sequence[Judgment],
+    clusters: Mapping[str, str],
     judge: Mapping[str, Any],
     measure: str | None,
 ) -> StoredResult:
-    relevance = result.record["config"]["relevance"]
+    record, relevance = result.record, result.record["config"]["relevance"]
     wanted = measure or result.per_query[0]["measure"]
     if not can_be_rescored(wanted):
         raise HarnessError(
             f"{wanted} cannot be scored again from {folder} on the judgments of all results. Compare by a "
             "measure of ranks or characters, such as ndcg_text@5000."
         )
-    rules = {key: relevance.get(key) for key in SCORING_RULES} | {"judge": judge}
+    stated = {key: relevance.get(key) for key in SCORING_RULES} | {"judge": judge}
+    rules = RelevanceConfig(**{key: relevance[key] for key in SCORING_RULES if key in relevance})
+    rows = rescored(result.per_query, inputs, judgments, rules)
+    counts = {**record.get("counts", {}), "left_out": left_out_of(inputs.queries, judgments, rules)}
     spans = sorted((j.query_id, j.doc_id, j.start, j.end, j.evidence, repr(j.grade)) for j in judgments)
     return replace(
         result,
-        per_query=rescored(result.per_query, read_scoring_inputs(folder), judgments, relevance),
-        record={**result.record, "config": {**result.record["config"], "relevance": rules}},
+        per_query=[{**row, "cluster": clusters[row["query_id"]]} for row in rows],
+        record={**record, "config": {**record["config"], "relevance": stated}, "counts": counts},
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
 
@@ -145,14 +184,12 @@ def rescored(
     per_query: Sequence[Row],
     scored_from: ScoringInputs,
     judgments: Sequence[Judgment],
-    relevance: Mapping[str, Any],
+    rules: RelevanceConfig,
 ) -> list[Row]:
     """The rows of per_query.csv with the values that ``judgments`` give.
 
-    ``relevance`` is that of the run record. Measures that need more than the folder holds, such as those
-    that count tokens, are left out.
+    Measures that need more than the folder holds, such as those that count tokens, are left out.
     """
-    rules = RelevanceConfig(**{key: relevance[key] for key in SCORING_RULES if key in relevance})
     queries = queries_to_score(scored_from.queries, judgments, rules)
     spans = SpanQrels.from_judgments(judgments)
     measures = [name for name in dict.fromkeys(row["measure"] for row in per_query) if can_be_rescored(name)]

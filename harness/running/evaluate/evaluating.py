@@ -87,8 +87,7 @@ def evaluate(
         losses = _losses(searched, scorers, judged.judgments, corpus, config, context)
     with context.timed("label_sensitivity"):
         drawn = label_sensitivity_rows([(one, scorers.of(one)) for one in searched], corpus, config, context)
-    without = Counter(why[query.query_id] for query in scorers.queries if not query.answerable)
-    left_out = {name: without[name] if config.relevance.unanswerable == "exclude" else 0 for name in WHY}
+    left_out = left_out_of(corpus.queries.queries, judged.judgments, config.relevance)
     return Evaluated(judged, scorers.queries, clusters, scored, losses, drawn, left_out)
 
 
@@ -292,6 +291,15 @@ def label_sensitivity_rows(
                     for measure, mean, count in means_by_measure(other, rankings, measures)
                 ]
     return rows
+
+
+def left_out_of(
+    queries: Sequence[Query], judgments: Sequence[Judgment], relevance: RelevanceConfig
+) -> dict[str, int]:
+    """How many queries means leave out for each reason; none where they count as zero."""
+    why, scored = _reasons(queries, judgments), queries_to_score(queries, judgments, relevance)
+    without = Counter(why[query.query_id] for query in scored if not query.answerable)
+    return {name: without[name] if relevance.unanswerable == "exclude" else 0 for name in WHY}
 
 
 def _reasons(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
