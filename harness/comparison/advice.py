@@ -68,6 +68,7 @@ def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[Front
     refuse_missing(cost, quality)
     steps: list[FrontStep] = []
     known = [(cost[name], -value, name) for name, value in quality.items() if np.isfinite(value)]
+    known = [one for one in known if one[1] < 0] or known
     worth = [
         (paid, negated, name)
         for paid, negated, name in known

@@ -15,7 +15,7 @@ from harness.comparison.advice import advise, refuse_missing, regrets
 from harness.comparison.joint_test import Decided
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.sentences import finding_words
-from harness.comparison.stats import Units, icc, units_of, whole_clusters
+from harness.comparison.stats import ROUNDING, Units, icc, units_of, whole_clusters
 from harness.comparison.verdict import (
     Conflict,
     Decision,
@@ -146,7 +146,8 @@ def _group(one: Standing, verdict: Verdict) -> dict[str, Any]:
     tolerance, here = verdict.options.tolerance, " here" if verdict.here else ""
     if verdict.baseline is not None:
         why = "baseline" if one.setting == verdict.baseline else finding_words(found[0], tolerance)
-        out = one.setting in verdict.beyond_baseline(better=False)
+        beaten = one.setting == verdict.baseline and verdict.beyond_baseline(better=True)
+        out = beaten or one.setting in verdict.beyond_baseline(better=False)
         return {"group": "use" if one.setting == verdict.used else "out" if out else "may", "why": why}
     if one.setting == verdict.used:
         return {"group": "use", "why": ""}
@@ -192,7 +193,7 @@ def _conflicts(others: Sequence[ScoreMatrix], leader: str, grounds: Grounds) -> 
             continue
         means = dict(zip(defined.settings, defined.means.tolist(), strict=True))
         theirs = max(means, key=lambda name: means[name])
-        if means[theirs] <= means[leader]:
+        if means[theirs] <= means[leader] + ROUNDING:
             continue
         found = next(
             one for one in paired.compare_to(defined, leader, grounds.options) if one.setting == theirs

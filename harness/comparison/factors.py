@@ -21,7 +21,7 @@ from harness.comparison.design import Factor, SweepDesign
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, beaten, compare_rows, usable
 from harness.comparison.sentences import finding_words
-from harness.comparison.stats import units_of
+from harness.comparison.stats import ROUNDING, units_of
 from harness.comparison.verdict import ENOUGH_READ, Effect, Effects, Grounds, Turning
 from harness.measures import Floats
 from harness.report import LabelSensitivityRow, Part, Table
@@ -43,8 +43,8 @@ class LabelSensitivity:
 
     def turns(self, one: str, other: str) -> tuple[str, ...]:
         """The ways under which the difference of two settings has another sign than with the given labels."""
-        signs = np.sign(np.subtract(self.means[one], self.means[other]))
-        return tuple(way for way, sign in zip(self.ways, signs, strict=True) if sign != signs[0])
+        signs = _signs(np.subtract(self.means[one], self.means[other]))
+        return tuple(way for way, sign in zip(self.ways, signs, strict=True) if sign * signs[0] < 0)
 
     def turning(self, chunkings: Mapping[str, str]) -> Turning:
         """Every pair of settings with other ``chunkings`` whose difference turns, and the ways under which.
@@ -53,8 +53,8 @@ class LabelSensitivity:
         """
         names = list(self.means)
         means = np.array([self.means[name] for name in names])
-        signs = np.sign(means[:, None] - means[None, :])
-        turned = (signs != signs[:, :, :1]).any(axis=2)
+        signs = _signs(means[:, None] - means[None, :])
+        turned = (signs * signs[:, :, :1] < 0).any(axis=2)
         return {
             (names[i], names[j]): self.turns(names[i], names[j])
             for i, j in np.argwhere(turned).tolist()
@@ -82,6 +82,11 @@ class LabelSensitivity:
             keep = "All real differences keep their" if real > 1 else "The real difference keeps its"
             lines.append(f"{keep} sign however the labels are drawn.")
         return tuple(lines)
+
+
+def _signs(differences: Floats) -> Floats:
+    """-1, 0 or 1; to be equal is no other sign."""
+    return np.sign(np.where(np.abs(differences) <= ROUNDING, 0.0, differences))
 
 
 def sensitivity_of(

@@ -79,6 +79,8 @@ class Check:
             return f"{change}: equivalent within {self.tolerance:g}; a drop is at most {most}."
         if self.most <= 0:
             return f"{change}: a drop is excluded."
+        if self.most <= self.max_drop:
+            return f"{change}: a drop of more than {most} is excluded, with {self.max_drop:g} tolerated."
         return (
             f"{change}: no drop beyond the {self.max_drop:g} that is tolerated, though one of up to {most} "
             "cannot be excluded."
@@ -105,10 +107,11 @@ class GateResult:
         if units.kind == "clusters":
             return f"Tested by {units.clusters} whole clusters of queries: holds for new clusters like these."
         if units.kind == "few clusters":
+            unequal = " of such unequal size" if units.clusters >= FEWEST_CLUSTERS else ""
             return (
-                f"Tested by queries: {counted(units.clusters, 'cluster')} of queries cannot stand for new "
-                f"ones; {FEWEST_CLUSTERS} or more of about equal size can. So this holds only for more "
-                "queries on the same clusters."
+                f"Tested by queries: {counted(units.clusters, 'cluster')} of queries{unequal} cannot stand "
+                f"for new ones; {FEWEST_CLUSTERS} or more of about equal size can. So this holds only for "
+                "more queries on the same clusters."
             )
         return "Tested by queries: holds for queries like these."
 
@@ -220,7 +223,9 @@ def _check(
         at_least, p = bound_below(drops, max_drop, units, tail, RESAMPLES, SEED)
         least_rise, too_low = bound_below(-drops, -tolerance, units, tail, RESAMPLES, SEED)
         _, too_high = bound_below(drops, -tolerance, units, tail, RESAMPLES, SEED)
-        most, equivalent = -least_rise, max(too_low, too_high) <= tail
+        # nothing drops below 0
+        most = min(-least_rise, float(before[known].mean()))
+        equivalent = max(too_low, too_high) <= tail
     return Check(
         setting=setting,
         n=len(drops),

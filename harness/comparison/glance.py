@@ -18,7 +18,7 @@ from harness.comparison.sentences import in_words, queries, sentence, these
 from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Tone, Verdict
 from harness.comparison.words import values_of
 from harness.report import part_in_words
-from harness.values import FEWEST_FOR_INTERVAL, counted, width
+from harness.values import FEWEST_FOR_INTERVAL, confidence, counted, width
 
 LINES, COLUMNS = 24, 80
 # a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave
@@ -53,7 +53,7 @@ class Glance:
     def about_settings(self) -> str:
         """The title of the chart of settings."""
         if any(one.low is not None for one in self.settings):
-            return f"Settings (score, {self.level:.0%} intervals)"
+            return f"Settings (score, {confidence(self.level)} intervals)"
         return "Settings (score; too few queries for intervals)"
 
     @property

@@ -130,15 +130,17 @@ def _surer(verdict: Verdict) -> Iterator[NextStep]:
         yield NextStep(_asked(verdict.needed, people.queries))
 
 
-def could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
-    """The leader's mean, and the settings (or the baseline) that judging the rest could lift above it."""
-    if verdict.leader is None:
-        return 0.0, ()
-    mean = verdict.mean(verdict.leader)
-    rivals = [one.setting for one in verdict.standings if one.setting != verdict.leader]
+def could_pass(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
+    """The leader, and the settings that judging the rest could lift above it.
+
+    With a baseline they are the leader and the baseline, or the other way round where that is ahead.
+    """
+    if verdict.leader is None or verdict.holes is None:
+        return "", ()
+    names = [one.setting for one in verdict.standings]
     if verdict.baseline is not None:
-        rivals = [name for name in rivals if name == verdict.baseline]
-    return mean, () if verdict.holes is None else verdict.holes.could_pass(rivals, mean)
+        names = [name for name in names if name in (verdict.leader, verdict.baseline)]
+    return names[0], verdict.holes.could_pass(names[1:], verdict.mean(names[0]))
 
 
 def _asked(needed: Needed, n: int) -> str:
@@ -164,7 +166,7 @@ def _remedy(part: str, name: str, verdict: Verdict) -> tuple[str, str]:
     """
     setting = verdict.configured.get(name, {})
     if part == PARSER:
-        own = next(iter(_kinds(setting.get("parse"))), "pypdf")
+        own = next((one.get("kind") for one in _sections(setting.get("parse"))), "pypdf")
         other = "pypdf" if own == "pypdfium2" else "pypdfium2"
         return _untried("another parser", "it loses less"), f"parse: {{kind: {other}}}"
     if part == FILTER:
@@ -180,16 +182,14 @@ def _untried(what: str, does: str, where: str = "the configuration") -> str:
     return f"Try {what}: only a run shows whether {does}. Set in {where} and run again:"
 
 
-def _kinds(*sections: Any) -> dict[str, Any]:
-    """The sections by their kinds, each of a list and the routes of a fusion apart."""
-    found: dict[str, Any] = {}
-    for section in sections:
+def _sections(*given: Any) -> list[Mapping[str, Any]]:
+    """The sections in those given, each of a list and the routes of a fusion apart."""
+    found: list[Mapping[str, Any]] = []
+    for section in given:
         if isinstance(section, list | tuple):
-            found |= _kinds(*section)
+            found += _sections(*section)
         elif isinstance(section, Mapping):
-            found |= (
-                _kinds(*section["routes"]) if section.get("routes") else {str(section.get("kind")): section}
-            )
+            found += _sections(*section["routes"]) if section.get("routes") else [section]
     return found
 
 
@@ -229,20 +229,21 @@ def _find_more(setting: Section, verdict: Verdict) -> tuple[str, str]:
     search = setting.get("retrieve") or {}
     if search.get("kind") in (None, "returned"):
         return "Return more hits for each query, or search in another way.", ""
-    tried = _kinds(*(one.get("retrieve") for one in verdict.configured.values()))
-    words = any(kind in _BY_WORDS for kind in tried)
-    vectors = any(one.get("model") or one.get("endpoint") for one in tried.values())
+    tried = _sections(*(one.get("retrieve") for one in verdict.configured.values()))
+    words = any(one.get("kind") in _BY_WORDS for one in tried)
+    vectors = any(one.get("model") or one.get("endpoint") for one in tried)
     key = "top_chars" if search.get("top_chars") else "top_k"
-    models = [one["model"] for one in _kinds(search).values() if one.get("model")]
+    models = [one["model"] for one in _sections(search) if one.get("model")]
     if words != vectors:
         deep = f", {key}: {search[key]}" if search.get(key) else ""
         routes = f'{{kind: bm25{deep}}}, {{kind: chroma, model: "{[*models, *_ENCODERS][0]}"{deep}}}'
         other, own = ("vector", "keyword") if words else ("keyword", "vector")
         line = f"retrieve: {{kind: minmax{deep}, routes: [{routes}]}}"
         return _untried(f"{other} search as well", f"it finds what {own} search does not"), line
-    if models and not setting.get("rerank") and not verdict.read.get(verdict.measure):
-        other = next(one for one in (*_ENCODERS[1:], *_ENCODERS) if one not in models)
-        return _untried("another encoder", "it finds more", f"place of model {models[0]}"), f"model: {other}"
+    known = {one.get("model") for one in tried}
+    new = next((one for one in (*_ENCODERS[1:], *_ENCODERS) if one not in known), "")
+    if models and new and not setting.get("rerank") and not verdict.read.get(verdict.measure):
+        return _untried("another encoder", "it finds more", f"place of model {models[0]}"), f"model: {new}"
     if not search.get(key):
         return "Retrieve more, or search in another way.", ""
     return (
@@ -255,13 +256,14 @@ def _rerank(setting: Section, verdict: Verdict) -> tuple[str, str]:
     """A reranker that was not tried; the text says what is known of those that were."""
     if (setting.get("retrieve") or {}).get("kind") in (None, "returned"):
         return "Try a reranker.", ""
-    tried = _kinds(*(one.get("rerank") for one in verdict.configured.values()))
+    tried = _sections(*(one.get("rerank") for one in verdict.configured.values()))
     if not tried:
         line = 'rerank: {kind: late_interaction, model: "embedded:maxsim"}'
         return _untried("the bundled reranker", "it ranks evidence higher"), line
-    used = [one.get("model") for one in tried.values()]
+    used = {one.get("model") for one in tried}
+    alone = len({(one.get("kind"), one.get("model")) for one in tried}) == 1
     left = [f"rerank: {{kind: cross_encoder, model: {one}}}" for one in _RERANKERS if one not in used]
-    which = "The reranker tried is not" if len(used) == 1 else "None of the rerankers tried is"
+    which = "The reranker tried is not" if alone else "None of the rerankers tried is"
     known = "" if _helps("rerank", verdict) else f"{which} shown to help. "
     if not left:
         return f"{known}Try another reranker.", ""

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from harness.comparison.advice import is_poor
-from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, beaten
 from harness.comparison.stats import ROUNDING
 from harness.comparison.verdict import Population, Verdict
 from harness.measures import family_of, parse_measure, reading_depth
-from harness.values import counted
+from harness.values import confidence, counted
 
 if TYPE_CHECKING:
     from harness.comparison.gating import GateResult
@@ -66,25 +66,31 @@ def _use(verdict: Verdict) -> str:
     within = " within the price limit" if limited else ""
     if verdict.decision == "best" and advice.setting == leader and not verdict.here:
         far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
-        best = f"It is shown to be best{far} ({verdict.level:.0%}), {_ahead(verdict)} above the next."
+        best = f"It is shown to be best{far} ({confidence(verdict.level)}), {_ahead(verdict)} above the next."
         return _fitted(f"Use {{}}. {best}", verdict, leader)
     if limited and len(advice.among) == 1:
         return _fitted("Use {}, the only setting within the price limit.", verdict, advice.setting)
     if verdict.decision == "best" and not verdict.here:
-        loses = f"it is {worse_than(advice.regret)} any other ({verdict.level:.0%})"
+        loses = f"it is {worse_than(advice.regret)} any other ({confidence(verdict.level)})"
         text = f"Use {{}}: within the price limit {loses}. The best whatever it costs is {{}}."
         return _fitted(text, verdict, advice.setting, leader)
-    loses = f"{worse_than(advice.regret)} any other{within} ({verdict.level:.0%})"
+    loses = f"{worse_than(advice.regret)} any other{within} ({confidence(verdict.level)})"
     if any(one.finding == "turns" for one in verdict.comparisons):
         loses += ", with labels as given"
     if verdict.here:
-        if advice.regret <= ROUNDING and not limited and verdict.margin is not None:
-            loses = f"better than all others, the next by {_ahead(verdict)} ({verdict.level:.0%})"
+        if verdict.decision == "best" and advice.setting == leader:
+            loses = f"better than all others, the next by {_ahead(verdict)} ({confidence(verdict.level)})"
         here = f"On {these(verdict.population)} use {{}}, {loses}."
         return _fitted(f"{here} New {verdict.population.unit}s may differ.", verdict, advice.setting)
+    if limited and advice.setting in beaten(verdict.comparisons):
+        return _fitted(f"Use {{}}: {loses}. A dearer one is better.", verdict, advice.setting)
     if verdict.decision == "equivalent":
         by = f" by more than {rounded_up(advice.regret)}" if advice.regret > ROUNDING else ""
-        return _fitted(f"Use {{}}. No other is better{by} ({verdict.level:.0%}).", verdict, advice.setting)
+        return _fitted(
+            f"Use {{}}. No other{within} is better{by} ({confidence(verdict.level)}).",
+            verdict,
+            advice.setting,
+        )
     return _fitted(f"Use {{}}. Not proven best, but {loses}.", verdict, advice.setting)
 
 
@@ -158,17 +164,18 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     """
     checks = result.checks
     failed, most = [one for one in checks if one.failed], [one.most for one in checks]
-    level, first = f"({result.confidence:.0%})", checks[0]
+    level, first = f"({confidence(result.confidence)})", checks[0]
     here = f" New {unit}s may differ." if first.units.kind == "few clusters" else ""
     best = max(one.mean for one in checks)
     here += f" Best {best:.2f}: none is good enough." if is_poor(best, result.measure) else ""
     if any(one.unread for one in checks):
         here += " Rankings end earlier in one of the two runs."
     if failed:
+        names = [called(one.setting) for one in checks]
         worst = max(failed, key=lambda one: one.at_least or 0.0)
-        others = f" So did {counted(len(failed) - 1, 'other')}." if len(failed) > 1 else ""
-        least = f"at least {worst.at_least or 0.0:.2f} {level}"
-        return _filled(f"Failed: {{}} dropped by {least}.{others}{here}", [called(worst.setting)])
+        others = f" {counted(len(failed) - 1, 'other').capitalize()} failed too." if len(failed) > 1 else ""
+        least = f"at least {rounded_down(worst.at_least or 0.0)} {level}"
+        return _filled(f"Failed: {{}} dropped by {least}.{others}{here}", [called(worst.setting)], names)
     if None in most:
         return "Passed: a single query cannot show whether a drop is real."
     if all(one.equivalent for one in checks):
@@ -178,6 +185,9 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     if largest <= 0:
         return f"Passed: a drop is excluded {level}.{here}"
     open_ = rounded_up(largest)
+    if largest <= first.max_drop:
+        tolerated = f"with {first.max_drop:g} tolerated"
+        return f"Passed: a drop of more than {open_} is excluded, {tolerated} {level}.{here}"
     return (
         f"Passed: no drop beyond the {first.max_drop:g} tolerated is shown, though one of up to {open_} is "
         f"not excluded {level}.{here}"
@@ -186,23 +196,35 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
 
 def _fitted(template: str, verdict: Verdict, *settings: str) -> str:
     """The template with the names of settings in words."""
-    return _filled(template, list(map(verdict.words, settings)))
+    every = [one.words for one in verdict.standings]
+    return _filled(template, list(map(verdict.words, settings)), every)
 
 
-def _filled(template: str, called: Sequence[str]) -> str:
-    """The template with the names of settings, cut where all would take more than 25 words."""
+def _filled(template: str, called: Sequence[str], every: Sequence[str]) -> str:
+    """The template with names, cut where all would take more than 25 words; ``every`` name there is."""
     left = MOST_WORDS - len(template.split()) + len(called)
     names = []
     for place, name in enumerate(called):
         words = name.split()
         most = max(1, left // (len(called) - place))
         sized = len(words) > 1 and words[0][0].isdigit() and words[1].rstrip(",") in ("characters", "tokens")
-        if sized and len(words) + 2 <= most:
-            words = ["chunks", "of", *words]
+        shown = f"chunks of {name}" if sized and len(words) + 2 <= most else name
         # a mark of its own would count as a word
-        names.append(" ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",") + "…")
+        names.append(shown if len(shown.split()) <= most else _cut(name, most, every))
         left -= min(len(words), most)
     return template.format(*names)
+
+
+def _cut(name: str, most: int, every: Sequence[str]) -> str:
+    """The beginning of a name, or where that is the beginning of others too, what tells it from them."""
+    head = " ".join(name.split()[:most]).rstrip(",")
+    parts, alike = name.split(", "), [one for one in every if one != name and one.startswith(head)]
+    telling = [part for part in parts if not any(part in one.split(", ") for one in alike)]
+    last = telling[-1] if alike and telling else ""
+    before = " ".join(name.split()[: most - len(last.split())]).rstrip(",")
+    if not last or len(before) == 0:
+        return f"{head}…"
+    return f"{before}…, {last}"
 
 
 def in_words(measure: str) -> str:
@@ -234,3 +256,9 @@ def rounded_up(regret: float, digits: int = 2) -> str:
     """A regret bound, rounded up so that it still holds."""
     unit = 10**digits
     return f"{math.ceil(round(unit * regret, 6)) / unit:.{digits}f}"
+
+
+def rounded_down(bound: float, digits: int = 2) -> str:
+    """A lower bound, rounded down so that it still holds."""
+    unit = 10**digits
+    return f"{math.floor(round(unit * bound, 6)) / unit:.{digits}f}"

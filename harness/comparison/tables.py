@@ -16,7 +16,16 @@ from harness.comparison.verdict import Verdict
 from harness.comparison.words import sentences_of
 from harness.measures import across_chunkings
 from harness.report import Part, Table
-from harness.values import FEWEST_FOR_INTERVAL, Cells, counted, interval, number, signed, signed_interval
+from harness.values import (
+    FEWEST_FOR_INTERVAL,
+    Cells,
+    confidence,
+    counted,
+    interval,
+    number,
+    signed,
+    signed_interval,
+)
 
 SHOWN = 30
 
@@ -38,7 +47,7 @@ def compared_parts(verdict: Verdict, *, only_real: bool = False) -> tuple[Part, 
 def standings_table(verdict: Verdict) -> Table:
     """The settings by their means, each with its interval, its group and its price."""
     people, prices = verdict.population, verdict.costs.by_setting
-    columns = ["setting", "n", "mean", f"{verdict.level:.0%} interval"]
+    columns = ["setting", "n", "mean", f"{confidence(verdict.level)} interval"]
     columns += ["group"] if len(verdict.standings) > 1 else []
     columns += [verdict.costs.unit, "front"] if prices else []
     on_front = {step.setting for step in _steps(verdict)}
@@ -82,7 +91,7 @@ def _effects(verdict: Verdict) -> list[Part]:
     ]
     if verdict.population.kind == "few clusters":
         notes.append(f"They hold for more queries on the same {verdict.population.unit}s, not for new ones.")
-    bounds = f"{verdict.level:.0%} interval"
+    bounds = f"{confidence(verdict.level)} interval"
     title = f"{verdict.measure}: what each factor does"
     table = Table(
         title, ("factor", "difference", bounds, "found"), rows, left=frozenset({0, 3}), notes=tuple(notes)
@@ -105,7 +114,7 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
     family = f"of one test of all {len(found)} {against}" if len(found) > 1 else "of one test"
     if not shown:
         return [(f"No difference found (intervals and p {family}).",)]
-    more, bounds = len(shown) - SHOWN, f"{verdict.level:.0%} interval"
+    more, bounds = len(shown) - SHOWN, f"{confidence(verdict.level)} interval"
     tolerance = verdict.options.tolerance
     where = "" if verdict.across else " and both have the same chunks (not comparable)"
     if verdict.turns is not None:
@@ -228,7 +237,7 @@ def _changes(
     if not found:
         return None
     found = [replace(one, finding="incomparable") if one.setting in apart else one for one in found]
-    bounds = f"{options.level:.0%} interval"
+    bounds = f"{confidence(options.level)} interval"
     family = f"one test of all {len(found)} settings" if len(found) > 1 else "one test"
     return Table(
         title,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from harness.comparison.advice import Advice, is_poor
 from harness.comparison.design import SweepDesign
 from harness.comparison.paired import Comparison, Options, beaten
-from harness.comparison.stats import Kind
+from harness.comparison.stats import ROUNDING, Kind
 from harness.values import ResultWarning
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
@@ -84,7 +84,7 @@ class Holes:
 
     def could_pass(self, settings: Sequence[str], mean: float) -> tuple[str, ...]:
         """Those of ``settings`` that judging the rest could bring above a ``mean``."""
-        return tuple(name for name in settings if self.upper.get(name, mean) > mean)
+        return tuple(name for name in settings if self.upper.get(name, mean) > mean + ROUNDING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
-from harness.comparison.paired import Comparison
+from harness.comparison.paired import Comparison, beaten
 from harness.comparison.sentences import amount, finding_words, queries, sentence, these, worse_than
 from harness.comparison.stats import FEWEST_CLUSTERS
 from harness.comparison.verdict import LABELS, Line, Role, Trust, Verdict, ways_with_other_sign
-from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, by_key, listed, signed
+from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, by_key, confidence, listed, signed
 
 # With fewer queries, a caveat says that kinds of queries may be missing.
 MAY_MISS = 60
@@ -45,10 +45,13 @@ def _margin(verdict: Verdict, margin: Comparison) -> str:
     if verdict.baseline is not None:
         over = "the baseline"
     elif margin.against != verdict.standings[1].setting:
-        over = "the next that is not ruled out"
+        names = [one.setting for one in verdict.standings]
+        passed_over = {*names[1 : names.index(margin.against)]}
+        equal = "" if passed_over <= beaten(verdict.comparisons) else "neither equal nor "
+        over = f"the next that is {equal or 'not '}ruled out"
     bounds = ""
     if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
-        bounds = f"{verdict.level:.0%} interval {signed(margin.low)} to {signed(margin.high)}, "
+        bounds = f"{confidence(verdict.level)} interval {signed(margin.low)} to {signed(margin.high)}, "
     finding = finding_words(margin, verdict.options.tolerance)
     leader, other = verdict.quoted(margin.setting), verdict.quoted(margin.against)
     return (
@@ -110,8 +113,9 @@ def _caveats(verdict: Verdict) -> list[str]:
         caveats.append(_disagreement(verdict))
     caveats += [*_sign_changes(verdict), *_unjudged(verdict)]
     limit = verdict.options.price_limit
-    if limit is not None and verdict.costs.by_setting is None:
-        caveats.append(f"The price limit of {amount(limit)} is not applied, as there are no prices.")
+    if limit is not None and (verdict.costs.by_setting is None or verdict.baseline is not None):
+        why = "as there are no prices" if verdict.costs.by_setting is None else "with a baseline"
+        caveats.append(f"The price limit of {amount(limit)} is not applied, {why}.")
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
         caveats.append(
@@ -167,12 +171,12 @@ def _unjudged(verdict: Verdict) -> list[str]:
             f"Of {holes.extent}, {share} are judged ({holes.measure}); the rest counts as irrelevant, "
             "although its relevance is unknown."
         )
-    mean, passing = could_pass(verdict)
+    ahead, passing = could_pass(verdict)
     if passing:
         most = max(holes.upper[name] for name in passing)
         caveats.append(
             f"The bounds overlap: judging the rest could lift {listed(list(map(verdict.quoted, passing)))} "
-            f"above the {mean:.3f} of {verdict.quoted(verdict.leader or '')}, up to {most:.3f} "
+            f"above the {verdict.mean(ahead):.3f} of {verdict.quoted(ahead)}, up to {most:.3f} "
             f"({holes.bound})."
         )
     return caveats
@@ -182,8 +186,8 @@ def _disagreement(verdict: Verdict) -> str:
     """A sentence on the measures with another leader, and one on what each measure is good for."""
     parts = []
     for name, conflicts in by_key((one.found.setting, one) for one in verdict.conflicts).items():
-        # described by the first that is real, if any is
-        clear = max(conflicts, key=lambda one: one.found.real)
+        # described by the first that is real, if any is, else by one that compares them
+        clear = max(conflicts, key=lambda one: (one.found.real, one.found.finding != "incomparable"))
         finding = finding_words(clear.found, verdict.options.tolerance)
         ahead = f" ({signed(clear.found.difference)} in {clear.measure}, {finding})"
         # between chunkings that the measure does not compare, the figure means nothing

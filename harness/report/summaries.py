@@ -9,7 +9,7 @@ from typing import Any
 from harness.report.losses import said_once
 from harness.report.rows.scores import SummaryRow, left_out_words
 from harness.report.tables import Table
-from harness.values import FEWEST_FOR_INTERVAL, SPLITS, counted, interval, number
+from harness.values import FEWEST_FOR_INTERVAL, SPLITS, confidence, counted, interval, number
 
 _Cells = dict[tuple[str, str], SummaryRow]
 
@@ -47,7 +47,16 @@ def summary_table(
     grades = "grades from a label file" if rows[0].judge == "human" else f"graded by {rows[0].judge}"
     return Table(
         title=f"{name}: means over queries{f', {grades}' if rows[0].judge else ''}",
-        columns=("setting", "stage", "n", first, f"{level:.0%} interval", "train", "validation", *more),
+        columns=(
+            "setting",
+            "stage",
+            "n",
+            first,
+            f"{confidence(level)} interval",
+            "train",
+            "validation",
+            *more,
+        ),
         rows=tuple(
             (
                 setting,

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from harness.values.text.numbers import (
         FEWEST_FOR_INTERVAL,
         SINGLE,
+        confidence,
         counted,
         finite,
         interval,

@@ -83,6 +83,15 @@ def test_what_no_setting_has_tried_comes_first():
     ):
         line = f"rerank: {{kind: cross_encoder, model: {model}}}"
         assert step("order", setting(rerank=tried), setting())[1] == line
+    # of two settings with rerankers of one kind, neither is new
+    both = [setting(rerank=[{"kind": "cross_encoder", "model": one}]) for one in (first, "small")]
+    line = step("order", *both)[1]
+    assert line == f"rerank: {{kind: cross_encoder, model: {other}}}"
+    # nor is the encoder of another setting
+    encoded = [
+        setting({**BOTH, "routes": [WORDS, {**VECTORS, "model": one}]}) for one in ("m", "BAAI/bge-m3")
+    ]
+    assert step("candidates", *encoded)[1] == "model: BAAI/bge-small-en-v1.5"
     every = [{"kind": "cross_encoder", "model": first}, {"kind": "late_interaction", "model": other}]
     assert step("order", setting(rerank=every), setting()) == ("Try another reranker.", "")
 

@@ -20,9 +20,10 @@ from harness.comparison import (
 )
 from harness.comparison.advice import advise
 from harness.comparison.caveats import same_ranking_notes
+from harness.comparison.design import SweepDesign
 from harness.comparison.factors import LabelSensitivity
 from harness.comparison.scores import holes_of
-from harness.comparison.sentences import sentence, worse_than
+from harness.comparison.sentences import MOST_WORDS, sentence, worse_than
 from harness.comparison.words import lines_of
 from harness.values.errors import HarnessError
 
@@ -480,7 +481,7 @@ def test_against_a_baseline_the_family_is_of_the_others():
     assert found.decision == "better"
     assert [one.standing for one in found.standings] == [
         "use this: better",
-        "may be best: baseline",
+        "ruled out: baseline",
         "may be best: no difference found",
         "ruled out: worse",
     ]
@@ -572,3 +573,85 @@ def test_settings_without_answers_or_with_other_steps_tie_by_chance_alone():
     assert same_ranking_notes({"a": setting(1, {"top_n": 1}), "b": setting(2, {"top_n": 2})}) == ()
     # of two results each is a run of its own, whose documents or queries may be others
     assert same_ranking_notes({"a": setting(1, None, "r"), "b": setting(1, {"top_n": 1}, "s")}) == ()
+
+
+def test_on_few_documents_only_what_is_shown_is_better_than_all():
+    """Two alike are no better than each other; nor is one whose lead turns with the labels."""
+    clusters = tuple(f"d{i % 3}" for i in range(60))
+    one = noisy(60, (0.6,)).values[0]
+    same = replace(matrix({"a": one, "b": one}), clusters=clusters)
+    found = conclude(same, options=QUICK)
+    assert (
+        sentence(found)
+        == "On these 3 documents use a, no worse than any other (95%). New documents may differ."
+    )
+    ahead = replace(noisy(60, (0.8, 0.5)), clusters=clusters)
+    assert "better than all others, the next by 0.3" in sentence(conclude(ahead, options=QUICK))
+    turning = {"ndcg_exp@10": {("a", "b"): ("padded by 700",)}}
+    told = sentence(conclude(ahead, options=QUICK, turning=turning))
+    assert "no worse than any other (95%), with labels as given." in told
+
+
+def test_a_choice_within_a_price_limit_names_what_is_better_beyond_it():
+    scores = noisy(200, (0.6, 0.6, 0.4))
+    costs = Costs({"a": 3.0, "b": 3.0, "c": 1.0}, "tokens")
+    found = conclude(scores, costs=costs, options=replace(QUICK, price_limit=2.0))
+    assert sentence(found) == "Use c, the only setting within the price limit."
+    costs = Costs({"a": 3.0, "b": 3.0, "c": 1.0, "d": 1.0}, "tokens")
+    found = conclude(noisy(200, (0.6, 0.6, 0.4, 0.4)), costs=costs, options=replace(QUICK, price_limit=2.0))
+    assert sentence(found).endswith("within the price limit (95%). A dearer one is better.")
+    against = conclude(scores, costs=costs, baseline="c", options=replace(QUICK, price_limit=2.0))
+    assert "The price limit of 2 is not applied, with a baseline." in lines_in(against, "caveat")
+
+
+def test_rounding_is_no_difference_between_means_and_bounds():
+    one = noisy(60, (0.6,)).values[0]
+    equal = matrix({"a": one, "b": one})
+    shifted = matrix({"a": one, "b": one + 1e-15}, "rr")
+    assert conclude(equal, others=[shifted], options=QUICK).conflicts == ()
+    means = {"a": float(one.mean()), "b": float(one.mean()) + 1e-15}
+    holes = Holes("judged@10", 10, {"a": 1.0, "b": 1.0}, "ndcg_exp_upper@10", means)
+    assert not any(
+        "could lift" in text for text in lines_in(conclude(equal, holes=holes, options=QUICK), "caveat")
+    )
+
+
+def test_judging_the_rest_can_lift_only_what_is_behind():
+    upper = {"a": 0.9, "b": 0.9, "c": 0.9}
+    holes = Holes("judged@10", 10, dict.fromkeys(upper, 1.0), "ndcg_exp_upper@10", upper)
+    scores = noisy(60, (0.7, 0.5, 0.3))
+    for baseline, told in (("a", "lift b above the 0.7"), ("c", "lift c above the 0.7")):
+        found = conclude(scores, holes=holes, baseline=baseline, options=QUICK)
+        assert told in " ".join(lines_in(found, "caveat"))
+
+
+def test_levels_near_1_are_not_rounded_to_it():
+    found = conclude(noisy(60, (0.8, 0.5)), options=replace(QUICK, level=0.999))
+    assert "It is shown to be best (99.9%)" in sentence(found)
+    assert "99.9% interval" in " ".join(sentences_of(found))
+
+
+def test_a_name_that_is_cut_is_still_that_of_one_setting():
+    same = "500 characters, no overlap, keyword search, top k 40, k1 1.5, b"
+    names = {"a": f"{same} 0.4", "b": f"{same} 0.75"}
+    found = conclude(noisy(60, (0.5, 0.5)), design=SweepDesign((), names), options=QUICK)
+    told = sentence(found)
+    assert "b 0.4. Not proven" in told
+    assert len(told.split()) <= MOST_WORDS
+
+
+def test_to_be_equal_is_no_other_sign():
+    means = {"a": (0.8, 0.8, 0.4), "b": (0.6, 0.8 + 1e-16, 0.5)}
+    known = LabelSensitivity("m", ("as labelled", "padded by 100", "cut"), (80.0, 280.0, 40.0), means)
+    assert known.turning({}) == {("a", "b"): ("cut",)}
+
+
+def test_the_next_of_a_margin_is_neither_ruled_out_nor_equal():
+    one = noisy(200, (0.6,)).values[0]
+    noise = np.random.default_rng(3).normal(0, 0.3, 200)
+    scores = matrix(
+        {"a": one, "b": one - 0.001 + (noise - noise.mean()) / 30, "c": one - 0.002 + noise - noise.mean()}
+    )
+    found = conclude(scores, options=QUICK)
+    assert found.margin.against == "c"
+    assert "from the next that is neither equal nor ruled out, c" in " ".join(lines_in(found, "margin"))

@@ -77,6 +77,8 @@ def test_the_front_and_its_prices():
     assert [s.setting for s in front({"random": 9.0, "good": 10.0}, {"random": 0.01, "good": 0.5})] == [
         "good"
     ]
+    # what finds nothing is not on it, even for nothing
+    assert [s.setting for s in front({"none": 0.0, "good": 10.0}, {"none": 0.0, "good": 0.5})] == ["good"]
 
 
 @settings(deadline=None)
@@ -94,6 +96,7 @@ def test_nothing_beats_the_front_and_something_beats_the_rest(points):
                 and (cost[o], quality[o]) != (cost[name], quality[name])
             )
             or (quality[o] > quality[name] and quality[o] * cost[name] > quality[name] * cost[o])
+            or (quality[o] > quality[name] == 0)
             for o in cost
         )
 

@@ -24,6 +24,11 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def confidence(level: float) -> str:
+    """A level of confidence in a sentence, such as ``95%`` or ``99.9%``."""
+    return f"{100 * level:.6g}%"
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """A figure, or a dash where there is none (None, NaN); what rounds to zero has no sign."""
     if value is None or value != value:

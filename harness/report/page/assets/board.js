@@ -19,7 +19,7 @@ function boardColumns(leader, ticks, place) {
     { key: 'n', title: 'n', num: true, about: 'Queries in the mean', value: (i) => summary(i, { split: state.split })?.n, cell: (i) => whole(summary(i, { split: state.split })?.n) },
     { key: 'mean', title: breakable(state.measure), num: true, value: (i) => mean(i, state.split), cell: (i) => h('b', null, fixed(mean(i, state.split))) },
     {
-      key: 'interval', title: h('div.plot-head', null, `${percent(DATA.level)} interval`, axis(ticks, place)), wide: true,
+      key: 'interval', title: h('div.plot-head', null, `${confidence(DATA.level)} interval`, axis(ticks, place)), wide: true,
       cell: (i) => {
         const row = summary(i, { split: state.split });
         return h('div.interval', { title: row ? range(row.low, row.high) : '' },

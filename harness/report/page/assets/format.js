@@ -23,6 +23,11 @@ function percent(value, digits = 0) {
   return known(value) ? `${(100 * value).toFixed(digits)}%` : NONE;
 }
 
+// A level of confidence, such as 95% or 99.9%.
+function confidence(level) {
+  return `${Number((100 * level).toPrecision(6))}%`;
+}
+
 function whole(value) {
   return known(value) ? Math.round(value).toLocaleString('en-US') : NONE;
 }

@@ -113,7 +113,7 @@ function whatMatters(found, most) {
   if (!factors.length) return null;
   const [first, rest] = [factors.slice(0, most), factors.slice(most)];
   return [
-    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', scoreTerm(found), `, with ${percent(level)} `, term('intervals', TERMS.interval))),
+    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', scoreTerm(found), `, with ${confidence(level)} `, term('intervals', TERMS.interval))),
     h('ul.factors', null, factorRows(first)),
     rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more`), h('ul.factors', null, factorRows(rest))),
     interactions.map((text) => h('p.small', null, prose(text))),
@@ -205,7 +205,7 @@ function ranking(found, most, parts) {
     return rows.length > 0 && [all.length > 1 && head, h('ul', null, rows.map((one) => rankRow(why ? { ...one, why: '' } : one, place, parts)))];
   };
   return [
-    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, 'by ', scoreTerm(found), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level)} `, term('intervals', TERMS.interval)])),
+    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, 'by ', scoreTerm(found), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${confidence(level)} `, term('intervals', TERMS.interval)])),
     h('div', null, Object.keys(GROUPS).map(group),
       h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, bars)),
       rest.length > 0 && h('details.rest', null, h('summary', null, more[most]), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
@@ -299,7 +299,7 @@ section({
       table([
         { key: 'factor', title: 'factor', value: (r) => r.factor, cell: (r) => [h('b', null, foreign(r.factor)), ': ', foreign(r.level), ' instead of ', foreign(r.against)], file: (r) => r.factor },
         ...['level', 'against', 'low', 'high'].map((key) => ({ key, fileOnly: true, value: (r) => r[key], file: (r) => r[key] })),
-        { key: 'difference', title: `difference, ${percent(DATA.level)} interval`, num: true, about: TERMS.interval, value: (r) => r.difference, cell: (r) => [h('b', null, signed(r.difference)), h('small.soft', null, ` ${range(r.low, r.high)}`)] },
+        { key: 'difference', title: `difference, ${confidence(DATA.level)} interval`, num: true, about: TERMS.interval, value: (r) => r.difference, cell: (r) => [h('b', null, signed(r.difference)), h('small.soft', null, ` ${range(r.low, r.high)}`)] },
         { key: 'words', title: 'finding', value: (r) => r.words, cell: (r) => term(r.words) },
       ], rows, { caption: 'Effects of the factors', keep: 'factors', most: 30 }),
       statistics().glance.interactions.map((text) => h('p', null, prose(text))),

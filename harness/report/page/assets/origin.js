@@ -62,6 +62,6 @@ section({
   short: 'Conventions',
   on: [],
   render: () => h('ul.conventions', null, DATA.conventions.map((text) => h('li', null, text)),
-    h('li', null, `intervals of means: ${percent(DATA.level)} `, term('bootstrap'), ' over queries; of differences: ', term('paired'), `, t with a guard against skewness; none is drawn below ${FEWEST} queries`),
+    h('li', null, `intervals of means: ${confidence(DATA.level)} `, term('bootstrap'), ' over queries; of differences: ', term('paired'), `, t with a guard against skewness; none is drawn below ${FEWEST} queries`),
     h('li', null, 'a setting is called better or worse where the interval of the difference, of one ', term('sign-flip test'), ' of all pairs of settings at once, excludes 0, over at least 30 queries')),
 });

@@ -13,7 +13,7 @@ section({
     const [low, high, ticks] = scoreRange(order.flatMap((i) => [{ mean: at(i, 'train').mean }, at(i, 'validation')]));
     const place = percentOf(low, high);
     return [
-      legend([['train', 'train'], ['validation', `validation, with its ${percent(DATA.level)} interval`]]),
+      legend([['train', 'train'], ['validation', `validation, with its ${confidence(DATA.level)} interval`]]),
       rowChart(order.map((i) => {
         const train = at(i, 'train');
         const validation = at(i, 'validation');
