@@ -203,6 +203,16 @@ def test_doubtful_labels_are_warned_of(lexical, corpus):
     assert "1 quote was found more than once" in warned
 
 
+def test_a_query_that_nobody_graded_is_neither_answerable_nor_unanswerable(write_config, corpus, no_workers):
+    with (corpus / "queries.csv").open("a") as file:
+        file.write("q6,Where is the foundry?,train,yes\nq7,Who paints the cars in the shop?,train,yes\n")
+    with (corpus / "labels.csv").open("a") as file:
+        file.write("q7,people,The pension plan was closed to new members in 2011.,0\n")
+    results, _, _ = told(write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="null"))
+    # q5 is marked, q7 is graded with nothing relevant
+    assert [(row.n_answerable, row.n_unanswerable) for row in results.of(AnswerabilityRow)] == [(4, 2)]
+
+
 def test_an_auroc_from_few_queries_always_has_a_remark():
     def remark(answerable, unanswerable):
         queries = [Query(f"q{i}", "", "train", i < answerable) for i in range(answerable + unanswerable)]

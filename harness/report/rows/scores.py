@@ -141,7 +141,10 @@ class LabelSensitivityRow:
     when="if some queries have no answer",
 )
 class AnswerabilityRow:
-    """How well the top score of a ranking tells answerable from unanswerable queries."""
+    """How well the top score of a ranking tells answerable from unanswerable queries.
+
+    Queries that nobody has graded text for are neither, unless they are marked.
+    """
 
     setting: Setting
     stage: Stage
@@ -150,8 +153,11 @@ class AnswerabilityRow:
     ]
     ci_low: CiLow
     ci_high: CiHigh
-    n_answerable: Annotated[int, Column("answerable queries")]
-    n_unanswerable: Annotated[int, Column("unanswerable queries")]
+    n_answerable: Annotated[int, Column("queries with relevant text, of grade `answerable_from` or more")]
+    n_unanswerable: Annotated[
+        int,
+        Column("queries that the query file calls unanswerable, or whose graded text is all below it"),
+    ]
     remark: Annotated[str, Column("a note where either group has fewer than five queries")] = ""
 
 

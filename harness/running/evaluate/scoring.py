@@ -62,6 +62,8 @@ class Scoring:
         config, setting, queries = self.config, searched.setting.name, scorer.queries
         depth, zero = config.relevance.seed_ratio, config.relevance.unanswerable == "zero"
         counted = [query.query_id for query in queries if query.answerable or zero]
+        # whether there is an answer to a query that nobody graded text for is not known
+        told = [query for query in queries if self.why[query.query_id] != "ungraded"]
         scored = ScoredSetting([], [], [], _qrels(scorer, counted), [], [], [])
         for stage, rankings in searched.rankings.items():
             with self.context.timed("score"):
@@ -80,7 +82,7 @@ class Scoring:
                     for measure, values in columns.items()
                 )
                 scored.ranked.extend(ranked)
-                separated, by_threshold = answerability(setting, stage, rankings, queries, config.bootstrap)
+                separated, by_threshold = answerability(setting, stage, rankings, told, config.bootstrap)
                 scored.answerability.extend(separated)
                 scored.thresholds.extend(by_threshold)
         return scored
@@ -218,13 +220,13 @@ def answerability(
 ) -> tuple[list[AnswerabilityRow], list[ThresholdRow]]:
     """The AUROC of the top scores of one stage, and the effect of every threshold on them.
 
-    Both are empty if all queries are answerable or none is. A query without a ranking has no top score
-    and takes no part, nor has one whose ranks came without scores.
+    Both are empty if all ``queries`` are answerable or none is. A query without a ranking has no top score
+    and takes no part, nor has one whose ranks came without scores, or that is not among ``queries``.
     """
     answerable = {query.query_id: query.answerable for query in queries}
     tops = [one for one in rankings if one.scores and one.scores[0] != NOT_SCORED]
     yes, no = (
-        np.array([one.scores[0] for one in tops if answerable[one.query_id] is side])
+        np.array([one.scores[0] for one in tops if answerable.get(one.query_id) is side])
         for side in (True, False)
     )
     found = separation(yes, no, bootstrap.seed, bootstrap.resamples, bootstrap.level)

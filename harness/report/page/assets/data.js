@@ -23,6 +23,13 @@ function stageOf(setting, stage = state.stage) {
   return -1;
 }
 
+// The side of a query in answerability.csv: whether there is an answer to a query without graded text is not known
+function sideOf(query) {
+  if (!DATA.queries.answerable[query]) return 'unanswerable';
+  const [best] = DATA.detail.evidence[query];
+  return best && (best[3] >= (DATA.record.config?.relevance?.answerable_from ?? 1) ? 'answerable' : 'unanswerable');
+}
+
 function measureOf(name = state.measure) {
   return DATA.measures.indexOf(name);
 }

@@ -32,7 +32,8 @@ function topScores(setting) {
   const rows = DATA.detail.rankings[s]?.[setting] || [];
   const out = { answerable: [], unanswerable: [] };
   rows.forEach((row, query) => {
-    if (row?.[1].length) out[DATA.queries.answerable[query] ? 'answerable' : 'unanswerable'].push(row[1][0]);
+    const side = sideOf(query);
+    if (side && row?.[1].length) out[side].push(row[1][0]);
   });
   return out;
 }
