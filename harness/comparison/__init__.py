@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from harness.comparison.glance_svg import svg_of
     from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, from_scores, join
     from harness.comparison.paired import Comparison, Options, compare_changes, mean_of
-    from harness.comparison.scores import Scores, chunkings_of, headline_of, options_of, verdict_of
+    from harness.comparison.scores import (
+        LOSS_MEASURE,
+        Scores,
+        chunkings_of,
+        headline_of,
+        loss_measure,
+        options_of,
+        verdict_of,
+    )
     from harness.comparison.sentences import finding_words, gate_sentence
     from harness.comparison.stats import Interval, bootstrap, guarded_pair, jackknife
     from harness.comparison.stored import (

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.comparison.advice import ends_at_one
 from harness.comparison.next_steps import NextStep, largest_losses, steps_of
+from harness.comparison.scores import loss_measure
 from harness.comparison.sentences import in_words, queries, sentence, these
 from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Tone, Verdict
 from harness.comparison.words import values_of
@@ -113,7 +114,9 @@ def _largest(verdict: Verdict) -> str:
         return ""
     first, *others = told
     then = f", then {', '.join(others)}" if others else ""
-    return f"Largest loss of {verdict.words(verdict.shown)}: {first}{then}."
+    unit = loss_measure(verdict.trust, verdict.measure)
+    of = "" if unit == verdict.measure else f" (in {unit})"
+    return f"Largest loss of {verdict.words(verdict.shown)}{of}: {first}{then}."
 
 
 def _holds(verdict: Verdict) -> str:

@@ -24,6 +24,7 @@ from harness.measures import (
     upper_of,
 )
 
+LOSS_MEASURE = "ndcg_text@10000"
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
 
 
@@ -93,6 +94,17 @@ def advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advic
     if cheaper is not None and prices[cheaper.setting] >= prices[chosen]:
         cheaper = None
     return replace(advice, setting=chosen, regret=bounds[chosen], cheaper=cheaper)
+
+
+def loss_measure(measures: Iterable[str], compared_by: str) -> str:
+    """The unit of the losses: the measure ``compared_by`` if it is one of text read, else the first such.
+
+    ``LOSS_MEASURE`` if there is none.
+    """
+    if across_chunkings(compared_by):
+        return compared_by
+    fit = [name for name in measures if across_chunkings(name)]
+    return headline(fit, chunkings_differ=True) if fit else LOSS_MEASURE
 
 
 def trust_of(scores: Scores) -> dict[str, Trust]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from harness.comparison import Holes, Options, verdict_json
+from harness.comparison import Holes, Options, Trust, verdict_json
 from harness.comparison.glance import folded, glance_json, glance_lines, glance_of
 from harness.comparison.glance_svg import svg_of
 from harness.comparison.next_steps import steps_of
@@ -282,3 +282,13 @@ def test_of_too_few_questions_no_interval_is_drawn():
     assert three.about_settings == "Settings (score; too few queries for intervals)"
     assert all(one.low is one.high is None for one in three.settings)
     assert many.about_settings == "Settings (score, 95% intervals)"
+
+
+def test_the_largest_loss_names_its_unit_where_that_is_not_the_measure():
+    found = concluded("order", setting(), setting(BOTH))
+    told = "Largest loss of a (in ndcg_text@10000): ranked too low 0.40, then badly chunked 0.01."
+    assert glance_of(found).largest == told
+    trust = {"ndcg_exp@10": Trust(), "ndcg_evidence@5000": Trust()}
+    assert "(in ndcg_evidence@5000)" in glance_of(replace(found, trust=trust)).largest
+    same = replace(found, measure="ndcg_evidence@5000")
+    assert glance_of(same).largest.startswith("Largest loss of a: ranked too low")

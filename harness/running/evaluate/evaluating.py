@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from harness.comparison import chunkings_of
+from harness.comparison import chunkings_of, loss_measure
 from harness.data import AnchorResult, LabelRow
 from harness.measures import (
     Ints,
@@ -28,7 +28,7 @@ from harness.report import WHY, LabelSensitivityRow, LossRow, SummaryRow
 from harness.running.config.models import BenchConfig, RelevanceConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.evaluate.losses import loss_levels, loss_measure, loss_rows
+from harness.running.evaluate.losses import loss_levels, loss_rows
 from harness.running.evaluate.oracle import Oracle
 from harness.running.evaluate.scoring import ScoredSetting, Scoring
 from harness.running.judging.judged import Judged, judge_pool

@@ -19,15 +19,14 @@ from functools import reduce
 
 import numpy as np
 
+from harness.comparison import LOSS_MEASURE
 from harness.measures import (
     Bools,
     Floats,
     Measure,
     Scorer,
     SpanQrels,
-    across_chunkings,
     evidence_ndcg,
-    headline,
     parse_measure,
     text_ndcg,
 )
@@ -38,7 +37,6 @@ from harness.running.search import Searched
 from harness.steps import FilterResult
 from harness.values import HarnessError, Ranking
 
-BUDGET = 10_000
 # Not the name of a step: the chunks that a filter leaves.
 _LEFT = "\0left"
 _ROUNDING = 1e-9
@@ -125,22 +123,11 @@ def _stands_in(level: Level, route: str) -> bool:
     return level.step == route if route else not is_route(level.step)
 
 
-def loss_measure(measures: Sequence[str], compared_by: str) -> str:
-    """The unit of the losses: the measure ``compared_by`` if it is one of text read, else the first such.
-
-    ``ndcg_text`` to a budget of ``BUDGET`` if there is none.
-    """
-    if across_chunkings(compared_by):
-        return compared_by
-    fit = [name for name in measures if across_chunkings(name)]
-    return headline(fit, chunkings_differ=True) if fit else f"ndcg_text@{BUDGET}"
-
-
 def loss_levels(
     searched: Searched,
     scorer: Scorer,
     found: SpanQrels | None = None,
-    measure: str = f"ndcg_text@{BUDGET}",
+    measure: str = LOSS_MEASURE,
     oracle: Oracle | None = None,
 ) -> list[Level]:
     """The score that each query of a setting can still reach after each part of the pipeline.
