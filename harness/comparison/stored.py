@@ -279,7 +279,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
     details = {
         name: Details(
             chunkings=one.chunkings,
-            lost=report.lost_by(one.rows_of(folder, report.LossRow)),
+            lost=report.lost_by(one.rows_of(folder, report.LossRow), one.stage),
             prices=report.cells_of(folder, "prices"),
             drawn=one.rows_of(folder, report.LabelSensitivityRow),
             filtered=one.rows_of(folder, report.FilterRow),

@@ -77,9 +77,18 @@ def mean_losses(rows: Iterable[LossRow | AnswerLossRow]) -> Means:
     }
 
 
-def lost_by(rows: Iterable[LossRow]) -> dict[str, dict[str, float]]:
-    """The mean loss of each part by setting; routes are left out, as they are not part of the sum."""
-    return {setting: means for (setting, route), (means, _) in mean_losses(rows).items() if not route}
+def lost_by(rows: Sequence[LossRow], stage: str = "final") -> dict[str, dict[str, float]]:
+    """The mean loss of each part by setting, up to a ``stage``: with the score of that they sum to 1.
+
+    Routes are left out, as they are not part of the sum, and settings without the stage.
+    """
+    if stage != "final":
+        found = by_key((row.setting, row.step) for row in rows)
+        steps = {setting: list(dict.fromkeys(own)) for setting, own in found.items() if stage in own}
+        kept = {(setting, one) for setting, own in steps.items() for one in own[: own.index(stage) + 1]}
+        rows = [row for row in rows if (row.setting, row.step) in kept]
+    way = stage if is_route(stage) else ""
+    return {setting: means for (setting, route), (means, _) in mean_losses(rows).items() if route == way}
 
 
 def gap_note(rows: Iterable[LossRow]) -> str:

@@ -4,8 +4,9 @@ import math
 
 import pytest
 
+import harness
 from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table
-from harness.report.losses import losses_by_query
+from harness.report.losses import losses_by_query, lost_by
 from harness.report.summaries import last_stages
 from harness.running.bench.job import FinalOutput
 from tests.command import bench, table
@@ -67,6 +68,24 @@ def test_the_routes_of_a_fusion_are_next_to_the_sum_with_their_own_scores(write_
     alone = [row[1:] for row in loss_table(rows).rows if " alone" in row[0]]
     assert alone
     assert len(set(ways)) == len(ways)
+
+
+def test_what_is_lost_up_to_a_stage_leaves_the_score_of_that_stage(write_config):
+    route = '{kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: 10}'
+    fusion = f"{{kind: rrf, routes: [{{kind: bm25}}, {route}]}}"
+    _, folder = bench(write_config(retrieve=fusion, more="measures: [ndcg_text@300]"))
+    rows = read_any(folder, LossRow)
+    scored = read_table(folder, "per_query").groupby(["setting", "stage"]).value.mean()
+    for (setting, stage), mean in scored.items():
+        assert sum(lost_by(rows, stage)[setting].values()) == pytest.approx(1 - mean, abs=1e-9)
+    assert {stage for _, stage in scored.index} > {"retrieve", "rerank"}
+    assert lost_by(rows) == lost_by(rows, "rerank") != lost_by(rows, "retrieve")
+    assert "rerank" not in verdict_at(folder, "retrieve").lost["chunk=90/0"]
+    assert "rerank" in verdict_at(folder, "final").lost["chunk=90/0"]
+
+
+def verdict_at(folder, stage):
+    return harness.compare(folder, stage=stage).verdict
 
 
 def test_without_text_ndcg_among_the_measures_the_unit_is_named(write_config):

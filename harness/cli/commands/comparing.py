@@ -175,12 +175,11 @@ def gate(args: argparse.Namespace) -> int:
     """Check and print; 1 if a drop is real."""
     stored, measure = _read((args.baseline, args.results), args, args.baseline)
     now, before = stored[args.results], stored[args.baseline]
-    done = now.again
+    done = list(now.again)
     if apart := comparison.cut_differently(measure, before.chunkings, now.chunkings):
-        done = (
-            *done,
+        done.append(
             f"{measure} compares settings only over the same chunks, and documents are cut differently than "
-            f"in the baseline ({listed(apart)}). Use a measure such as ndcg_evidence@5000.",
+            f"in the baseline ({listed(apart)}). Use a measure such as ndcg_evidence@5000."
         )
     (new, old), left_out = now.beside([before], measure)
     own = {("", name): name for name in new.settings}

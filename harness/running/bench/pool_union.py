@@ -68,8 +68,7 @@ def united(
     judgments = [Judgment(*span[:4], grade=grade, evidence=span[4]) for span, grade in grades.items()]
     settings = [one for result in results.values() for one in result.record["config"].get("settings", [])]
     several = len({json.dumps(one.get("parse")) for one in settings}) > 1
-    pairs = [(inputs[folder].queries, judged[folder]) for folder in results]
-    clusters = united_clusters(pairs, judgments, several)
+    clusters = united_clusters([(inputs[at].queries, judged[at]) for at in results], judgments, several)
     done = {
         folder: _again(folder, one, inputs[folder], judgments, clusters, judge, measure)
         for folder, one in results.items()
@@ -95,15 +94,13 @@ def united_clusters(
 
     A stored cluster that does not follow from the judgments of its result is one of the query file.
     """
-    plain: dict[str, Query] = {}
-    given: dict[str, str] = {}
+    asked: dict[str, Query] = {}
     for queries, judged in pools:
-        own = {query.query_id: replace(query, cluster="") for query in queries}
-        documents = clusters_of(list(own.values()), judged, several_texts)
-        given |= {one.query_id: one.cluster for one in queries if one.cluster != documents[one.query_id]}
-        plain |= own
-    named = [replace(query, cluster=given.get(name, "")) for name, query in plain.items()]
-    return clusters_of(named, judgments, several_texts)
+        plain = {one.query_id: replace(one, cluster="") for one in queries}
+        documents = clusters_of(list(plain.values()), judged, several_texts)
+        asked = plain | asked
+        asked |= {one.query_id: one for one in queries if one.cluster != documents[one.query_id]}
+    return clusters_of(list(asked.values()), judgments, several_texts)
 
 
 def _one_judge(judges: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -181,30 +178,22 @@ def can_be_rescored(measure: str) -> bool:
 
 
 def rescored(
-    per_query: Sequence[Row],
-    scored_from: ScoringInputs,
-    judgments: Sequence[Judgment],
-    rules: RelevanceConfig,
+    per_query: Sequence[Row], inputs: ScoringInputs, judgments: Sequence[Judgment], rules: RelevanceConfig
 ) -> list[Row]:
     """The rows of per_query.csv with the values that ``judgments`` give.
 
     Measures that need more than the folder holds, such as those that count tokens, are left out.
     """
-    queries = queries_to_score(scored_from.queries, judgments, rules)
+    queries = queries_to_score(inputs.queries, judgments, rules)
     spans = SpanQrels.from_judgments(judgments)
     measures = [name for name in dict.fromkeys(row["measure"] for row in per_query) if can_be_rescored(name)]
     values: dict[tuple[str, str, str, str], str] = {}
+    how, without = rules.projection, rules.without_relevant_text
     scorers = {
-        setting: Scorer(
-            queries,
-            spans,
-            chunks,
-            projection=rules.projection,
-            unanswerable=rules.without_relevant_text,
-        )
-        for setting, chunks in scored_from.chunks.items()
+        setting: Scorer(queries, spans, chunks, projection=how, unanswerable=without)
+        for setting, chunks in inputs.chunks.items()
     }
-    for (setting, stage), rankings in scored_from.rankings.items():
+    for (setting, stage), rankings in inputs.rankings.items():
         table = scorers[setting].score(rankings, measures)
         for query, row in zip(table.query_ids, table.values.tolist(), strict=True):
             for measure, value in zip(measures, row, strict=True):
