@@ -132,6 +132,7 @@ class Units:
     is found holds for more queries on these clusters alone; every query is a cluster of its own
     (``queries``); the clusters are ``unknown``, so queries are the units. ``clusters`` is how many there are,
     0 if unknown; ``effective`` how many units of equal size would be worth as much, n² / Σ size² (Kish 1965).
+    Queries without a cluster are units of their own, but no clusters, and do not add to what these are worth.
     """
 
     kind: Kind
@@ -171,10 +172,11 @@ def units_of(clusters: Sequence[str], n: int) -> Units:
     if not any(clusters):
         return Units("unknown", alone, np.ones(n), 0, float(n))
     whole = whole_clusters(clusters)
-    if whole.count == n:
-        return Units("queries", alone, np.ones(n), n, float(n))
-    if whole.effective < FEWEST_CLUSTERS:
-        return Units("few clusters", alone, np.ones(n), whole.count, float(n))
+    few = whole.effective < FEWEST_CLUSTERS
+    if whole.count == n and not (few and whole.clusters < n):
+        return Units("queries", alone, np.ones(n), whole.clusters, float(n))
+    if few:
+        return Units("few clusters", alone, np.ones(n), whole.clusters, float(n))
     return whole
 
 
@@ -182,7 +184,9 @@ def whole_clusters(clusters: Sequence[str]) -> Units:
     """The named clusters as units, however few they are."""
     of, counts = _numbered(clusters)
     sizes = counts.astype(np.float64)
-    return Units("clusters", of, sizes, len(sizes), float(len(of) ** 2 / (sizes**2).sum()))
+    named = sizes[sorted({number for number, name in zip(of, clusters, strict=True) if name})]
+    worth = float(named.sum() ** 2 / (named**2).sum())
+    return Units("clusters", of, sizes, len(named), worth)
 
 
 def icc(values: Floats, clusters: Sequence[str]) -> float | None:

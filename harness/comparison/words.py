@@ -95,7 +95,8 @@ def _population(verdict: Verdict) -> str:
         )
     alike = "this one" if people.queries == 1 else f"these {people.queries:,}"
     if people.kind == "queries":
-        return f"Queries like {alike}, each on its own {unit}."
+        none = "" if people.clusters == people.queries else " or on none"
+        return f"Queries like {alike}, each on its own {unit}{none}."
     return f"Queries like {alike}. It is not known here which of them share a document."
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from harness.comparison import mean_of
 from harness.comparison.joint_test import bound_below, decide
-from harness.comparison.stats import icc, units_of
+from harness.comparison.stats import icc, units_of, whole_clusters
 
 grid = st.floats(-1, 1).map(lambda x: round(x, 2))
 studies = st.tuples(st.integers(2, 4), st.integers(6, 30)).flatmap(
@@ -109,9 +109,18 @@ def test_clusters_carry_a_test_from_six_of_equal_size_on(sizes, kind):
     assert units.count == (len(sizes) if kind in ("clusters", "queries") else len(names))
 
 
-def test_queries_without_a_cluster_are_their_own():
+def test_queries_without_a_cluster_are_units_of_their_own_and_no_clusters():
     units = units_of(["a", "a", "", ""], 4)
-    assert (units.kind, units.clusters) == ("few clusters", 3)
+    assert (units.kind, units.clusters, units.count) == ("few clusters", 1, 4)
+    # four documents stay few, whatever else is asked
+    for of_each in (1, 8):
+        units = units_of([*"abcd"] * of_each + [""] * 16, 4 * of_each + 16)
+        assert (units.kind, units.clusters) == ("few clusters", 4)
+    # 7 documents of 8: 23 units are flipped, known as well as 7 tell
+    units = units_of([*"abcdefg"] * 8 + [""] * 16, 72)
+    assert (units.kind, units.clusters, units.count, units.effective) == ("clusters", 7, 23, 7.0)
+    assert whole_clusters(["a", "a", "b", "", ""]).effective == pytest.approx(9 / 5)
+    assert (units_of([*"abcdefg", ""], 8).kind, units_of([*"abcdefg", ""], 8).clusters) == ("queries", 7)
     assert units_of((), 4).kind == units_of(["", ""], 2).kind == "unknown"
 
 
