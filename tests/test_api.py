@@ -37,6 +37,13 @@ def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
     assert harness.compare(again, baseline="chunk=90/0").verdict.baseline == "chunk=90/0"
 
 
+def test_results_without_a_verdict_say_why(write_config, corpus):
+    (corpus / "labels.csv").write_text('query_id,document,quote,grade\nq1,people,"39,717 people",0\n')
+    results = harness.run(write_config(rerank="null", retrieve="{kind: bm25}"))
+    assert str(results).startswith("There is no verdict: No query has a value of ")
+    assert results._repr_html_() == str(results)
+
+
 def test_missing_results_and_names_are_reported(tmp_path):
     with pytest.raises(HarnessError, match="no benchmark results"):
         harness.read_results(tmp_path)

@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from harness import comparison, data, measures, report, running
-from harness.values import ConfigError, Reporter, Silent
+from harness.values import ConfigError, HarnessError, Reporter, Silent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,11 +107,17 @@ class Results:
         return running.write_page(self.folder, None if output is None else Path(output))[0]
 
     def __str__(self) -> str:
-        return str(self.compare())
+        try:
+            return str(self.compare())
+        except HarnessError as error:
+            return f"There is no verdict: {error}"
 
     def _repr_html_(self) -> str:
-        """The picture of the verdict, in a notebook."""
-        return comparison.svg_of(comparison.glance_of(comparison.verdict_on(self.folder)))
+        """The picture of the verdict, in a notebook; where there is none, the reason."""
+        try:
+            return comparison.svg_of(comparison.glance_of(comparison.verdict_on(self.folder)))
+        except HarnessError:
+            return escape(str(self))
 
 
 @dataclass(frozen=True)
