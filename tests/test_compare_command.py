@@ -171,8 +171,29 @@ def test_a_result_and_itself_are_identical(tmp_path, capsys):
     code, out, _ = run(capsys, "compare", one, one)
     assert code == 0
     assert " ".join(out.split()).endswith("is named 2 times: there is nothing to compare.")
+    # a program that reads a file does not read on as if it were there
+    for options in (["--format", "json"], ["--output", tmp_path / "o.txt"], ["--csv", tmp_path / "d.csv"]):
+        assert "there is nothing to compare" in refused(capsys, "compare", one, one, *options)
     # the gate has two parts to play
     assert run(capsys, "gate", one, "--baseline", one)[0] == 0
+
+
+def test_a_single_setting_has_a_table_without_differences(tmp_path, capsys):
+    one = write_results(tmp_path / "one", {"a": 0.4})
+    path = tmp_path / "d.csv"
+    assert run(capsys, "compare", one, "--csv", path)[0] == 0
+    assert table(path) == []
+    assert path.read_text().strip("\ufeff").startswith("setting,against,n,mean,")
+
+
+def test_one_tolerance_holds_in_all_tables(tmp_path, capsys):
+    old, new = (write_results(tmp_path / name, {"a": mean}) for name, mean in (("old", 0.4), ("new", 0.46)))
+    shown = ["--tolerance", "0.1"]
+    for words in (["compare", old, new], ["compare", reranked_results(tmp_path / "r", -0.05)]):
+        out = printed(capsys, *words, *shown)
+        assert "±0.1" in out
+        assert "±0.02" not in out
+        assert "±0.02" in printed(capsys, *words)
 
 
 def reranked_results(folder, gain):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,10 @@ def compare(args: argparse.Namespace) -> int:
     """Compare and print."""
     if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
         comparison.read_stored(args.results[0], args.stage)
-        print_line(f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare.")
+        same = f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare."
+        if args.format == "json" or args.output or args.csv:
+            raise ConfigError(same)
+        print_line(same)
         return 0
     stored, measure = _read(args.results, args)
     named = zip(comparison.names_of(args.results), args.results, strict=True)
@@ -85,14 +88,15 @@ def compare(args: argparse.Namespace) -> int:
     scores = replace(scores, options=replace(scores.options, **_stated(args)))
     verdict = comparison.verdict_of(scores, baseline=args.baseline)
     comparisons = [asdict(one) for one in verdict.comparisons]
-    if args.csv and comparisons:
-        write_lines(report.to_csv(tuple(comparisons[0]), comparisons), args.csv)
+    if args.csv:
+        columns = [one.name for one in fields(comparison.Comparison)]
+        write_lines(report.to_csv(columns, comparisons), args.csv)
     if args.format == "json":
         found = {**comparison.verdict_json(verdict), "comparisons": comparisons}
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
         return 0
     parts = comparison.compared_parts(verdict, only_real=args.format != "text")
-    before = _before({name: one for name, (_, one) in own.items()}, measure)
+    before = _before({name: one for name, (_, one) in own.items()}, measure, scores.options)
     write_tables((*before, *parts, *_after(args, stored, scores, verdict)), args, verdict)
     return 0
 
@@ -122,13 +126,14 @@ def _stated(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _before(own: Mapping[str, comparison.Stored], measure: str) -> Iterator[report.Part]:
+def _before(
+    own: Mapping[str, comparison.Stored], measure: str, options: comparison.Options
+) -> Iterator[report.Part]:
     """Of two results, the changes of the settings in both."""
     if len(own) == 2:
         (first, old), (second, new) = own.items()
         matrices, _ = old.beside([new], measure)
         apart = comparison.cut_differently(measure, old.chunkings, new.chunkings)
-        options = comparison.options_of(new.result.record)
         if table := comparison.changed_table(matrices[0], matrices[1], (first, second), options, apart):
             yield table
 
@@ -147,9 +152,8 @@ def _after(
         return
     yield from comparison.label_parts(scores.sensitivity.get(verdict.measure), verdict.comparisons)
     if len(args.results) == 1 and args.stage == "final":
-        result = report.read_result(args.results[0])
-        options = comparison.options_of(result.record)
-        if table := comparison.reranked_table(result.per_query, verdict.measure, options):
+        rows = stored[args.results[0]].result.per_query
+        if table := comparison.reranked_table(rows, verdict.measure, scores.options):
             yield table
     if measure := comparison.common_answer_measure(args.results):
         yield (f"Answers were measured too: --measure {measure} compares them.",)
