@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harness.labels.testset.gathering import gather
     from harness.labels.testset.grading import grade, review
     from harness.labels.testset.proposing import propose
-    from harness.labels.testset.state import Outcome, SetState
+    from harness.labels.testset.state import Outcome, SetState, StepRecord
     from harness.labels.testset.status import status_of
 else:
     __getattr__ = door(__name__, __file__)

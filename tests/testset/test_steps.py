@@ -20,9 +20,12 @@ from harness.labels.testset.rows import (
     GradeRow,
     PoolRow,
     Question,
+    SearchedRow,
+    SetDocument,
     to_csv,
 )
 from harness.labels.testset.state import SetState
+from harness.store.atomic import write_text
 from tests.command import save_table, table
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import (
@@ -303,6 +306,49 @@ def test_every_step_can_be_undone(gathered, capsys):
         assert testset("undo") == 0
     assert not SET.has(Question)
     assert "nothing to undo" in step_refused(capsys, "undo")
+
+
+def killed_after(files, monkeypatch, *words):
+    """Do a step that is killed when it has written some of its tables."""
+    written = []
+
+    def write(path, content):
+        if path.parent == SET.folder:
+            if len(written) == files:
+                raise KeyboardInterrupt
+            written.append(path)
+        write_text(path, content)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.labels.testset.state.write_text", write)
+        assert testset(*words) == 130
+
+
+@pytest.mark.parametrize("files", range(4))
+def test_a_gathering_that_was_killed_between_its_tables_is_done_again(gathered, monkeypatch, capsys, files):
+    SET.path(SetDocument).unlink()
+    names = (PoolRow, FoundRow, SearchedRow)
+    before = {kind: SET.path(kind).read_bytes() for kind in names}
+    killed_after(files, monkeypatch, "gather", "--again", "--count", "2")
+    assert "gather was killed while it wrote: run it again" in step_printed(capsys, "status")
+    assert "Undone, as it was killed while it wrote: gather" in step_printed(capsys, "gather")
+    assert {kind: SET.path(kind).read_bytes() for kind in names} == before
+    # also of a first one nothing stays
+    assert testset("undo") == 0
+    killed_after(files, monkeypatch, "gather")
+    assert testset("gather") == 0
+    assert {kind: SET.path(kind).read_bytes() for kind in names} == before
+    assert SET.has(SetDocument)
+    assert "killed" not in step_printed(capsys, "status")
+    assert testset("undo") == 0
+    assert not any(SET.has(kind) for kind in names)
+
+
+def test_passages_of_questions_that_are_not_listed_as_searched_are_gathered_once(gathered, capsys):
+    before = SET.path(PoolRow).read_bytes()
+    SET.path(SearchedRow).unlink()
+    assert "3 of these were searched now" in step_printed(capsys, "gather")
+    assert SET.path(PoolRow).read_bytes() == before
 
 
 def test_steps_out_of_order_say_what_to_do_first(folder, capsys):

@@ -121,9 +121,13 @@ def undo(args: argparse.Namespace) -> int:
     state = labels.SetState(args.folder)
     with state.alone():
         undone = state.undo()
-    print_line(f"Undone: {undone.step} of {undone.when} ({undone.how}): {', '.join(undone.files)}.")
-    print_line(f"As they were, with every edit: {args.folder}/history/undone/{undone.folder.name}/.")
+    _print_undone("Undone", undone, args.folder)
     return 0
+
+
+def _print_undone(head: str, undone: labels.StepRecord, folder: Path) -> None:
+    print_line(f"{head}: {undone.step} of {undone.when} ({undone.how}): {', '.join(undone.files)}.")
+    print_line(f"As they were, with every edit: {folder}/history/undone/{undone.folder.name}/.")
 
 
 def _step(step: Callable[[], Callable[..., labels.Outcome]], name: str, *declared: Any) -> Command:
@@ -140,6 +144,8 @@ def _run_step(step: Callable[[], Callable[..., labels.Outcome]], args: argparse.
     may_ask = not getattr(args, "dry_run", False)
     names = signature(step()).parameters.keys() & vars(args).keys()
     with state.alone(), running.Context.at(cache, TerminalReporter(), may_ask=may_ask) as context:
+        if state.killed():
+            _print_undone("Undone, as it was killed while it wrote", state.undo(), args.folder)
         outcome = step()(state, context, **{name: getattr(args, name) for name in names})
     for line in outcome.lines:
         print_line(line)

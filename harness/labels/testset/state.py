@@ -35,6 +35,7 @@ from harness.values import ConfigError, CorpusError, Document, counted
 
 HISTORY, EXPORT = "history", "export"
 _STEP = "step.json"
+_UNFINISHED = "unfinished"
 _LOCK = ".lock"
 _SECONDS = 12
 """Of a person for one passage: a rule of thumb; the labelling page measures its own raters."""
@@ -132,10 +133,10 @@ class SetState:
 
     def gathered(self, chosen: Sequence[Candidate]) -> tuple[list[PoolRow], set[str]]:
         """The passages of questions that are asked in the words they were searched in, and their ids."""
-        texts = {one.query_id: one.text for one in chosen}
-        pool = [row for row in self.rows(PoolRow) if texts.get(row.query_id) == row.question]
-        searched = self.rows(SearchedRow)
-        return pool, {row.query_id for row in searched if texts.get(row.query_id) == row.question}
+        asked = {(one.query_id, one.text) for one in chosen}
+        asked &= {(row.query_id, row.question) for row in self.rows(SearchedRow)}
+        pool = [row for row in self.rows(PoolRow) if (row.query_id, row.question) in asked]
+        return pool, {query_id for query_id, _ in asked}
 
     def documents(self, context: Context) -> dict[str, Document]:
         """The documents by id; raises CorpusError if one is not what it was when the test set was begun.
@@ -182,7 +183,8 @@ class SetState:
         """Write the tables and texts of a step, once the present content of these files is kept.
 
         ``texts`` are files by their names below the folder; a function among them is called last, and finds
-        the step among those that are done. Killed at any moment, every file is whole: the old one or the new.
+        the step among those that are done. Killed at any moment, every file is whole: the old one or the new,
+        and the step is `killed` until it is undone.
         """
         files = {INPUTS[kind].name: to_csv(kind, rows) for kind, rows in tables.items()} | dict(texts or {})
         number = 1 + max((int(one.folder.name[:4]) for one in self._all()), default=0)
@@ -195,9 +197,11 @@ class SetState:
             "files": list(files),
         }
         write_text(partial / _STEP, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+        (partial / _UNFINISHED).touch()
         partial.rename(kept)
         for name, content in files.items():
             write_text(self.folder / name, content if isinstance(content, str) else content())
+        (kept / _UNFINISHED).unlink()
 
     def _copied(self, names: Iterable[str], kept: Path) -> Path:
         """A folder next to ``kept``, to be renamed to it, with copies of those files that are there."""
@@ -215,6 +219,11 @@ class SetState:
         undone = self.folder / HISTORY / "undone"
         gone = {one.name[:4] for one in undone.glob("*-*")} if undone.is_dir() else set()
         return [one for one in self._all() if one.folder.name[:4] not in gone]
+
+    def killed(self) -> StepRecord | None:
+        """The latest step, if it was killed while it wrote: its files are of different states."""
+        done = self.done()
+        return done[-1] if done and (done[-1].folder / _UNFINISHED).exists() else None
 
     def undo(self) -> StepRecord:
         """Put back what the latest step has changed; raises ConfigError if there is none."""

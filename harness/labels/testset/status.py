@@ -115,6 +115,8 @@ def status_of(state: SetState) -> Status:
                 following.append(f"{do} review --sheet second.xlsx")
                 following.append(f"{do} review --from second.xlsx --by NAME")
             following.append(f"{do} export")
+    if killed := state.killed():
+        following = [f"# {killed.step} was killed while it wrote: run it again; its files are put back first"]
     return Status(tuple((step, told or _NOT_YET) for step, told in steps.items()), tuple(following))
 
 
