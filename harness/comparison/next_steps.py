@@ -55,7 +55,7 @@ def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
         # without labels nobody can see what another step does
         return (_labelling(verdict, "Label what is unjudged"), *steps_of(replace(verdict, holes=None)))
     name = verdict.shown
-    folder = quote(verdict.folders.get(name, "RESULTS"))
+    folder = quote(verdict.folders.get(name) or next(iter(verdict.folders.values()), "RESULTS"))
     worst = f"harness show {folder} --worst 10"
     if verdict.leader is None:
         return (NextStep("See what was ranked, and where the labels are:", worst),)

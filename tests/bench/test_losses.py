@@ -9,7 +9,7 @@ from harness.report import LossRow, loss_table, read_any, read_first_passages, r
 from harness.report.losses import losses_by_query, lost_by
 from harness.report.summaries import last_stages
 from harness.running.bench.job import FinalOutput
-from tests.command import bench, table
+from tests.command import bench, refused, table
 
 
 def scores(folder, measure):
@@ -143,12 +143,13 @@ def test_a_headline_of_chunks_has_losses_of_text_and_says_so(write_config):
     assert note.startswith("Losses are in units of ndcg_evidence@300: ndcg_exp@10 counts the chunks")
 
 
-def test_where_nothing_is_relevant_there_is_no_waterfall(write_config, corpus):
+def test_where_nothing_is_relevant_there_is_no_waterfall(write_config, corpus, capsys):
     (corpus / "labels.csv").write_text('query_id,document,quote,grade\nq1,people,"39,717 people",0\n')
     results, folder = bench(write_config())
     assert results.of(LossRow) == []
     assert not (folder / "waterfall.csv").exists()
     assert read_any(folder, LossRow) == []
+    assert "no query has relevant evidence" in refused(capsys, "show", folder, "--worst", "3")
 
 
 def test_the_first_passage_is_that_of_the_last_stage(write_config):

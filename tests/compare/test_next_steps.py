@@ -11,7 +11,7 @@ from harness.comparison.glance_svg import svg_of
 from harness.comparison.next_steps import steps_of
 from harness.comparison.sentences import in_words, sentence
 
-from .build import conclude, noisy
+from .build import conclude, matrix, noisy
 
 WORDS = {"kind": "bm25", "top_k": None, "top_chars": 50_000}
 VECTORS = {"kind": "chroma", "model": "m", "top_k": 20, "top_chars": None}
@@ -43,6 +43,11 @@ def step(part, *settings, **more):
     first = steps_of(concluded(part, *settings, **more))[0]
     assert not first.config or isinstance(yaml.safe_load(first.config), dict)
     return first.text.removesuffix(" See what is lost, query by query:"), first.config
+
+
+def test_where_nothing_was_found_the_step_names_the_folder():
+    verdict = conclude(matrix({"a": [0.0] * 40, "b": [0.0] * 40}), folders={"a": "my results", "b": "other"})
+    assert steps_of(verdict)[0].command == "harness show 'my results' --worst 10"
 
 
 def test_the_step_names_the_key_that_the_configuration_has():

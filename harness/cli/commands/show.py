@@ -130,9 +130,10 @@ def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict
     losses = report.read_any(args.results, report.LossRow)
     known = list(dict.fromkeys(row.setting for row in losses))
     if not known:
-        raise ConfigError(
-            f"{args.results} has no waterfall.csv, which says where quality is lost. Run it again."
-        )
+        lacking = "has no waterfall.csv, which says where quality is lost. Run it again."
+        if not any(row.mean for row in rows if row.measure == _headline(rows, record)):
+            lacking = "lists no losses: no query has relevant evidence that could be lost."
+        raise ConfigError(f"{args.results} {lacking}")
     setting = args.setting
     if setting is None:
         setting = report.best_of(report.last_stages(rows, _headline(rows, record))).setting
