@@ -156,6 +156,8 @@ def pairs(**columns):
         (lambda: harness.score({1: {"d1": 1}}, {"1": {"d1": 1}}), "common: run has 1, qrels has '1'"),
         (lambda: harness.score({"q": {7: 1}}, {"q": {"7": 1}}), "run names documents as 7, qrels as '7'"),
         (lambda: harness.score(pairs(score=[1.0]), pairs(grade=[1], query_id=["r"])), "common: run has 'q'"),
+        (lambda: harness.score({}, QRELS), "run is empty: it has no ranking"),
+        (lambda: harness.score(RUN, {}), "qrels is empty: it has no judgment"),
         (lambda: harness.score({"q1": 3}, QRELS), "query q1 needs a dict: {document: score}"),
         (lambda: harness.read_results(5), "by their folder, .* not int"),
         (lambda: harness.compare(None), "by their folder, .* not NoneType"),

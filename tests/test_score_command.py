@@ -61,6 +61,22 @@ def test_csv_per_query_and_means(files, capsys):
     assert "The convention ranx counts such queries as 0." in one_line(err)
 
 
+def test_queries_with_nothing_relevant_are_counted_and_do_not_count_as_0(tmp_path, capsys):
+    for name, text in (("run", "q1 Q0 a 1 1.0 t\n"), ("qrels", "q1 0 a 1\nq2 0 b 0\n"), ("nothing", "")):
+        (tmp_path / name).write_text(text)
+    words = ("--qrels", tmp_path / "qrels", "--measures", "ndcg_lin@10", "--convention")
+    _, out, err = score(capsys, "--run", tmp_path / "run", *words, "harness")
+    assert out.split()[-1] == "1.0000"
+    assert "1 judged query has nothing relevant, such as q2. The convention harness leaves" in one_line(err)
+    assert "no ranking" not in err
+    _, out, err = score(capsys, "--run", tmp_path / "run", *words, "ranx")
+    assert (out.split()[-1], "nothing relevant" in err) == ("0.5000", False)
+    assert "has no ranking, such as q2. The convention ranx counts such queries as 0." in one_line(err)
+    assert "nothing is empty: it has no ranking." in refused(
+        capsys, "score", "--run", tmp_path / "nothing", *words, "harness"
+    )
+
+
 def test_text_is_laid_out_as_trec_eval_does(files, capsys):
     _, out, _ = score(capsys, *files, "--measures", "ndcg_lin@10")
     assert out.split() == ["ndcg_lin@10", "all", f"{(Q1 + 1) / 2:.4f}"]

@@ -221,15 +221,24 @@ def _scores(file: Path, judged: data.Qrels, args: argparse.Namespace, *, alone: 
         data.evaluate(ranked, judged, ["judged"]).means().values()
     ):
         reporter.warn(f"{about}no ranked document is judged for its query: do run and qrels belong together?")
-    for note in _notes(answered, asked, scores):
+    names = judged.query.names.to_pylist()
+    useful = {names[code] for code in set(judged.query.code[judged.grade > 0].tolist())}
+    for note in _notes(answered, asked, useful, scores):
         reporter.note(about + note)
     return scores
 
 
-def _notes(ranked: set[str], judged: set[str], scores: data.DocScores) -> list[str]:
-    """Queries and documents that only one file has, on which conventions differ."""
+def _notes(ranked: set[str], judged: set[str], useful: set[str], scores: data.DocScores) -> list[str]:
+    """Queries that only one file has or that have nothing relevant (not ``useful``): conventions differ."""
     notes, rules = [], scores.convention
-    if missing := judged - ranked:
+    bare = judged - useful if rules.unanswerable == "nan" else set()
+    if bare:
+        notes.append(
+            f"{counted(len(bare), 'judged query has', 'judged queries have')} nothing relevant, such as "
+            f"{min(bare)}. The convention {rules.name} leaves such queries out of NDCG and of all measures "
+            "that need something relevant."
+        )
+    if missing := judged - ranked - bare:
         notes.append(
             f"{counted(len(missing), 'judged query has', 'judged queries have')} no ranking, such as "
             f"{min(missing)}. The convention {rules.name} "
