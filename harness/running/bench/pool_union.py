@@ -66,9 +66,7 @@ def united(
     }
     grades = unite(pools.values())
     judgments = [Judgment(*span[:4], grade=grade, evidence=span[4]) for span, grade in grades.items()]
-    settings = [one for result in results.values() for one in result.record["config"].get("settings", [])]
-    several = len({json.dumps(one.get("parse")) for one in settings}) > 1
-    clusters = united_clusters([(inputs[at].queries, judged[at]) for at in results], judgments, several)
+    clusters = united_clusters([(inputs[at].queries, judged[at]) for at in results], judgments)
     done = {
         folder: _again(folder, one, inputs[folder], judgments, clusters, judge, measure)
         for folder, one in results.items()
@@ -86,9 +84,7 @@ def unite(pools: Iterable[Grades]) -> dict[Span, int | None]:
 
 
 def united_clusters(
-    pools: Iterable[tuple[Sequence[Query], Sequence[Judgment]]],
-    judgments: Sequence[Judgment],
-    several_texts: bool = False,
+    pools: Iterable[tuple[Sequence[Query], Sequence[Judgment]]], judgments: Sequence[Judgment]
 ) -> dict[str, str]:
     """The cluster of every query on all ``judgments``; ``pools`` are queries and judgments by result.
 
@@ -97,10 +93,10 @@ def united_clusters(
     asked: dict[str, Query] = {}
     for queries, judged in pools:
         plain = {one.query_id: replace(one, cluster="") for one in queries}
-        documents = clusters_of(list(plain.values()), judged, several_texts)
+        documents = clusters_of(list(plain.values()), judged)
         asked = plain | asked
         asked |= {one.query_id: one for one in queries if one.cluster != documents[one.query_id]}
-    return clusters_of(list(asked.values()), judgments, several_texts)
+    return clusters_of(list(asked.values()), judgments)
 
 
 def _one_judge(judges: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
