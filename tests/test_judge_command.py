@@ -114,6 +114,7 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
         lines = (tmp_path / "out/all.jsonl").read_text().splitlines()
         assert len(lines) == count
         assert KEY not in "".join(lines)
+        assert "all.jsonl exists already" in refused(capsys, "judge", "export", "--to", "out/all.jsonl")
         capsys.readouterr()
         assert exit_code("judge", "export") == 0
         assert capsys.readouterr().out.splitlines() == lines

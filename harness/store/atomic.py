@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
 # The prefix of names of unfinished files.
@@ -14,7 +15,12 @@ _CHECKSUM = 16
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole: to a neighbour first, flushed to disk, then renamed over ``path``.
+    """Write a file whole: `write_parts` of one part."""
+    write_parts(path, (content,))
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> int:
+    """Write parts to a neighbour, flushed to disk, then renamed over ``path``; returns how many there were.
 
     Raises OSError that names ``path``.
     """
@@ -24,7 +30,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     partial = path.with_name(f"{TEMPORARY}{uuid.uuid4().hex}")
     try:
         with partial.open("wb") as file:
-            file.write(content)
+            written = [file.write(part) for part in parts]
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
@@ -33,6 +39,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         partial.unlink(missing_ok=True)
+    return len(written)
 
 
 def write_text(path: Path, content: str) -> None:

@@ -1,4 +1,4 @@
-"""Files that people name: regular ones of a bounded size, checked before a byte of them is read or hashed."""
+"""Files that people name, checked before a byte of them is read, hashed or written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import stat
 from pathlib import Path
 
-from harness.values.errors import CorpusError
+from harness.values.errors import ConfigError, CorpusError
 
 MOST_BYTES = 4 << 30
 """The largest file that is read, in bytes."""
@@ -38,6 +38,12 @@ def refuse_special(path: Path, most: int = MOST_BYTES) -> None:
         raise CorpusError(
             f"{path}: has {status.st_size:,} bytes; at most {most:,} are read. Split it into smaller files."
         )
+
+
+def refuse_existing(path: Path | None) -> None:
+    """Raise ConfigError for an output that is there already, perhaps with somebody's work in it."""
+    if path is not None and path.exists() and not path.is_dir():
+        raise ConfigError(f"{path} exists already and is not overwritten. Name another file.")
 
 
 def file_sha256(path: Path) -> str:

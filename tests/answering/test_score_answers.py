@@ -236,3 +236,6 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     assert "token_f1. Put keys" in refused(capsys, "score-answers", "a.jsonl", "--measures", "none")
     # corrected: 0.5 of all, and 0.25 more
     assert "exact_match 20 -0.250 1.000 0.750" in out
+    rated = (tmp_path / "h.csv").read_text()
+    assert "which is read here" in refused(capsys, "score-answers", "a.jsonl", *words, "--output", "./h.csv")
+    assert (tmp_path / "h.csv").read_text() == rated

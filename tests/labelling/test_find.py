@@ -106,6 +106,8 @@ def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch
     words = "find", "plant", "--in", "my.yaml", "--format", "csv", "--query"
     assert "grade q12,rivals,,0," in printed(capsys, *words, "q12")
     assert f"{tmp_path} is a folder. Name a file" in refused(capsys, *words, "q12", "--output", tmp_path)
+    assert "docs/plants.txt exists already" in refused(capsys, *words, "q12", "--output", "docs/plants.txt")
+    assert (tmp_path / "docs/plants.txt").read_text() == PLANTS
     assert "no query 'q13' (did you mean 'q12'?)" in refused(capsys, *words, "q13")
     with pytest.raises(CorpusError, match="did you mean 'rivals'"):
         load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()), "rival")

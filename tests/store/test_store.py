@@ -14,7 +14,7 @@ from functools import partial
 
 import pytest
 
-from harness.store import Artifacts, KeyValue, key_of, write_text
+from harness.store import Artifacts, KeyValue, key_of, write_parts, write_text
 from harness.store.sqlite import use_write_ahead_log
 
 
@@ -51,6 +51,15 @@ def test_a_write_error_names_the_target_and_not_the_temporary_file(tmp_path, mon
     with pytest.raises(PermissionError) as refused:
         write_text(tmp_path / "a.txt", "text")
     assert refused.value.filename == str(tmp_path / "a.txt")
+
+
+def test_a_file_is_written_whole_or_stays_as_it_is(tmp_path):
+    path = tmp_path / "a.txt"
+    assert write_parts(path, (b"one\n", b"two\n")) == 2
+    with pytest.raises(ZeroDivisionError):
+        write_parts(path, (b"%d" % (1 // number) for number in (1, 0)))
+    assert path.read_bytes() == b"one\ntwo\n"
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_key_value_keeps_the_first_value_and_survives_reopening(tmp_path):

@@ -13,7 +13,7 @@ from harness import judge, report, running, store
 from harness.cli.commands.declaring import CACHE, Command, config_file, flag, number, option, part, path
 from harness.cli.commands.shared import exit_code, open_ledger, refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, write_out
-from harness.values import ConfigError, JudgeError, counted, refuse_special
+from harness.values import ConfigError, JudgeError, counted, refuse_existing, refuse_special
 
 _DESCRIPTION = """\
 Manage the judgments of language models, and check how far they can be trusted.
@@ -32,22 +32,18 @@ Manage the judgments of language models, and check how far they can be trusted.
     "write all judgments as JSON lines",
     "Write every answer of the ledger as JSON lines: query, passages, grades or the reason why there are "
     "none, the raw answer, tokens, price, time. The export contains your texts in full, but no API key.",
-    path("--to", "the file to write; default: standard output"),
+    path("--to", "the file to write, not overwritten; default: standard output"),
     CACHE,
 )
 def export(args: argparse.Namespace) -> int:
     """Write the ledger as JSON lines."""
+    refuse_existing(args.to)
     with open_ledger(args.cache) as ledger:
         if args.to is None:
             for line in ledger.export_lines():
                 write_out(line + "\n")
             return 0
-        count = 0
-        args.to.parent.mkdir(parents=True, exist_ok=True)
-        with args.to.open("w", encoding="utf-8", newline="\n") as file:
-            for line in ledger.export_lines():
-                file.write(line + "\n")
-                count += 1
+        count = store.write_parts(args.to, (f"{line}\n".encode() for line in ledger.export_lines()))
     print_line(f"{args.to}: {counted(count, 'answer')}. The file contains queries and passages in full.")
     return 0
 

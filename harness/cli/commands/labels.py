@@ -12,7 +12,6 @@ from shlex import quote
 
 from harness import data, judge, labels, running
 from harness.cli.commands.declaring import (
-    OUTPUT,
     Command,
     command,
     flag,
@@ -26,7 +25,7 @@ from harness.cli.commands.declaring import (
 )
 from harness.cli.commands.shared import can_show_pages, refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_error, print_line, width, write_lines
-from harness.values import ConfigError, LabelError, counted, on_one_line, printable, wrapped
+from harness.values import ConfigError, LabelError, counted, on_one_line, printable, refuse_existing, wrapped
 
 _DESCRIPTION = """\
 Grade what was retrieved. The unjudged top passages of all settings go into a sheet; what
@@ -68,8 +67,7 @@ _TOP = number("--top", 10, "of each ranking")
 def unjudged(args: argparse.Namespace) -> int:
     """Write the sheet."""
     refuse_below_one(top=args.top)
-    if args.output.exists():
-        raise ConfigError(f"{args.output} exists already, perhaps with grades in it. Name another file.")
+    refuse_existing(args.output)
     sheet = labels.sheet_of(args.results, args.top, TerminalReporter())
     left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
     left_out = left_out if sheet.unanswerable else ""
@@ -143,13 +141,14 @@ With --format csv they are rows for labels.csv: keep those you want and fill in 
     option("--document", default="", metavar="NAME", help="search only this document"),
     option("--query", default="", metavar="ID", help="with --format csv: the query_id of the rows"),
     option("--format", choices=("text", "csv"), default="text", help="text (default) or csv"),
-    OUTPUT,
+    path("--output", "write to this file instead of the terminal; not overwritten"),
 )
 def find(args: argparse.Namespace) -> int:
     """Read the documents, find and print."""
     refuse_below_one(top=args.top)
     if args.query and args.format != "csv":
         raise ConfigError("--query fills in the query_id of CSV rows: add --format csv.")
+    refuse_existing(args.output)
     config = running.load_config(args.config)
     if args.query and config.queries.exists():
         _refuse_unknown(args.query, config)
@@ -268,8 +267,7 @@ def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
 
 def _export(source: labels.PassageSource, args: argparse.Namespace) -> int:
     path = args.export
-    if path.exists():
-        raise ConfigError(f"{path} exists already. Name another file, or add to it with --merge.")
+    refuse_existing(path)
     with labels.PageState(_existing(source)) as state:
         found = labels.rater_rows(state, args.rater)
     labels.add_rows(path, found.rows)

@@ -305,6 +305,9 @@ def score_answers(args: argparse.Namespace) -> int:
     names = names_of_measures(args.measures)
     if args.output is not None and args.output.suffix.lower() != ".csv":
         raise ConfigError(f"--output is {args.output}; name a .csv file.")
+    read = [one.resolve() for one in (args.file, args.config, args.human) if one]
+    if args.output and args.output.resolve() in read:
+        raise ConfigError(f"--output is {args.output}, which is read here. Name another file.")
     config = running.load_answer_scoring(args.config, names)
     exchanges = data.read_answers(args.file)
     reporter = TerminalReporter(quiet=args.quiet)

@@ -18,7 +18,7 @@ from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Ke
 from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
 from harness.running import Context, grade_all, make_judge
 from harness.store import Ledger
-from harness.values import Chunk, ConfigError, Document, LabelError, counted
+from harness.values import Chunk, ConfigError, Document, LabelError, counted, refuse_existing
 
 # the columns in which files say who graded a row: labels, our other tables, those of other tools
 _RATER = ("judge", "grader", "rater", "by")
@@ -145,8 +145,7 @@ def _sheet(
     state: SetState, context: Context, path: Path, rows: Sequence[PoolRow], told: str, step: str
 ) -> Outcome:
     """Write a sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
-    if path.exists():
-        raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
+    refuse_existing(path)
     documents = state.documents(context)
     wanted = [PassageToGrade.of(documents[row.doc_id], row.query_id, row.start, row.end) for row in rows]
     questions = {row.query_id: row.question for row in rows}
