@@ -22,18 +22,19 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_parts(path: Path, parts: Iterable[bytes]) -> int:
     """Write parts to a neighbour, flushed to disk, then renamed over ``path``; returns how many there were.
 
-    Raises OSError that names ``path``.
+    A link stays one: the file that it leads to is written. Raises OSError that names ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    partial = path.with_name(f"{TEMPORARY}{uuid.uuid4().hex}")
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    partial = target.with_name(f"{TEMPORARY}{uuid.uuid4().hex}")
     try:
         with partial.open("wb") as file:
             written = [file.write(part) for part in parts]
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(path)
+        partial.replace(target)
     except OSError as error:
         # the caller does not know the temporary file
         raise OSError(error.errno, error.strerror, str(path)) from error

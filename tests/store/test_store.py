@@ -62,6 +62,22 @@ def test_a_file_is_written_whole_or_stays_as_it_is(tmp_path):
     assert [*tmp_path.iterdir()] == [path]
 
 
+def test_a_file_is_written_through_a_link(tmp_path):
+    (tmp_path / "shared").mkdir()
+    real, link = tmp_path / "shared/labels.csv", tmp_path / "labels.csv"
+    link.symlink_to("shared/labels.csv")
+    for text in ("new", "changed"):
+        write_text(link, text)
+        assert link.is_symlink()
+        assert real.read_text() == text
+    assert [*real.parent.iterdir()] == [real]
+    gone = tmp_path / "gone.csv"
+    gone.symlink_to(tmp_path / "unmounted/labels.csv")
+    with pytest.raises(FileNotFoundError) as refused:
+        write_text(gone, "text")
+    assert refused.value.filename == str(gone)
+
+
 def test_key_value_keeps_the_first_value_and_survives_reopening(tmp_path):
     path = tmp_path / "values.sqlite"
     store = KeyValue(path)
