@@ -155,6 +155,7 @@ def pairs(**columns):
         ),
         (lambda: harness.score({1: {"d1": 1}}, {"1": {"d1": 1}}), "common: run has 1, qrels has '1'"),
         (lambda: harness.score({"q": {7: 1}}, {"q": {"7": 1}}), "run names documents as 7, qrels as '7'"),
+        (lambda: harness.score({1: {7: 1}}, pairs(grade=[1])), "ids of a dictionary are text where"),
         (lambda: harness.score(pairs(score=[1.0]), pairs(grade=[1], query_id=["r"])), "common: run has 'q'"),
         (lambda: harness.score({}, QRELS), "run is empty: it has no ranking"),
         (lambda: harness.score(RUN, {}), "qrels is empty: it has no judgment"),

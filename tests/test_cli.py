@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -118,6 +119,20 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
     assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert [path.name for path in tmp_path.iterdir()] == ["judgments.sqlite"]
     assert "nothing to remove" in printed(capsys, "cache", "--cache", tmp_path, "--clear")
+
+
+def test_what_no_run_has_written_is_not_moved_away(tmp_path, capsys, monkeypatch):
+    write_files(tmp_path, YARD | {"results/one/notes.txt": "mine"})
+    monkeypatch.chdir(tmp_path)
+    for command in ("validate", "bench"):
+        assert "results/one is in the place of the results, and no run" in refused(capsys, command, "c.yaml")
+    assert "c.yaml is in the place of the results" in refused(
+        capsys, "demo", "--out", "c.yaml", "--no-browser"
+    )
+    assert (tmp_path / "c.yaml").is_file()
+    shutil.rmtree("results/one")
+    Path("results/one").mkdir()
+    assert exit_code("bench", "c.yaml") == 0
 
 
 def test_a_misspelt_cache_is_no_empty_one(tmp_path, capsys):

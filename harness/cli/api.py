@@ -79,6 +79,9 @@ class Results:
 
     folder: Path
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Path(self.folder))
+
     @cached_property
     def record(self) -> dict[str, Any]:
         """record.json: configuration, versions, models, hashes, counts."""

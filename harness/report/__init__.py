@@ -73,7 +73,7 @@ if TYPE_CHECKING:
         read_graded_spans,
         read_scoring_inputs,
     )
-    from harness.report.stored import PICTURE, REPORT, Row
+    from harness.report.stored import PICTURE, RECORD, REPORT, Row
     from harness.report.summaries import (
         best_of,
         chunk_table,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from harness import store
+from harness import report, store
 from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, LocalEncoder, ServedEndpoint
 from harness.running.config.answers import reranker_of
 from harness.running.config.models import BenchConfig, Setting
@@ -22,6 +23,7 @@ def check_ready(config: BenchConfig, context: Context) -> None:
     `validate`, `bench --dry-run` and `bench` all begin with it. Models that have not been used before are
     tried on a word. No endpoint is asked.
     """
+    results_folder(config)
     for part in parts_of(config):
         part.check_ready()
     check_endpoints(config, context)
@@ -42,6 +44,22 @@ def check_ready(config: BenchConfig, context: Context) -> None:
             context.models.reranker(reranker_of(measure.pair_model))
     context.models.try_out(context.artifacts)
     warn_of_prefixes(config.settings, context)
+
+
+def results_folder(config: BenchConfig) -> Path:
+    """The folder of the results; raises ConfigError where something lies that no run has written."""
+    folder = config.results / config.name
+    written = (
+        (folder / report.RECORD).exists()
+        or not folder.exists()
+        or (folder.is_dir() and not any(folder.iterdir()))
+    )
+    if not written:
+        raise ConfigError(
+            f"{folder} is in the place of the results, and no run has written it. Move it away, or choose "
+            "another `name` or another folder of `results`."
+        )
+    return folder
 
 
 # The authors of E5 say so on its page; its files do not.

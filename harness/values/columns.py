@@ -205,12 +205,14 @@ def golden_answers(cell: str) -> tuple[str, ...]:
 
     A cell that is a JSON list of texts, such as ``["14.50 crowns", "14 crowns 50"]``, holds several, of which
     each is right by itself; any other text is one golden answer as it is, ``[1, 2]`` too. Raises
-    ValueError for a list that is empty or has a blank entry.
+    ValueError for a list that is empty, or has a blank entry or one that is no text beside others.
     """
     text = cell.strip()
     found = _listed(text)
     if found is None:
         return (text,) if text else ()
+    if not all(isinstance(one, str) for one in found):
+        raise ValueError(f"golden answers {text[:60]} are a list of text and of something else")
     if not found or not all(one.strip() for one in found):
         raise ValueError(f"golden answers {text[:60]} have a blank entry, or none at all")
     return tuple(dict.fromkeys(one.strip() for one in found))
@@ -224,14 +226,14 @@ def golden_of_query(query_id: str, cell: str) -> tuple[str, ...]:
         raise CorpusError(f"Query {query_id}, column answer: {error}.") from error
 
 
-def _listed(text: str) -> list[str] | None:
+def _listed(text: str) -> list[Any] | None:
     if not text.startswith("["):
         return None
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else None
+    return found if isinstance(found, list) and any(isinstance(one, str) for one in found or [""]) else None
 
 
 def golden_cell(answers: tuple[str, ...]) -> str:

@@ -10,9 +10,9 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from operator import attrgetter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, LiteralString, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -157,6 +157,10 @@ class StageConfig(BaseModel):
         unknown = [key for key in fields if key not in cls.model_fields] if isinstance(fields, dict) else []
         if unknown:
             raise unknown_key(str(unknown[0]), cls.model_fields, cls.gone.get(str(unknown[0]), ""))
+        for key, value in fields.items() if isinstance(fields, dict) else ():
+            annotation: Any = cls.model_fields[key].annotation
+            if why := _unlike(value, _types_in(annotation)):
+                raise _problem("unlike", why, key, value)
         return fields
 
     @field_validator("*")
@@ -175,11 +179,33 @@ def no_such_key(key: str, known: Collection[str]) -> str:
 
 def unknown_key(key: str, known: Collection[str], hint: str = "") -> ValidationError:
     """The error of a section with an unknown key, for a validator to raise; ``hint``: what to do instead."""
+    return _problem("unknown_key", hint or no_such_key(key, known), key, key)
+
+
+def _problem(sort: LiteralString, what: str, key: str, value: Any) -> ValidationError:
     # a context, as the text of such an error is a template
-    what = PydanticCustomError("unknown_key", "{what}", {"what": hint or no_such_key(key, known)})
+    error = PydanticCustomError(sort, "{what}", {"what": what})
     return ValidationError.from_exception_data(
-        "section", [InitErrorDetails(type=what, loc=(key,), input=key)]
+        "section", [InitErrorDetails(type=error, loc=(key,), input=value)]
     )
+
+
+@cache
+def _types_in(annotation: Any) -> frozenset[Any]:
+    """The types that a union, or the items of a list, may have."""
+    if not (parts := get_args(annotation)):
+        return frozenset((annotation,))
+    return frozenset().union(*map(_types_in, parts[:1] if get_origin(annotation) is Annotated else parts))
+
+
+def _unlike(value: Any, types: frozenset[Any]) -> str:
+    """Why a value is refused that pydantic would take: `yes` for 1, and no name for the working folder."""
+    values = value if isinstance(value, list | tuple) else (value,)
+    if types & {int, float} and not types & {bool, Any} and any(isinstance(one, bool) for one in values):
+        return "this should be a number, not yes or no"
+    if Path in types and any(isinstance(one, str) and not one.strip() for one in values):
+        return "this path is empty; name a file or a folder"
+    return ""
 
 
 def problem_in(error: ValidationError) -> str:

@@ -143,6 +143,12 @@ def test_a_field_that_is_a_list_is_swept_by_a_list_of_lists(write):
         ("mesures: [ndcg_exp@10]", 6, ["mesures", "did you mean measures?"]),
         ("chunk: {chunk_sise: 500}", 6, ["chunk.chunk_sise", "did you mean chunk_size?"]),
         ("chunk: {chunk_size: [500, many]}", 6, ["chunk.chunk_size", "'many'"]),
+        ("retrieve: {kind: bm25, top_k: yes}", 6, ["retrieve.top_k", "a number, not yes or no"]),
+        ("chunk: {chunk_size: [yes, 500]}", 6, ["chunk.chunk_size", "a number, not yes or no"]),
+        ("bootstrap: {level: no}", 6, ["bootstrap.level", "a number, not yes or no"]),
+        ("results: ''", 6, ["results: this path is empty"]),
+        ("cache: ' '", 6, ["cache: this path is empty"]),
+        ('tokenizer: "a\\0b"', 6, ["tokenizer", "NUL"]),
         ("chunk: {chunk_size: []}", 6, ["list is empty"]),
         (
             "chunk: {chunk_size: [100, 500], chunk_overlap: 200}",

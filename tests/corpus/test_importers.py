@@ -88,6 +88,12 @@ def test_beir_queries_without_text_are_left_out_and_counted(beir, write, tmp_pat
     assert "Left out: 1 query without text (9)." in summary.notes
 
 
+def test_beir_text_that_no_file_may_hold_is_refused(beir, write, tmp_path):
+    write("beir/queries.jsonl", json_lines({"_id": "1", "text": "li\0ft?"}))
+    with pytest.raises(CorpusError, match=r"queries\.jsonl, line 1: text holds a NUL character"):
+        import_beir(beir, tmp_path / "out")
+
+
 @pytest.mark.slow
 def test_cranfield(shared_corpora, tmp_path):
     summary = import_beir(shared_corpora / "cranfield", tmp_path / "out")

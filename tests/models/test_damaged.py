@@ -117,6 +117,15 @@ def test_what_shows_only_when_it_is_loaded_is_found_by_trying(model, damage, mes
 
 
 @pytest.mark.slow
+def test_a_device_that_is_not_there_is_no_damage(model):
+    for device in ("nonsense", "cuda"):
+        with pytest.raises(
+            ModelError, match=r"cannot be loaded to this `device` .* Name another, such as cpu"
+        ):
+            SentenceEncoder(EmbedConfig(model=str(model), device=device)).try_out()
+
+
+@pytest.mark.slow
 def test_a_bi_encoder_is_no_cross_encoder(model):
     scorer = CrossEncoderScorer(CrossEncoderConfig(model=str(model)))
     with pytest.raises(ModelError, match="lack classifier"):

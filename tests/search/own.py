@@ -75,6 +75,14 @@ class NodeWithScore:
         self.node, self.score = node, score
 
 
+def leaves(queries, passages, k):
+    raise SystemExit(0)
+
+
+def huge(pairs):
+    return [10**400] * len(pairs)
+
+
 class LangChainLike:
     def __init__(self, passages, k):
         self.passages, self.k = passages, k

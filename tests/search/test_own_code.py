@@ -6,10 +6,11 @@ import pytest
 
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
+from harness.steps.custom.code import find_call
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.python import PythonRewriterConfig
-from harness.values.errors import HarnessError
+from harness.values.errors import ConfigError, HarnessError
 from harness.values.progress import Silent
 from tests.command import bench
 from tests.search.test_steps import QUERIES, passages
@@ -80,6 +81,17 @@ def test_rewriters_and_rerankers_are_checked_too(tools):
         PythonScorer(PythonRerankerConfig(call="tests.search.own:one_score", version="1")).score(
             [("a", "bb"), ("a", "b")]
         )
+    with pytest.raises(HarnessError, match="returned scores that are not numbers"):
+        PythonScorer(PythonRerankerConfig(call="tests.search.own:huge", version="1")).score([("a", "bb")])
+
+
+def test_own_code_that_ends_the_program_is_an_error(tools, tmp_path, monkeypatch):
+    with pytest.raises(HarnessError, match=r"own:leaves failed: SystemExit: 0 \(own\.py:\d+\)"):
+        retrieve(tools, "leaves")
+    (tmp_path / "left.py").write_text("raise SystemExit(0)")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="left cannot be imported: SystemExit: 0"):
+        find_call("left:search")
 
 
 def test_own_steps_run_from_yaml_found_in_the_working_folder(write_config, tmp_path, monkeypatch):

@@ -32,6 +32,12 @@ def test_a_list_with_nothing_in_it_is_a_fault(cell):
         golden_answers(cell)
 
 
+def test_a_list_of_text_and_more_is_a_fault():
+    for cell in ('["a", 5]', '["a", null]'):
+        with pytest.raises(ValueError, match="a list of text and of something else"):
+            golden_answers(cell)
+
+
 @given(st.lists(st.text(min_size=1).filter(lambda t: t.strip() == t), unique=True, max_size=4))
 def test_all_are_read_as_they_are_written(answers):
     assert golden_answers(golden_cell(tuple(answers))) == tuple(answers)

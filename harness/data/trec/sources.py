@@ -86,10 +86,14 @@ def qrels_from_dict(qrels: Mapping[str, Mapping[str, int]]) -> Qrels:
 
 def _flatten(nested: Mapping[str, Mapping[str, Any]]) -> tuple[Ids, DocIds]:
     counts = np.fromiter(map(len, nested.values()), dtype=np.int64, count=len(nested))
-    query = Ids(
-        pa.array(list(nested), pa.large_string()), np.repeat(np.arange(len(nested), dtype=np.int32), counts)
-    )
-    return query, DocIds(pa.array(list(chain.from_iterable(nested.values())), pa.large_string()))
+    try:
+        names = pa.array(list(nested), pa.large_string())
+        documents = pa.array(list(chain.from_iterable(nested.values())), pa.large_string())
+    except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+        raise TrecError(
+            f"ids of a dictionary are text where they meet a table ({first_line(error)})"
+        ) from None
+    return Ids(names, np.repeat(np.arange(len(nested), dtype=np.int32), counts)), DocIds(documents)
 
 
 def _suffix(path: Path) -> str:

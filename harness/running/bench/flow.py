@@ -20,7 +20,7 @@ from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_meas
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
-from harness.running.readiness import check_ready, warn_of_languages
+from harness.running.readiness import check_ready, results_folder, warn_of_languages
 from harness.running.tools import RETRIEVE
 from harness.store import replace_folder
 from harness.values import Board, HarnessError, Reporter, number
@@ -185,7 +185,7 @@ def keep_results(results: Results, config: BenchConfig, finish: Finish | None = 
     ``finish`` may add files to the folder before it takes its place; if it fails, the results are kept
     without them and the error is raised.
     """
-    folder = config.results / config.name
+    folder = results_folder(config)
     failed: Exception | None = None
     with replace_folder(folder, _name_of_replaced) as unfinished:
         names = file_names([setting.name for setting in config.settings])

@@ -205,7 +205,7 @@ def _settings(source: Source) -> list[Setting]:
             )
     tokenizers = _tokenizers(source.data.get("tokenizer"), points)
     return [
-        Setting.model_validate({"name": name, "tokenizer": tokenizer, **point})
+        source.validated(Setting, {"name": name, "tokenizer": tokenizer, **point})
         for name, tokenizer, point in zip(names, tokenizers, points, strict=True)
     ]
 

@@ -79,7 +79,7 @@ def find_call(name: str) -> Callable[..., Any]:
         raise ConfigError(
             f"call: {name}: no module {error.name} in the working folder or installed."
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(
             f"call: {name}: {module_name} cannot be imported: {type(error).__name__}: {error}{_where(error)}."
         ) from error
@@ -107,7 +107,7 @@ def calling(name: str) -> Iterator[None]:
         yield
     except HarnessError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise HarnessError(
             f"call: {name} failed: {type(error).__name__}: {error}{_where(error)}. This is your code; "
             f"{guide('own-steps.md')} says what it receives and must return."

@@ -72,6 +72,12 @@ Written by `harness import beir` from a folder in BEIR layout; its licence is th
 """
 
 
+def _text(cell: str) -> str:
+    if "\0" in cell:
+        raise ValueError("holds a NUL character, which no text may. Remove it.")
+    return cell
+
+
 def _query_id(cell: str) -> str:
     return "_".join(cell.split())
 
@@ -90,7 +96,7 @@ class BeirQuery:
     """A query; ids that differ in white space alone are one."""
 
     query_id: Annotated[str, Column("its id", header="_id", read=_query_id)]
-    text: Annotated[str, Column("the query")]
+    text: Annotated[str, Column("the query", read=_text)]
 
 
 @input_table("corpus.jsonl", "the documents of BEIR", CorpusError, key=("stem",))
@@ -99,8 +105,8 @@ class BeirDocument:
     """A document; its id becomes the name of a file."""
 
     stem: Annotated[str, Column("its id", header="_id", read=_file_stem)]
-    text: Annotated[str, Column("its text")]
-    title: Annotated[str, Column("its title")] = ""
+    text: Annotated[str, Column("its text", read=_text)]
+    title: Annotated[str, Column("its title", read=_text)] = ""
 
 
 @input_table("qrels", "the judgments of BEIR", CorpusError, key=("query_id", "stem"))

@@ -58,7 +58,7 @@ class PythonScorer(PairScorer):
         given = call_function(c.call, list(pairs), **c.arguments)
         try:
             scores = np.asarray(given, dtype=np.float32)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise c.broken("returned scores that are not numbers") from None
         if scores.shape != (len(pairs),):
             raise c.broken(f"returned scores of shape {scores.shape}, not one for each of {len(pairs)} pairs")
