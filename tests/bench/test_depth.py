@@ -87,6 +87,29 @@ def test_rankings_that_end_before_the_budget_and_a_reranker_as_shallow_as_a_cuto
     assert not [text for text in warned("{kind: late_interaction, top_n: 4}") if "rerank.top_n" in text]
 
 
+def test_what_is_said_of_the_depth_holds_for_all_settings_and_where_more_chunks_are(write_config):
+    def said(more, chunk="{kind: recursive, chunk_size: [60, 250]}", depths="[2, 7, 15]", top_n="null"):
+        retrieve = f"{{kind: bm25, top_k: {depths}}}"
+        rerank = f"{{kind: late_interaction, top_n: {top_n}}}"
+        path = write_config(chunk=chunk, retrieve=retrieve, rerank=rerank, more=more)
+        warnings = run(path)[2]
+        return [text for text in warnings if text.startswith(("rankings end at", "the reranker scores"))]
+
+    # of 60 characters there are more than 15 chunks, of 250 fewer
+    assert said("measures: [recall@50]") == [
+        "rankings end at rank 2 to 15 in 5 of 6 settings; a measure at cutoff 50 sees nothing below that. "
+        "Raise retrieve.top_k."
+    ]
+    assert said("measures: [recall@10]", depths="9", top_n="[1, 4]") == [
+        "rankings end at rank 9 in 4 of 4 settings; a measure at cutoff 10 sees nothing below that. Raise "
+        "retrieve.top_k.",
+        "the reranker scores the first 1 to 4 chunks, and a measure looks at 10: chunks below that cannot "
+        "move up into it. Omit rerank.top_n, or set it above 10.",
+    ]
+    (line,) = said("measures: [recall@5]", depths="9", top_n="1")
+    assert line.startswith("the reranker scores the first chunk, and")
+
+
 def test_of_text_budgets_the_largest_of_each_unit_counts():
     names = ["ndcg_exp@10", "ndcg_text@500", "ndcg_text@2000", "ndcg_text_tokens@300", "text_recall@5"]
     assert text_budgets(names) == ["ndcg_text@2000", "ndcg_text_tokens@300"]

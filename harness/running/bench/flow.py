@@ -18,7 +18,12 @@ from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_measure, run_headline
 from harness.running.evaluate.tables import results_of
-from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
+from harness.running.evaluate.warnings import (
+    warn_of_labels,
+    warn_of_measures,
+    warn_of_shallow_rankings,
+    warn_of_unfilled_budgets,
+)
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
 from harness.running.readiness import check_ready, results_folder, warn_of_languages
 from harness.running.tools import RETRIEVE
@@ -127,7 +132,10 @@ def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[search
     warn_of_same_model(config, context)
     warn_of_languages(corpora.united, config.settings, context)
     with context.reporter.task("chunk", len(config.settings)) as task:
-        return corpora, search.cut_for_all(config.settings, corpora.by_setting, context, task.advance)
+        points = search.cut_for_all(config.settings, corpora.by_setting, context, task.advance)
+    chunks = {point.setting.name: len(point.chunking.chunks) for point in points}
+    warn_of_shallow_rankings(config, chunks, context)
+    return corpora, points
 
 
 def _tell_ways(context: Context) -> None:

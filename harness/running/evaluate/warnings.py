@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 
 import numpy as np
@@ -103,11 +103,14 @@ def _credited(row: Anchoring, config: AnchorConfig) -> bool:
 
 
 def warn_of_measures(config: BenchConfig, context: Context) -> None:
-    """Warn where parsers, rankings or the pool limit what the measures of a configuration can show."""
-    cutoffs = {name: rank_cutoff(name) or 0 for name in config.measures}
+    """Warn where parsers or the pool limit what the measures of a configuration can show."""
     _warn_of_parsers(config, context)
-    _warn_of_shallow_rankings(config, cutoffs, context)
-    _warn_of_pool(config, cutoffs, context)
+    _warn_of_pool(config, _cutoffs(config), context)
+
+
+def _cutoffs(config: BenchConfig) -> dict[str, int]:
+    """The number of ranks that each measure looks at; 0 where it is not ranks that it counts."""
+    return {name: rank_cutoff(name) or 0 for name in config.measures}
 
 
 def _deeper_than(rank: int, cutoffs: Mapping[str, int]) -> list[str]:
@@ -115,31 +118,41 @@ def _deeper_than(rank: int, cutoffs: Mapping[str, int]) -> list[str]:
     return [name for name, cutoff in cutoffs.items() if cutoff > rank]
 
 
-def _warn_of_shallow_rankings(config: BenchConfig, cutoffs: Mapping[str, int], context: Context) -> None:
-    """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
-    deepest, settings = max(cutoffs.values()), config.settings
+def warn_of_shallow_rankings(config: BenchConfig, chunks: Mapping[str, int], context: Context) -> None:
+    """Say where a measure looks deeper than rankings go, or no deeper than the reranker does.
+
+    ``chunks`` is how many each setting has: a ranking of all of them is as deep as can be.
+    """
+    cutoffs, settings = _cutoffs(config), config.settings
+    deepest = max(cutoffs.values())
     depths = {one.name: one.retrieve.top_k for one in settings if one.retrieve.top_chars is None}
-    shallow = {name: depth for name, depth in depths.items() if depth < deepest}
+    shallow = {name: depth for name, depth in depths.items() if depth < min(deepest, chunks[name])}
     if shallow:
-        least = min(shallow.values())
         context.warn(
             "depth",
-            f"rankings end at rank {least} in {len(shallow)} of {len(settings)} settings; a measure at "
-            f"cutoff {deepest} sees nothing below that. Raise retrieve.top_k.",
-            _deeper_than(least, cutoffs),
+            f"rankings end at rank {_span(shallow.values())} in {len(shallow)} of {len(settings)} settings; "
+            f"a measure at cutoff {deepest} sees nothing below that. Raise retrieve.top_k.",
+            _deeper_than(min(shallow.values()), cutoffs),
             shallow,
         )
     reranked = [(one.name, step.top_n) for one in settings for step in one.rerank]
-    flat = [(name, top_n) for name, top_n in reranked if top_n is not None and top_n <= deepest]
+    flat = [(name, n) for name, n in reranked if n is not None and n <= deepest and n < chunks[name]]
     if flat:
-        least = min(top_n for _, top_n in flat)
+        first = [top_n for _, top_n in flat]
+        scored = "chunk" if max(first) == 1 else f"{_span(first)} chunks"
         context.warn(
             "depth",
-            f"the reranker scores the first {least} chunks, and a measure looks at {deepest}: chunks below "
-            f"rank {least} cannot move up into it. Omit rerank.top_n, or set it above {deepest}.",
-            _deeper_than(least - 1, cutoffs),
+            f"the reranker scores the first {scored}, and a measure looks at {deepest}: chunks below "
+            f"that cannot move up into it. Omit rerank.top_n, or set it above {deepest}.",
+            _deeper_than(min(first) - 1, cutoffs),
             dict(flat),
         )
+
+
+def _span(numbers: Collection[int]) -> str:
+    """The least and the largest of some numbers, in words."""
+    least, most = min(numbers), max(numbers)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _warn_of_parsers(config: BenchConfig, context: Context) -> None:
