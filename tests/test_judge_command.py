@@ -221,6 +221,7 @@ def test_check_tries_the_judge_and_a_gullible_one_fails(place, capsys):
     out = capsys.readouterr().out
     assert "sensible grades" in out
     assert "problem: only" in out
+    assert "--repeats is at least 2" in refused(capsys, "judge", "check", place(server.url), "--repeats", 1)
     assert "not a language model" in refused(capsys, "judge", "check", place(server.url, judge="labels"))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, AttackTopic, attacked
+from harness.judge.attacks import ATTACKS, CARRIERS, AttackTopic, attacked, known_set
 from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
 from harness.judge.records import CUT_OFF, Pair, PairGrade, Summary
@@ -85,9 +85,9 @@ def check_judge(
     of failing the run.
     """
     # Copied without validation: repeating at temperature 0 is pointless for grading but needed here.
-    config = config.model_copy(update={"samples": max(2, repeats), "max_unscored": 1.0, "examples": 0})
+    config = config.model_copy(update={"samples": repeats, "max_unscored": 1.0, "examples": 0})
     judge = LlmJudge(config, ledger, client=client)
-    topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
+    topics = [topic for topic in known_set() if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
     first = _try_once(config, ledger, pairs, reporter, client)
     graded: list[PairGrade] = []

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.judge.attacks import TOPICS
+from harness.judge.attacks import known_set
 from harness.judge.check import check_judge
 from harness.models.llm.client import Reply
 from harness.values.errors import HarnessError
@@ -13,7 +13,7 @@ from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config
 
-KNOWN = {passage.text: passage for topic in TOPICS for passage in topic.passages}
+KNOWN = {passage.text: passage for topic in known_set() for passage in topic.passages}
 FENCE = re.compile(r"<passage (\d+) (\w{16})>\n(.*?)\n</passage \1 \2>", re.DOTALL)
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.judge.attacks import ATTACKS, TOPICS, attacked, find_injection
+from harness.judge.attacks import ATTACKS, attacked, find_injection, known_set
 
 
 def test_every_attack_of_the_check_is_flagged():
-    for topic in TOPICS:
+    for topic in known_set():
         for passage in topic.passages:
             assert find_injection(passage.text) is None
             for name in ATTACKS.keys() - {"is stuffed with the query"}:

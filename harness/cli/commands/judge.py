@@ -87,6 +87,8 @@ def import_(args: argparse.Namespace) -> int:
 )
 def check(args: argparse.Namespace) -> int:
     """Run the known set through every model that judges and print the result."""
+    if args.repeats < 2:
+        raise ConfigError(f"--repeats is at least 2, as a judge is compared with itself, not {args.repeats}.")
     config = running.load_config(args.config)
     passed = True
     for grader in running.llm_configs(config):

@@ -325,48 +325,12 @@ def write_start(summary: FolderSummary, folder: Path, download: bool = True) -> 
         "testset.yaml": steps_text(summary.text, paths, download),
         "queries.csv": ",".join(QUERY_COLUMNS) + "\n",
         "labels.csv": ",".join(LABEL_COLUMNS) + "\n",
-        "README.md": _README.replace("FOLDER", quote(str(folder))),
+        "README.md": _readme().replace("FOLDER", quote(str(folder))),
     }
     for name, text in content.items():
         write_text(folder / name, text)
     return [folder / name for name in content]
 
 
-_README = """# A benchmark of your own
-
-Run every command from the folder in which `harness init` was run.
-
-    harness validate FOLDER/bench.yaml    reads the documents, checks questions and labels
-    harness bench FOLDER/bench.yaml       runs the comparison
-
-Two ways to questions and labels:
-
-- **Step by step**, with a language model or by hand: `harness testset FOLDER status` says what comes next.
-- **By yourself**: fill `queries.csv` and `labels.csv` in a spreadsheet (save as CSV UTF-8).
-
-## queries.csv, one row per question
-
-| column | meaning |
-|---|---|
-| `query_id` | a short name without blanks, such as `q1`; each once |
-| `text` | the question, as a user would ask it |
-| `type` | optional: the kind of question, such as `fact` or `table`; results are also shown by kind |
-| `answerable` | optional: `no` if the documents do not answer it; such questions are counted separately |
-| `answer` | optional: the right answer |
-| `note` | optional: anything |
-
-## labels.csv, one row per passage
-
-| column | meaning |
-|---|---|
-| `query_id` | of the question |
-| `document` | the name of the file, with or without its ending |
-| `page` | the page of the file, counted from 1; empty for text without pages |
-| `start`, `end` | optional: offsets of characters into the extracted text, the end excluded |
-| `quote` | the passage, as you copied it; it is looked for on the page, or in the whole document |
-| `grade` | 4 answers by itself, 3 answers most of it, 2 gives a part, 1 is on the topic, 0 misses it |
-| `evidence` | optional: rows of a question with the same name state one fact in several places |
-| `note` | optional |
-
-`harness find "words of the passage" --in FOLDER/bench.yaml --query q1 --format csv` writes rows for it.
-"""
+def _readme() -> str:
+    return (Path(__file__).parent / "assets" / "README.md").read_text(encoding="utf-8")
