@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -32,6 +33,7 @@ def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
     assert compared.as_dict()["measure"] == "ndcg_exp@3"
     assert len(compared.differences) == 1
     assert "90 characters" in str(results)
+    assert str(harness.Results(str(results.folder))) == str(results)
     again = harness.read_results(str(results.folder))
     assert again.table("rankings")["rank"].min() == 1
     assert harness.compare(again, baseline="chunk=90/0").verdict.baseline == "chunk=90/0"
@@ -77,6 +79,9 @@ def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
     assert harness.ndcg([2, 0], [2], gain="lin") == 1
     assert math.isnan(harness.ndcg([0, 0], [0, 0]))
     assert harness.ndcg([], [3]) == 0
+    assert harness.ndcg([3], [3], k=10**30) == 1
+    values = harness.score({("a", 1): {"d": 1.0}}, {("a", 1): {"d": 1}}, None)
+    assert values.index.tolist() == [("a", 1)]
 
 
 @pytest.mark.parametrize(
@@ -89,6 +94,11 @@ def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
         ([2], [2], 1.5, "k is 1.5"),
         ([2.5, 0], [2.5, 1], 10, "not a whole number"),
         ([math.nan], [2], 10, "not a whole number"),
+        ([None], [2], 10, "ranked is not a whole number|ranked has an entry that is no grade"),
+        (["a"], [2], 10, "ranked has an entry that is no grade"),
+        ([2], [[2]], 10, "judged is not a whole number"),
+        ([10**30], [10**30], 10, "too large"),
+        ([2], [2], "10", "k is 10"),
     ],
 )
 def test_ndcg_of_grades_that_contradict_each_other_is_refused(ranked, judged, k, message):
@@ -155,6 +165,8 @@ def pairs(**columns):
         ),
         (lambda: harness.score({1: {"d1": 1}}, {"1": {"d1": 1}}), "common: run has 1, qrels has '1'"),
         (lambda: harness.score({"q": {7: 1}}, {"q": {"7": 1}}), "run names documents as 7, qrels as '7'"),
+        (lambda: harness.score(pa.table({"query_id": ["q"]}), {"q": {"a": 1}}), "not Table"),
+        (lambda: harness.score({"q": {"a": 1}}, {"q": {"a": 1}}, [10]), "10"),
         (lambda: harness.score({1: {7: 1}}, pairs(grade=[1])), "ids of a dictionary are text where"),
         (lambda: harness.score(pairs(score=[1.0]), pairs(grade=[1], query_id=["r"])), "common: run has 'q'"),
         (lambda: harness.score({}, QRELS), "run is empty: it has no ranking"),

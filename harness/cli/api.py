@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from harness import comparison, data, measures, report, running
-from harness.values import ConfigError, HarnessError, Reporter, Silent
+from harness.values import LARGEST, ConfigError, HarnessError, Reporter, Silent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,29 +191,33 @@ def score(
     """
     import pandas as pd
 
-    measures = (measures,) if isinstance(measures, str) else measures
+    measures = (measures,) if isinstance(measures, str) else tuple(map(str, measures or MEASURES))
     _check_source("run", run, "score")
     _check_source("qrels", qrels, "grade")
     if isinstance(run, Mapping) and isinstance(qrels, Mapping):
         data.refuse_strangers(run, qrels)
         data.refuse_unlike_ids(run, qrels)
-        scores = data.evaluate_dicts(run, qrels, tuple(measures), convention)
+        scores = data.evaluate_dicts(run, qrels, measures, convention)
     else:
         ranked = _source(run, data.run_from_dict, data.run_from_frame, data.read_run)
         judged = _source(qrels, data.qrels_from_dict, data.qrels_from_frame, data.read_qrels)
         data.refuse_strangers(ranked.query.names.to_pylist(), judged.query.names.to_pylist())
-        scores = data.evaluate(ranked, judged, tuple(measures), convention)
+        scores = data.evaluate(ranked, judged, measures, convention)
     names = [measure.name for measure in scores.measures]
-    return pd.DataFrame(scores.values, columns=names, index=pd.Index(scores.query_ids, name="query_id"))
+    return pd.DataFrame(
+        scores.values, columns=names, index=pd.Index(scores.query_ids, name="query_id", tupleize_cols=False)
+    )
 
 
 def _check_source(name: str, given: Any, value: str) -> None:
     """Raise TrecError for what can be no rankings or judgments; what is in them is checked as it is read."""
+    import pandas as pd
+
     if isinstance(given, Mapping):
         wrong = [query for query, documents in given.items() if not isinstance(documents, Mapping)]
         if wrong:
             raise data.TrecError(f"{name}: query {wrong[0]} needs a dict: {{document: {value}}}.")
-    elif not isinstance(given, str | Path) and not hasattr(given, "columns"):
+    elif not isinstance(given, str | Path | pd.DataFrame):
         raise data.TrecError(f"{name} is a dict, a DataFrame or a file, not {type(given).__name__}.")
 
 
@@ -235,21 +240,29 @@ def ndcg(
     """
     if gain not in ("exp", "lin"):
         raise ValueError(f"gain is {gain!r}; it can be exp or lin")
-    if k is not None and (k < 1 or k % 1):
+    if k is not None and not (isinstance(k, Real) and k >= 1 and k % 1 == 0):
         raise ValueError(f"k is {k}: give a rank from 1, or None for all")
-    if min([0, *ranked, *judged]) < 0:
-        raise ValueError("a grade is below 0: grades are integers from 0")
-    if any(grade % 1 for grade in (*ranked, *judged)):
-        raise ValueError("a grade is not a whole number: grades are integers from 0")
-    if lacking := Counter(filter(None, ranked)) - Counter(judged):
+    found, ideal = _grades("ranked", ranked), np.sort(_grades("judged", judged))[::-1]
+    if lacking := Counter(found[found > 0].tolist()) - Counter(ideal.tolist()):
         raise ValueError(
             f"ranked has grade {max(lacking)} more often than judged: judged has the grades of all that was "
             "judged, retrieved or not"
         )
     worth = measures.gain_exp if gain == "exp" else measures.gain_lin
-    ideal = np.array(sorted(judged, reverse=True), dtype=np.int64)
-    best, found = (
-        float(measures.dcg(grades, np.array([0, len(grades)]), k and int(k), worth)[0])
-        for grades in (ideal, np.array(ranked, dtype=np.int64))
+    depth = None if k is None else int(min(k, 1 + len(found) + len(ideal)))
+    best, value = (
+        float(measures.dcg(grades, np.array([0, len(grades)]), depth, worth)[0]) for grades in (ideal, found)
     )
-    return found / best if best > 0 else float("nan")
+    return value / best if best > 0 else float("nan")
+
+
+def _grades(name: str, given: Sequence[int]) -> measures.Ints:
+    try:
+        grades = np.array(list(given), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} has an entry that is no grade: grades are integers from 0") from None
+    if grades.ndim != 1 or (grades % 1 != 0).any():
+        raise ValueError(f"a grade of {name} is not a whole number: grades are integers from 0")
+    if (grades < 0).any() or (grades > LARGEST).any():
+        raise ValueError(f"a grade of {name} is below 0 or too large: grades are integers from 0")
+    return grades.astype(np.int64)
