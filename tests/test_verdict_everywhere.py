@@ -121,3 +121,33 @@ def test_unjudged_ranks_are_reported_everywhere(folder, capsys):
     text = lines(capsys, "compare", folder, "--measure", "ndcg_text@5000")
     assert not [line for line in text["lines"] if "bounds overlap" in line["text"]]
     assert text["judged"]["bound"] is None
+
+
+def turned_around(folder):
+    """A summary in which the other setting has the higher means; verdicts are made of single queries."""
+    rows = table(folder / "summary.csv")
+    for row in rows:
+        row["mean"] = "0.9" if row["setting"] == SMALL else "0.1"
+    write_table(folder / "summary.csv", rows[0], (row.values() for row in rows))
+
+
+def test_the_worst_queries_are_those_of_the_setting_to_use(folder, capsys):
+    turned_around(folder)
+    assert "Use chunks of 200 characters, overlap 1" in printed(capsys, "show", folder)
+    said = printed(capsys, "show", folder, "--worst", "1")
+    assert said.startswith("The worst query of 200 characters, overlap 1 by ")
+
+
+def test_the_list_of_results_names_the_leader_of_the_verdict_and_none_without_a_score(folder, capsys):
+    def listed():
+        return printed(capsys, "show", folder.parent)
+
+    turned_around(folder)
+    assert f"{SMALL} ndcg_text@5000 0.900" in listed()
+    (folder / "verdict.json").write_text(json.dumps({"measure": MEASURES[0], "leader": LARGE}))
+    assert f"{LARGE} ndcg_text@5000 0.100" in listed()
+    rows = table(folder / "summary.csv")
+    for mean, shown in (("", "–"), ("0.0", "0.000")):
+        cells = [{**row, "mean": mean} for row in rows]
+        write_table(folder / "summary.csv", rows[0], (row.values() for row in cells))
+        assert f" – ndcg_text@5000 {shown}" in listed()

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.read import SUMMARY, read_summary
-from harness.report.stored import PICTURE, RECORD, REPORT
+from harness.report.rows.scores import SummaryRow
+from harness.report.stored import PICTURE, RECORD, REPORT, VERDICT
 from harness.report.summaries import best_of, last_stages
 from harness.report.tables import Table
 from harness.values import HarnessError, counted, number
@@ -24,8 +25,8 @@ _OF_THE_RUN = (RECORD, "latency.csv", PICTURE, REPORT)
 class PastRun:
     """One folder of results: when it began (UTC), how many settings, the best one and its mean.
 
-    The best one is that whose last stage is best. For a damaged result there are no settings, and ``best``
-    says that it is damaged.
+    The best one is the leader of the verdict, without one that whose last stage is best; a dash where none
+    has a mean above 0. For a damaged result there are no settings, and ``best`` says that it is damaged.
     """
 
     folder: Path
@@ -75,8 +76,9 @@ def past_runs(root: Path, headline_of: Callable[[Mapping[str, Any], Sequence[str
         except HarnessError:
             runs.append(PastRun(folder, _date(folder), 0, "(damaged: run it again)", "–", None))
             continue
-        best = best_of(heads)
-        runs.append(PastRun(folder, _date(folder), len(heads), best.setting, best.measure, best.mean))
+        best = _leader(folder, heads)
+        name = best.setting if best.mean else "–"
+        runs.append(PastRun(folder, _date(folder), len(heads), name, best.measure, best.mean))
     return sorted(runs, key=lambda run: (run.date, run.folder.name), reverse=True)
 
 
@@ -100,9 +102,16 @@ def runs_table(root: Path, runs: list[PastRun]) -> Table:
     )
 
 
-def _record(folder: Path) -> dict[str, Any] | None:
+def _leader(folder: Path, heads: Sequence[SummaryRow]) -> SummaryRow:
+    """The row of the verdict's leader, if there is a verdict by the same measure; else the best."""
+    verdict, best = _record(folder, VERDICT) or {}, best_of(heads)
+    leader = verdict.get("leader") if verdict.get("measure") == best.measure else None
+    return next((row for row in heads if row.setting == leader), best)
+
+
+def _record(folder: Path, name: str = RECORD) -> dict[str, Any] | None:
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) else None

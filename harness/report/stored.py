@@ -20,6 +20,7 @@ from harness.values import Cells, HarnessError
 RECORD = "record.json"
 REPORT = "report.html"
 PICTURE = "glance.svg"
+VERDICT = "verdict.json"
 Row = Cells
 
 _ANY = "*"

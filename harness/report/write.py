@@ -20,10 +20,9 @@ from harness.report.rows.labels import JudgmentRow
 from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
 from harness.report.scoring_inputs import ChunkPlaces, offset_rows
-from harness.report.stored import PACKED, RECORD
+from harness.report.stored import PACKED, RECORD, VERDICT
 from harness.values import NOT_SCORED, Query, QueryScore, Ranking, RunRecord
 
-VERDICT = "verdict.json"
 MOST_PLAIN = 50_000_000
 """Bytes of a table of plain text; a larger one is packed."""
 PASSAGE_RANKS = 10

@@ -46,7 +46,7 @@ ranked first. With --format csv only the summary, in full precision, or the wors
         default=Path("results"),
     ),
     option("--worst", type=int, metavar="N", help="list the N worst queries of a setting"),
-    option("--setting", metavar="NAME", help="with --worst: the setting; default: the best one"),
+    option("--setting", metavar="NAME", help="with --worst: the setting; default: the one to use"),
     *formats("csv", "json"),
 )
 def show(args: argparse.Namespace) -> int:
@@ -126,6 +126,14 @@ def _headline(rows: list[report.SummaryRow], record: dict[str, Any]) -> str:
     return comparison.headline_of(record, list(dict.fromkeys(row.measure for row in rows)))
 
 
+def _to_use(folder: Path, rows: list[report.SummaryRow], record: dict[str, Any]) -> str:
+    """The setting that the verdict says to use, else its leader; without one that with the highest mean."""
+    _, measure, verdict = _verdict_or_why(folder, rows, record)
+    if verdict is None or verdict.leader is None:
+        return report.best_of(report.last_stages(rows, measure)).setting
+    return verdict.leader if verdict.advice is None else verdict.advice.setting
+
+
 def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict[str, Any]) -> report.Table:
     losses = report.read_any(args.results, report.LossRow)
     known = list(dict.fromkeys(row.setting for row in losses))
@@ -134,9 +142,7 @@ def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict
         if not any(row.mean for row in rows if row.measure == _headline(rows, record)):
             lacking = "lists no losses: no query has relevant evidence that could be lost."
         raise ConfigError(f"{args.results} {lacking}")
-    setting = args.setting
-    if setting is None:
-        setting = report.best_of(report.last_stages(rows, _headline(rows, record))).setting
+    setting = _to_use(args.results, rows, record) if args.setting is None else args.setting
     if setting not in known:
         raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
     questions = {row["query_id"]: row["text"] for row in report.cells_of(args.results, "queries")}
