@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness.store.artifacts import canonical, key_of
 from harness.store.locking import Turn
 from harness.store.sqlite import Schema, UnknownVersionError, opened, sqlite_kind, transaction
-from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in
+from harness.values import LARGEST, MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in
 
 VERSION = 2
 _TABLES = """
@@ -225,16 +225,23 @@ class Ledger:
         Raises LlmError that names the line where a row is malformed or does not belong to its key.
         """
         added = already = 0
+        without: dict[tuple[str, str], str] = {}
         with self._explained() as db, transaction(db):
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
-                entry = self._checked(line, f"{name}, line {number}")
+                entry = self._checked(line, where := f"{name}, line {number}")
+                if entry.grades is None and not entry.reason:
+                    without[entry.model, entry.prompt_sha] = where
                 if self._holds(entry):
                     already += 1
                 else:
                     self._add(entry)
                     added += 1
+            graded = "SELECT 1 FROM answers WHERE model = ? AND prompt_sha = ? AND grades IS NOT NULL LIMIT 1"
+            for asked, where in without.items():
+                if self._rows(graded, *asked):
+                    raise _not_ours(where, "it has neither grades nor a reason why not")
         return Imported(added, already)
 
     def _turn_path(self, model: str) -> Path:
@@ -275,18 +282,31 @@ class Ledger:
             row = json.loads(line)
             if not isinstance(row, dict):
                 raise ValueError("it is not an object")
-            entry = TypeAdapter(LedgerEntry).validate_python(asdict(_from_json(row)))
+            entry = TypeAdapter(LedgerEntry).validate_python(asdict(given := _from_json(row)))
+            if entry != given or entry.settled is not row["settled"]:
+                raise ValueError("a value is of another type")
+            _refuse_impossible(entry)
+            if entry.key != self.key(entry):
+                raise ValueError("the key does not belong to its query, passages, prompt, model, parameters")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             what = problem_in(error) if isinstance(error, ValidationError) else error
-            raise LlmError(
-                f"{where}: not a judgment of this ledger ({what}). Nothing was imported. Export it again."
-            ) from error
-        if entry.key != self.key(entry):
-            raise LlmError(
-                f"{where}: the key does not belong to this query, passage, prompt, model and parameters: "
-                "the line was edited. Nothing was imported. Export it again."
-            )
+            raise _not_ours(where, what) from error
         return entry
+
+
+def _not_ours(where: str, what: object) -> LlmError:
+    return LlmError(f"{where}: no judgment of this ledger ({what}). Nothing was imported. Export it again.")
+
+
+def _refuse_impossible(entry: LedgerEntry) -> None:
+    """Raise ValueError for values of the right type that no answer has."""
+    numbers = (entry.prompt_tokens, entry.completion_tokens, entry.price, entry.seconds)
+    if not all(0 <= (number or 0) <= LARGEST for number in numbers):
+        raise ValueError("tokens, price or seconds are below 0 or too many")
+    if entry.grades is not None and entry.reason:
+        raise ValueError(f"grades, and the reason {entry.reason!r} for having none")
+    "".join((entry.prompt_sha, entry.model, entry.request_id, entry.served_model, entry.finish or "")).encode()
+    datetime.fromisoformat(entry.answered_at)
 
 
 def _from_row(row: Sequence[Any]) -> LedgerEntry:

@@ -174,8 +174,19 @@ def changed(line, **fields):
         lambda line: changed(line, grades=[5, 0]),
         lambda line: changed(line, query="another"),
         lambda line: json.dumps({k: v for k, v in json.loads(line).items() if k != "raw"}),
+        lambda line: changed(line, grades=None),
+        lambda line: changed(line, reason="refusal"),
+        lambda line: changed(line, price=-3),
+        lambda line: changed(line, price=float("nan")),
+        lambda line: changed(line, price="3"),
+        lambda line: changed(line, completion_tokens=-1),
+        lambda line: changed(line, prompt_tokens=2**70),
+        lambda line: changed(line, settled="no"),
+        lambda line: changed(line, answered_at="2025-06-01\ud800"),
+        lambda line: changed(line, finish="\ud800"),
+        lambda line: changed(line, request_id="\ud800"),
+        lambda line: changed(line, served_model="\ud800"),
     ],
-    ids=["cut", "no object", "too few grades", "grade as text", "out of scale", "edited", "field missing"],
 )
 def test_a_bad_import_is_named_and_leaves_nothing_behind(break_line, tmp_path):
     with Ledger(tmp_path / "a.db") as source, Ledger(tmp_path / "b.db") as target:
