@@ -194,18 +194,20 @@ def icc(values: Floats, clusters: Sequence[str]) -> float | None:
 
     The share of the variance that lies between clusters (Donner, International Statistical Review 1986), with
     the size of unequal clusters averaged as there; not above 1, and 0 if clusters differ by no more than
-    chance would have them. None if no cluster has two queries, or there is only one cluster.
+    chance would have them. None if no cluster has two queries, there is only one cluster, or nothing varies
+    by more than rounding. Queries without a cluster are left out.
     """
-    of, counts = _numbered(clusters)
+    values = values[[bool(name) for name in clusters]]
+    of, counts = _numbered([name for name in clusters if name])
     n, groups = len(values), len(counts)
-    if groups < 2 or groups == n:
+    if groups < 2 or groups == n or np.ptp(values) <= ROUNDING:
         return None
     means = np.bincount(of, weights=values) / counts
     between = float((counts * (means - values.mean()) ** 2).sum()) / (groups - 1)
     within = float(((values - means[of]) ** 2).sum()) / (n - groups)
     size = (n - float((counts.astype(np.float64) ** 2).sum()) / n) / (groups - 1)
     spread = between + (size - 1) * within
-    return max(0.0, min(1.0, (between - within) / spread)) if spread > 0 else 0.0
+    return max(0.0, min(1.0, (between - within) / spread))
 
 
 def _numbered(clusters: Sequence[str]) -> tuple[Ints, Ints]:

@@ -133,6 +133,17 @@ def test_the_intraclass_correlation_by_hand():
     assert icc(values, ["a", "b", "a", "b"]) == 0.0
     assert icc(values, ["a", "b", "c", "d"]) is None
     assert icc(values, ["a"] * 4) is None
+    # queries on no document say nothing of how alike those on one are
+    assert icc(np.array([0.5, 1.5, 2.5, 3.5, 2.0]), ["a", "a", "b", "b", ""]) == pytest.approx(3.5 / 4.5)
+
+
+@pytest.mark.parametrize("size", [40, 42])
+def test_rounding_is_no_likeness_of_clusters(size):
+    # 1 - 0.673… has noise in its mean of 1e-17, which came out as an ICC of 0.57, 0 or 1
+    for same in (np.full(size, 1.0) - 0.6732071763541618, np.full(size, 0.1), np.zeros(size)):
+        assert icc(same, [f"x{i % 3}" for i in range(size)]) is None
+    noisy = 0.1 + 1e-12 * np.arange(size)
+    assert icc(noisy, [f"x{i % 3}" for i in range(size)]) is None
 
 
 def test_few_queries_cannot_be_surer_than_their_signs():
