@@ -201,6 +201,10 @@ def test_doubtful_labels_are_warned_of(lexical, corpus):
     assert "(q6)" in warned
     warned = " ".join(told(lexical(more="anchor: {duplicates: false}"))[2].warnings)
     assert "1 quote was found more than once" in warned
+    warned = " ".join(told(lexical(more="relevance: {unanswerable: zero}"))[2].warnings)
+    assert "has a label of the highest grade, and is counted as 0 in NDCG (q5)" in warned
+    assert "1 query has no label and is counted as 0 in NDCG and recall; label" in warned
+    assert "left out" not in warned
 
 
 def test_a_query_that_nobody_graded_is_neither_answerable_nor_unanswerable(write_config, corpus, no_workers):

@@ -41,6 +41,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
     found = [one for one in corpus.anchored.anchorings if one.accepted]
     unanswerable = {query.query_id for query in queries if not query.answerable}
     labelled = {row.query_id for row in labels}
+    treated = "left out of" if config.relevance.unanswerable == "exclude" else "counted as 0 in"
     label, query = ("label file, line", "label file, lines"), ("", "")
     # names, what they are (one, several), what is wrong with them, and what their names are
     doubtful: list[tuple[Iterable[object], tuple[str, str], str, tuple[str, str]]] = [
@@ -64,13 +65,13 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
                 "query is marked unanswerable, has a label of the highest grade, and is",
                 "queries are marked unanswerable, have a label of the highest grade, and are",
             ),
-            "left out of NDCG",
+            f"{treated} NDCG",
             query,
         ),
         (
             (one.query_id for one in queries if one.answerable and one.query_id not in labelled),
             ("query has no label and is", "queries have no label and are"),
-            "left out of NDCG and recall; label the passages that answer, or mark answerable: no",
+            f"{treated} NDCG and recall; label the passages that answer, or mark answerable: no",
             query,
         ),
     ]
