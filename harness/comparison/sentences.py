@@ -135,7 +135,7 @@ def _against_baseline(verdict: Verdict) -> str:
         more = f" {len(worse)} of {len(verdict.standings) - 1} {be} worse." if worse else ""
         none = f"{on}{'no' if on else 'No'} setting is shown to be better than the baseline, {{}}."
         if verdict.unread:
-            return _ends_early(f"{none[:-1]};", verdict, baseline)
+            return _ends_early(f"{none.removeprefix(on).capitalize()[:-1]};", verdict, baseline)
         return _fitted(f"{none}{more}{differ}", verdict, baseline)
     be = "is" if len(better) == 2 else "are"
     others = f" So {be} {counted(len(better) - 1, 'other')}." if len(better) > 1 else ""
