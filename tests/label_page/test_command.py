@@ -107,6 +107,9 @@ def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labe
     assert "A passage gets the grade that all its raters gave" in merged
     assert f"Ada and Bob: {len(ITEMS)} passages, the same grade for 0%" in merged
     assert {row["settled"] for row in table("merged.disputed.csv")} == {"Ada 2; Bob 3; open"}
+    for way in (["--export", "ann.csv"], ["--merge", "--labels", "more.csv"]):
+        assert "no rater 'bob' (did you mean 'Bob'?)" in refused(capsys, *words, *way, "--rater", "bob")
+    assert not Path("ann.csv").exists()
     # what single raters say is no label: a benchmark refuses it, and says what to do
     Path("all.csv").rename("labels.csv")
     assert "merge them first" in refused(capsys, "bench", "my.yaml")

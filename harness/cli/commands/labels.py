@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import webbrowser
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -151,7 +152,8 @@ def find(args: argparse.Namespace) -> int:
     refuse_existing(args.output)
     config = running.load_config(args.config)
     if args.query and config.queries.exists():
-        _refuse_unknown(args.query, config)
+        ids = [one.query_id for one in data.read_queries(config.queries, config.split).queries]
+        _refuse_unknown("query", args.query, ids, config.queries)
     with running.Context.at(config.cache, TerminalReporter(), may_ask=False) as context:
         documents = running.load_documents(config, context, args.document)
         found = labels.find_evidence(args.text, documents, context, args.top, args.query)
@@ -167,11 +169,10 @@ def find(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_unknown(query: str, config: running.BenchConfig) -> None:
-    ids = [one.query_id for one in data.read_queries(config.queries, config.split).queries]
-    if query not in ids:
+def _refuse_unknown(option: str, name: str, known: Sequence[str], where: Path) -> None:
+    if name and name not in known:
         raise ConfigError(
-            f"{config.queries} has no query {query!r}{data.suggestion(query, ids)}. Correct --query."
+            f"{where} has no {option} {name!r}{data.suggestion(name, known)}. Correct --{option}."
         )
 
 
@@ -269,14 +270,14 @@ def _export(source: labels.PassageSource, args: argparse.Namespace) -> int:
     path = args.export
     refuse_existing(path)
     with labels.PageState(_existing(source)) as state:
+        _refuse_unknown("rater", args.rater, state.raters(), source.state_path)
         found = labels.rater_rows(state, args.rater)
+    if not found.rows:
+        raise LabelError(f"{source.state_path} has no grade to export yet. Nothing was written.")
     labels.add_rows(path, found.rows)
     raters = list(dict.fromkeys(row["judge"] for row in found.rows))
-    skipped = _left_out(0, found.skipped)
-    print_line(
-        f"{path}: {counted(len(found.rows), 'grade')} by {', '.join(raters) or 'nobody'}, "
-        f"each rater's own{skipped}."
-    )
+    by = f"{counted(len(found.rows), 'grade')} by {', '.join(raters)}, each rater's own"
+    print_line(f"{path}: {by}{_left_out(0, found.skipped)}.")
     if args.pool is not None and (args.pool.parent / "testset.yaml").exists():
         folder = quote(str(args.pool.parent))
         print_line("Next:")
@@ -293,6 +294,7 @@ def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
         raise ConfigError("There is no labels file to merge into. Name one: --labels labels.csv.")
     reporter = TerminalReporter()
     with labels.PageState(_existing(source)) as state:
+        _refuse_unknown("rater", args.rater, state.raters(), source.state_path)
         found = labels.merged_rows(state, args.rater)
         pairs = [
             one for one in judge.pair_agreements(labels.grades_of(state.labels(args.rater))) if one.items
