@@ -15,22 +15,7 @@ from harness.values import by_key, delimited_text, encodable, golden_cell, guide
 
 _ODD = re.compile(r"[^\w.-]+")
 _LONGEST = 80
-_README = """# {title}
-
-Written by `harness import ragas` from {source}.
-
-- `queries.csv`: the questions. Questions with the same words are one cluster. `answer` is the golden answer.
-- `documents/`: what was retrieved, as far as it is known: a file per document that the source names, else a
-  file per passage. Put the whole documents in their place if you have them.
-- `hits.jsonl`: what was retrieved for each question, in its order.
-- `answers.jsonl`: questions, what was read and answered, with the columns of ragas.
-
-Score the answers, and, once there are labels ({guide}), what was retrieved:
-
-    harness score-answers {folder}/answers.jsonl
-    harness score --hits {folder}/hits.jsonl --queries {folder}/queries.csv \\
-        --labels {folder}/labels.csv --documents '{folder}/documents/*'
-"""
+_README = Path(__file__).parent / "assets" / "ragas.md"
 
 
 def import_ragas(source: Path, target: Path) -> ImportSummary:
@@ -66,7 +51,9 @@ def import_ragas(source: Path, target: Path) -> ImportSummary:
         write_text(folder / "hits.jsonl", "".join(f"{row}\n" for row in hits))
         write_answers(exchanges, folder / "answers.jsonl")
         labelling = guide("labelling.md")
-        readme = _README.format(title=target.name, source=source.name, folder=target, guide=labelling)
+        readme = _README.read_text(encoding="utf-8").format(
+            title=target.name, source=source.name, folder=target, guide=labelling
+        )
         write_text(folder / "README.md", readme)
     return ImportSummary(target, len(set(names.values())), len(exchanges), 0, tuple(_notes(exchanges)))
 

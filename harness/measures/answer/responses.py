@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
@@ -16,39 +17,7 @@ from harness.measures.projection import Projection
 from harness.models import Malformed, ModelConfig
 from harness.values import QueryScore, on_one_line, sentence_spans, vote_of
 
-PHRASES = (
-    "insufficient information",
-    "not enough information",
-    "cannot answer",
-    "can not answer",
-    "can't answer",
-    "unable to answer",
-    "cannot be answered",
-    "cannot determine",
-    "cannot be determined",
-    "do not know",
-    "don't know",
-    "does not contain the answer",
-    "do not contain the answer",
-    "do not contain enough",
-    "does not contain enough",
-    "does not provide",
-    "do not provide",
-    "is not mentioned",
-    "are not mentioned",
-    "no information",
-    "信息不足",
-    "无法回答",
-    "不能回答",
-    "无法确定",
-    "没有提到",
-    "未提到",
-    "未提及",
-    "没有提供",
-    "未提供",
-    "不知道",
-    "没有相关信息",
-)
+PHRASES = tuple((Path(__file__).parent / "assets" / "refusals.txt").read_text(encoding="utf-8").splitlines())
 """Phrases by which an answer refuses, in lower case."""
 
 

@@ -61,15 +61,7 @@ def write_text(path: Path, text: str) -> None:
         ) from None
 
 
-_README = """# {name}
-
-Written by `harness import beir` from a folder in BEIR layout; its licence is that of the collection.
-
-- `documents/<id>.txt`: title, blank line, text. Characters that a file name or a chunk id cannot hold are
-  percent-encoded.
-- `queries.csv`: the queries that have judgments.
-- `labels.csv`: a judgment covers the whole document. Judgments are from `{qrels}`.
-"""
+_README = Path(__file__).parent / "assets" / "beir.md"
 
 
 def _text(cell: str) -> str:
@@ -164,7 +156,10 @@ def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> Imp
         write_text(folder / "queries.csv", delimited_text([("query_id", "text"), *queries]))
         columns = ("query_id", "document", "start", "end", "grade")
         write_text(folder / "labels.csv", delimited_text([columns, *kept]))
-        write_text(folder / "README.md", _README.format(name=target.name, qrels=qrels_path.name))
+        write_text(
+            folder / "README.md",
+            _README.read_text(encoding="utf-8").format(name=target.name, qrels=qrels_path.name),
+        )
     empty = [name for name, length in lengths.items() if not length]
     blank = [name for name, text in questions.items() if not text]
     graded, queried = ("judgment", "judgments"), ("query", "queries")
