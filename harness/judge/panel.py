@@ -155,9 +155,12 @@ def together(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def panel_agreement(members: Sequence[str], table: np.ndarray) -> dict[str, Any]:
-    """How far the members of a panel agree: ``table`` [members, items], NaN if a member gave no grade."""
-    alpha = krippendorff_alpha(table)
-    middle = np.nanmedian(table, axis=0) if np.isfinite(table).any(axis=0).all() else None
+    """How far the members of a panel agree: ``table`` [members, items], NaN if a member gave no grade.
+
+    The median is, as where grades are combined, of two in the middle the lower.
+    """
+    alpha, known = krippendorff_alpha(table), np.isfinite(table).any(axis=0).all()
+    middle = np.nanquantile(table, 0.5, axis=0, method="lower") if known else None
     return {
         "alpha_ordinal": None if np.isnan(alpha) else alpha,
         "all_agree": float((np.ptp(table, axis=0) == 0).mean()),
@@ -177,7 +180,8 @@ def panel_sentence(panel: Mapping[str, Any], items: str, unit: str) -> str:
     agree = f"All members agree on {panel['all_agree']:.0%} of the {items}"
     if panel["alpha_ordinal"] is not None:
         agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
-    return f"{agree}; {', '.join(members)}."
+    which = "" if len(members) % 2 else " (of two in the middle, the lower)"
+    return f"{agree}; {', '.join(members)}{which}."
 
 
 def votes_in_words(facts: Mapping[str, Any]) -> str:

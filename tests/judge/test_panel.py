@@ -3,10 +3,11 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from harness.judge import PanelConfig, PanelJudge
-from harness.judge.panel import together
+from harness.judge.panel import panel_agreement, panel_sentence, together
 from harness.values.errors import JudgeError
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, says
@@ -65,9 +66,16 @@ def test_grades_are_combined_and_each_answer_is_kept(combine, expected, ledger):
     # pairs in which all three say the same: one of four, the pair with a missing grade counts as no agreement
     assert summary.panel["all_agree"] == 0.25
     assert -1 <= summary.panel["alpha_ordinal"] < 0.8
-    # the medians are 3, 1, 0 and 3
+    # the medians are 3, 1, 0 and, as in the grade, 2
     above = list(summary.panel["above_the_median"].values())
-    assert above == [pytest.approx(0.5), pytest.approx(-0.25), pytest.approx(1 / 3)]
+    assert above == [pytest.approx(0.75), pytest.approx(0.0), pytest.approx(1 / 3)]
+
+
+def test_two_members_are_set_against_the_lower_grade_which_is_used():
+    found = panel_agreement(["a", "b"], np.array([[4.0, 1.0], [2.0, 1.0]]))
+    assert found["above_the_median"] == {"a": 1.0, "b": 0.0}
+    said = panel_sentence(found, "pairs", "grades")
+    assert said.endswith("b is +0.00 grades from the median (of two in the middle, the lower).")
 
 
 def test_less_than_half_of_the_members_make_no_grade(ledger):
