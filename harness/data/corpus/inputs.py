@@ -124,7 +124,7 @@ def rows_of(table: InputTable, row: type[R], fault: Fault[R] = no_fault) -> list
                 raise spec.error(f"{where}: {wrong}")
             key = tuple(values[column] for column in spec.key)
             if key and lines.setdefault(key, raw.line) != raw.line:
-                same = ", ".join(map(names.__getitem__, spec.key))
+                same = ", ".join(filter(None, map(names.__getitem__, spec.key)))
                 raise spec.error(f"{where}: has the {same} of line {lines[key]}. Keep one of them.")
             rows.append(made)
     faults.end()
