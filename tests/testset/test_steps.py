@@ -125,6 +125,17 @@ def test_gathering_again_searches_only_what_is_new(gathered, capsys):
     assert SET.path(PoolRow).read_text() != before
 
 
+def test_gathering_says_that_passages_are_kept_and_reads_what_is_to_search_too(gathered, capsys):
+    before = SET.path(PoolRow).read_bytes()
+    told = step_printed(capsys, "gather", "--count", "20")
+    assert "3 questions keep their passages, without --count: add --again to search anew for all" in told
+    assert "fewer than" not in told
+    assert "nope.yaml" in step_refused(capsys, "gather", "--also", "nope.yaml")
+    assert SET.path(PoolRow).read_bytes() == before
+    assert "keep their" not in step_printed(capsys, "gather", "--count", "20", "--again")
+    assert SET.path(PoolRow).read_bytes() != before
+
+
 def test_a_suggested_passage_is_in_the_pool(folder):
     written_by_hand()
     testset("choose", "--auto")

@@ -43,7 +43,9 @@ def gather(
     Every retriever gives its best passage in turn, until ``count`` are found. The passage that was suggested
     with a question comes first. The rows of a question are in an order that says nothing about any of it.
     """
+    ignored = [name for name, value in (("--count", count), ("--also", also)) if value]
     count = count or state.config.passages
+    more = running.load_config(also).settings if also else ()
     chosen = state.chosen()
     documents = state.documents(context)
     pool, old = ([], set()) if again else state.gathered(chosen)
@@ -51,7 +53,9 @@ def gather(
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
     names: list[str] = []
     if todo:
-        settings = _retrievers(state.config, list(documents.values()), also)
+        settings = _retrievers(state.config, list(documents.values()))
+        if also:
+            settings += [one.model_copy(update={"name": f"{also.stem}: {one.name}"}) for one in more]
         names = [one.name for one in settings]
         corpus = corpus_of(state, context, todo)
         running.warn_of_languages(corpus, settings, context)
@@ -83,18 +87,17 @@ def gather(
     ]
     if names:
         lines.append(f"{len(names)} retrievers took turns: {', '.join(names)}.")
-    if few := sum(row.passages < count for row in searched):
-        lines.append(
-            f"{values.counted(few, 'question')} with fewer than {count} passages, as the documents give no "
-            "more."
-        )
+    if few := sum(per[one.query_id] < count for one in todo):
+        fewer = f"{values.counted(few, 'question')} with fewer than {count} passages"
+        lines.append(f"{fewer}, as the documents give no more.")
+    if old and ignored:
+        kept = values.counted(len(old), "question keeps its", "questions keep their")
+        lines.append(f"{kept} passages, without {' and '.join(ignored)}: add --again to search anew for all.")
     return Outcome(tuple(lines))
 
 
-def _retrievers(
-    config: TestsetConfig, documents: Sequence[values.Document], also: Path | None = None
-) -> list[running.Setting]:
-    """Words, meaning and both, each over small and large chunks; and the settings of ``also``, a benchmark.
+def _retrievers(config: TestsetConfig, documents: Sequence[values.Document]) -> list[running.Setting]:
+    """Words, meaning and both, each over small and large chunks.
 
     Without an embedding model: two formulas of BM25 over three lengths of chunks.
     """
@@ -111,7 +114,7 @@ def _retrievers(
     tokenizer = config.embed.model if config.embed else _TOKENIZER
     chunks: list[SizedConfig] = [SentenceConfig(chunk_size=sizes[0])]
     chunks += [RecursiveConfig(chunk_size=size, chunk_overlap=size // 5) for size in sizes[1:]]
-    found = [
+    return [
         running.Setting(
             name=f"{name} {chunk.kind} {chunk.chunk_size}",
             chunk=chunk,
@@ -121,12 +124,6 @@ def _retrievers(
         for chunk in chunks
         for name, retriever in by_name.items()
     ]
-    if also is not None:
-        found += [
-            one.model_copy(update={"name": f"{also.stem}: {one.name}"})
-            for one in running.load_config(also).settings
-        ]
-    return found
 
 
 def corpus_of(state: SetState, context: running.Context, chosen: Sequence[Candidate]) -> running.Corpus:
@@ -189,9 +186,8 @@ def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, values
     def place(key: Key) -> str:
         return hashlib.sha256(repr((one.query_id, key)).encode()).hexdigest()
 
-    places = (
-        (doc_id, Place(documents[doc_id], start, end)) for doc_id, start, end in sorted(found, key=place)
-    )
+    places = [Place(documents[doc_id], start, end) for doc_id, start, end in sorted(found, key=place)]
     return [
-        PoolRow(one.query_id, doc_id, at.start, at.end, one.text, at.page, at.text) for doc_id, at in places
+        PoolRow(one.query_id, at.document.doc_id, at.start, at.end, one.text, at.page, at.text)
+        for at in places
     ]
