@@ -75,7 +75,7 @@ def test_an_impossible_mark_rating_or_name_is_refused_and_changes_nothing(servic
     for kind, value in WRONG_RATINGS:
         with pytest.raises(LabelError):
             service.rate(by(), ITEMS[0].item_id, kind, value, 0)
-    for name in ("", "  ", "x" * 41, "a\nb", "a\u202eb", "\ud800"):
+    for name in ("", "  ", "x" * 41, "a\nb", "Ada; Bob", "a\u202eb", "\ud800"):
         with pytest.raises(LabelError, match="1 to 40"):
             service.name(name)
     assert service.state.labels() == []
@@ -127,6 +127,8 @@ def test_a_page_for_one_rater_takes_no_other(tmp_path):
     with pytest.raises(LabelError, match="Ada alone"):
         service.enter("Bob")
     service.state.close()
+    with pytest.raises(LabelError, match="semicolon"):
+        desk_at(tmp_path, rater="Ada; Bob")
 
 
 def test_times_are_bounded_and_what_is_no_time_is_none(service):

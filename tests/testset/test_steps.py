@@ -251,6 +251,22 @@ def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys)
     assert bench_by_words() == 0
 
 
+def test_no_person_grades_under_the_name_of_a_model_or_of_two(gathered, capsys):
+    testset("grade", "--sheet", "s.csv")
+    filled("s.csv", by_words)
+    assert "without a semicolon" in step_refused(capsys, "grade", "--from", "s.csv", "--by", "Ann; Ben")
+    with FakeServer(scripted) as server:
+        configure(model(server.url))
+        words = ("--from", "s.csv", "--by", "fake (pointwise v1)")
+        # before it has graded, and after
+        assert "is a language model" in step_refused(capsys, "grade", *words)
+        assert testset("grade") == 0
+    Path("set/testset.yaml").write_text(Path("set/testset.yaml").read_text().partition("llm:")[0])
+    for step in ("grade", "review"):
+        assert "is a language model" in step_refused(capsys, step, *words)
+    assert {row.by_model for row in SET.rows(GradeRow)} == {True}
+
+
 def test_a_failed_grade_is_no_grade(gathered, capsys):
     def script(request, number):
         return says("no grade") if "Total revenue" in prompt_of(request) else says('{"grade": 2}')

@@ -85,7 +85,8 @@ class LabelService:
         self.items = state.items()
         asked = {item.query_id for item in self.items.values()}
         self.questions = {name: text for name, text in state.questions().items() if name in asked}
-        self._order, self._guidelines, self._rater = order, guidelines, rater
+        self._order, self._guidelines, self._rater = order, guidelines, ""
+        self._rater = self.name(rater) if rater else ""
         self._queues: dict[str, list[str]] = {}
 
     def about(self) -> Answer:
@@ -109,8 +110,8 @@ class LabelService:
     def name(self, rater: str) -> str:
         """A rater's name as it is kept; raises LabelError for one that cannot be used."""
         name = unicodedata.normalize("NFC", rater).strip()
-        if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters.")
+        if not name or len(name) > _LONGEST_NAME or not name.isprintable() or ";" in name:
+            raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters, none of them a semicolon.")
         if self._rater and name != self._rater:
             raise LabelError(f"This page was started for {self._rater} alone.")
         return name
