@@ -114,6 +114,11 @@ ROWS = {
         ("priority in words", POOL.replace("text\n", "text,priority\n").replace('"\n', '",high\n'), 2),
     ],
     "testset.yaml": [
+        (
+            "no value",
+            ("questions: 2", "questions:"),
+            "docs/testset.md describes this key",
+        ),
         ("unknown key", ("questions", "question"), 2),
         ("number in words", ("questions: 2", "questions: many"), 2),
         ("below the least", ("questions: 2", "questions: 0"), 2),

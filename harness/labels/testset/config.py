@@ -86,7 +86,7 @@ def load_testset(folder: Path) -> TestsetConfig:
             f"{path} is not there. Make it from a folder of documents: harness init DOCUMENTS "
             f"--out {quote(str(folder))}"
         )
-    source = read_source(path)
+    source = read_source(path, "testset.md")
     data = dict(source.data)
     if isinstance(section := data.get("judge"), dict):
         name = section.get("kind", "llm")

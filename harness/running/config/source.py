@@ -49,6 +49,8 @@ class Source:
     data: dict[str, Any]
     lines: dict[KeyPath, int]
     sha256: str = ""
+    # of docs/, which describes its keys
+    page: str = "configuration.md"
 
     def where(self, at: KeyPath) -> str:
         """``file:line`` of a key, or of the nearest one around it; without a file no line."""
@@ -107,13 +109,13 @@ class Source:
         if problem["type"] == "unknown_key":
             return self.error(path, message)
         if problem["type"] == "missing":
-            return self.error(path, f"this key is missing; {guide('configuration.md')} describes it.")
+            return self.error(path, f"this key is missing; {guide(self.page)} describes it.")
         if not problem["loc"]:
             values = ", ".join(f"{key}={_shown(key, value)}" for key, value in chosen.items())
             return self.error(path, f"{message}{f' (with {values})' if values else ''}")
         value = problem["input"]
         if value is None:
-            return self.error(path, f"its value is missing; {guide('configuration.md')} describes this key.")
+            return self.error(path, f"its value is missing; {guide(self.page)} describes this key.")
         # a list or section is at the line that is named
         hidden = isinstance(value, list | tuple | dict) or _may_hold_secrets(path)
         shown = "" if hidden else f" (it is {quoted(value)})"
@@ -138,8 +140,11 @@ def _shown(key: str, value: Any) -> str:
     return quoted(value) if isinstance(value, str) else str(value)
 
 
-def read_source(path: Path) -> Source:
-    """Read a YAML file; raises ConfigError for one that is missing, malformed, too large or no mapping."""
+def read_source(path: Path, page: str = "configuration.md") -> Source:
+    """Read a YAML file; raises ConfigError for one that is missing, malformed, too large or no mapping.
+
+    ``page`` of docs/ describes its keys.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -160,7 +165,7 @@ def read_source(path: Path) -> Source:
         raise ConfigError(
             f"{path}:1: a configuration is a mapping of keys to values, such as `name: quickstart`."
         )
-    return Source(path, data, lines, hashlib.sha256(content).hexdigest())
+    return Source(path, data, lines, hashlib.sha256(content).hexdigest(), page)
 
 
 def source_of(mapping: Mapping[Any, Any]) -> Source:
