@@ -155,11 +155,9 @@ def together(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def panel_agreement(members: Sequence[str], table: np.ndarray) -> dict[str, Any]:
-    """How far the members of a panel agree: ``table`` [members, items], NaN if a member gave no grade.
-
-    The median is, as where grades are combined, of two in the middle the lower.
-    """
+    """How far the members of a panel agree: ``table`` [members, items], NaN if a member gave no grade."""
     alpha, known = krippendorff_alpha(table), np.isfinite(table).any(axis=0).all()
+    # as where grades are combined, of two in the middle the lower
     middle = np.nanquantile(table, 0.5, axis=0, method="lower") if known else None
     return {
         "alpha_ordinal": None if np.isnan(alpha) else alpha,

@@ -154,10 +154,7 @@ class AnswerabilityRow:
     ci_low: CiLow
     ci_high: CiHigh
     n_answerable: Annotated[int, Column("queries with relevant text, of grade `answerable_from` or more")]
-    n_unanswerable: Annotated[
-        int,
-        Column("queries that the query file calls unanswerable, or whose graded text is all below it"),
-    ]
+    n_unanswerable: Annotated[int, Column("queries marked unanswerable, or with all graded text below it")]
     remark: Annotated[str, Column("a note where either group has fewer than five queries")] = ""
 
 

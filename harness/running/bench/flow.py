@@ -18,12 +18,7 @@ from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_measure, run_headline
 from harness.running.evaluate.tables import results_of
-from harness.running.evaluate.warnings import (
-    warn_of_labels,
-    warn_of_measures,
-    warn_of_shallow_rankings,
-    warn_of_unfilled_budgets,
-)
+from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
 from harness.running.readiness import check_ready, results_folder, warn_of_languages
 from harness.running.tools import RETRIEVE
@@ -128,13 +123,11 @@ def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[search
 
         refuse_bad_golden(corpora.united)
     warn_of_labels(corpora.united, config, context)
-    warn_of_measures(config, context)
     warn_of_same_model(config, context)
     warn_of_languages(corpora.united, config.settings, context)
     with context.reporter.task("chunk", len(config.settings)) as task:
         points = search.cut_for_all(config.settings, corpora.by_setting, context, task.advance)
-    chunks = {point.setting.name: len(point.chunking.chunks) for point in points}
-    warn_of_shallow_rankings(config, chunks, context)
+    warn_of_measures(config, {one.setting.name: len(one.chunking.chunks) for one in points}, context)
     return corpora, points
 
 

@@ -103,15 +103,12 @@ def _credited(row: Anchoring, config: AnchorConfig) -> bool:
     return config.duplicates and len(row.found) >= config.duplicate_length
 
 
-def warn_of_measures(config: BenchConfig, context: Context) -> None:
-    """Warn where parsers or the pool limit what the measures of a configuration can show."""
+def warn_of_measures(config: BenchConfig, chunks: Mapping[str, int], context: Context) -> None:
+    """Warn where parsers, rankings of the ``chunks`` that a setting has, or the pool limit the measures."""
+    cutoffs = {name: rank_cutoff(name) or 0 for name in config.measures}
     _warn_of_parsers(config, context)
-    _warn_of_pool(config, _cutoffs(config), context)
-
-
-def _cutoffs(config: BenchConfig) -> dict[str, int]:
-    """The number of ranks that each measure looks at; 0 where it is not ranks that it counts."""
-    return {name: rank_cutoff(name) or 0 for name in config.measures}
+    _warn_of_shallow_rankings(config, cutoffs, chunks, context)
+    _warn_of_pool(config, cutoffs, context)
 
 
 def _deeper_than(rank: int, cutoffs: Mapping[str, int]) -> list[str]:
@@ -119,13 +116,11 @@ def _deeper_than(rank: int, cutoffs: Mapping[str, int]) -> list[str]:
     return [name for name, cutoff in cutoffs.items() if cutoff > rank]
 
 
-def warn_of_shallow_rankings(config: BenchConfig, chunks: Mapping[str, int], context: Context) -> None:
-    """Say where a measure looks deeper than rankings go, or no deeper than the reranker does.
-
-    ``chunks`` is how many each setting has: a ranking of all of them is as deep as can be.
-    """
-    cutoffs, settings = _cutoffs(config), config.settings
-    deepest = max(cutoffs.values())
+def _warn_of_shallow_rankings(
+    config: BenchConfig, cutoffs: Mapping[str, int], chunks: Mapping[str, int], context: Context
+) -> None:
+    """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
+    deepest, settings = max(cutoffs.values()), config.settings
     depths = {one.name: one.retrieve.top_k for one in settings if one.retrieve.top_chars is None}
     shallow = {name: depth for name, depth in depths.items() if depth < min(deepest, chunks[name])}
     if shallow:
@@ -151,9 +146,8 @@ def warn_of_shallow_rankings(config: BenchConfig, chunks: Mapping[str, int], con
 
 
 def _span(numbers: Collection[int]) -> str:
-    """The least and the largest of some numbers, in words."""
-    least, most = min(numbers), max(numbers)
-    return f"{least}" if least == most else f"{least} to {most}"
+    """The least and the largest of some numbers, in words; once where they are equal."""
+    return " to ".join(map(str, sorted({min(numbers), max(numbers)})))
 
 
 def _warn_of_parsers(config: BenchConfig, context: Context) -> None:
