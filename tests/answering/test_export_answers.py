@@ -23,9 +23,10 @@ def results(answering, tmp_path):
 def test_exported_answers_can_be_imported_again(results, tmp_path, capsys):
     """Exported answers score as in the run, and import as a corpus to search and label."""
     setting = "top_n=3"
-    assert (
-        run("export-answers", str(results), "--setting", setting, "--output", str(tmp_path / "a.jsonl")) == 0
-    )
+    words = ("export-answers", str(results), "--setting", setting, "--output")
+    assert run(*words, str(tmp_path / "a.jsonl")) == 0
+    assert run(*words, str(tmp_path / "new/a.jsonl")) == 0
+    assert (tmp_path / "new/a.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
     assert "a.jsonl: 5 queries" in " ".join(capsys.readouterr().out.split())
     found = {one.query_id: one for one in read_answers(tmp_path / "a.jsonl")}
     replies = read_table(results, "replies").set_index(["setting", "query_id"])

@@ -110,6 +110,9 @@ def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labe
     for way in (["--export", "ann.csv"], ["--merge", "--labels", "more.csv"]):
         assert "no rater 'bob' (did you mean 'Bob'?)" in refused(capsys, *words, *way, "--rater", "bob")
     assert not Path("ann.csv").exists()
+    assert "r.txt: labels are kept in .csv, .tsv and .jsonl files. Give it one of these endings." in refused(
+        capsys, *words, "--export", "r.txt"
+    )
     # what single raters say is no label: a benchmark refuses it, and says what to do
     Path("all.csv").rename("labels.csv")
     assert "merge them first" in refused(capsys, "bench", "my.yaml")

@@ -140,6 +140,17 @@ def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
     assert (corpus / "labels.csv").read_bytes() == before
 
 
+def test_labels_that_are_not_utf_8_get_one_message(corpus, capsys):
+    save([{**row, "grade": "1"} for row in sheet()])
+    path = corpus / "labels.csv"
+    path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
+    before = path.read_bytes()
+    output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
+    assert "the file is in UTF-16. Save it as UTF-8" in output
+    assert "read as UTF-16" not in output
+    assert path.read_bytes() == before
+
+
 def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
     rows = [{**row, "grade": "1"} for row in sheet()]
     save([{**rows[0], "passage": rows[0]["passage"] + " and more"}, {**rows[1], "document": "plantz"}])
@@ -186,8 +197,10 @@ def test_json_lines_and_other_files(tmp_path):
     assert path.read_text() == (
         '{"query_id": "q", "document": "d", "quote": "a;b", "grade": 2, "start": 1, "end": 5}\n'
     )
-    with pytest.raises(LabelError, match="CSV UTF-8"):
-        add_rows(tmp_path / "labels.xlsx", [ROW])
+    (tmp_path / "labels.xlsx").touch()
+    for name, remedy in (("labels.xlsx", "CSV UTF-8"), ("new.xlsx", "one of these endings")):
+        with pytest.raises(LabelError, match=remedy):
+            add_rows(tmp_path / name, [ROW])
 
 
 def test_a_cell_that_was_cut_for_its_length_is_still_its_passage(tmp_path):

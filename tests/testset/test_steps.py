@@ -234,6 +234,9 @@ def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys)
         before = server.count
         assert "would grade" in step_printed(capsys, "grade", "--dry-run")
         assert testset("answer", "--dry-run") == 0
+        assert "(its name does not end in .yaml)" in step_refused(
+            capsys, "answer", "--prompt", "docs/guide.md"
+        )
         assert server.count == before
         assert testset("grade") == 0
         assert server.count == before + len(SET.rows(PoolRow))

@@ -104,6 +104,7 @@ def add(args: argparse.Namespace) -> int:
     target = args.to or config.labels
     if target is None:
         raise ConfigError(f"{args.config} names no labels. Name a file: --to labels.csv.")
+    labels.addable(target)
     reporter = TerminalReporter()
     documents = labels.documents_of(config, reporter)
     queries = [query.query_id for query in data.read_queries(config.queries, config.split).queries]
@@ -292,6 +293,7 @@ def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
     target = args.labels or (config.labels if args.config else None)
     if target is None:
         raise ConfigError("There is no labels file to merge into. Name one: --labels labels.csv.")
+    labels.addable(target)
     reporter = TerminalReporter()
     with labels.PageState(_existing(source)) as state:
         _refuse_unknown("rater", args.rater, state.raters(), source.state_path)

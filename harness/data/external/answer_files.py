@@ -180,9 +180,10 @@ def write_answers(exchanges: Iterable[AnsweredQuery], path: Path) -> int:
 
     The file must not be there yet, else CorpusError.
     """
+    rows = [json.dumps(_row(one), ensure_ascii=False) for one in exchanges]
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
-            rows = [json.dumps(_row(one), ensure_ascii=False) for one in exchanges]
             file.writelines(f"{row}\n" for row in rows)
     except FileExistsError:
         raise CorpusError(f"{path} exists already. Remove it, or name another file.") from None

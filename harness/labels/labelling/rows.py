@@ -68,32 +68,37 @@ def label_lines(
     return delimited_text(([row.get(name, "") for name in names] for row in rows), mark)
 
 
+def addable(path: Path) -> str:
+    """What is in a .csv, .tsv or .jsonl file that rows are to be added to; '' where it is not there yet.
+
+    Raises LabelError for other files, CorpusError for one that is not UTF-8.
+    """
+    if path.suffix.lower() not in (".csv", ".tsv", ".jsonl"):
+        todo = "Save it as CSV UTF-8 and name that." if path.exists() else "Give it one of these endings."
+        raise LabelError(f"{path}: labels are kept in .csv, .tsv and .jsonl files. {todo}")
+    return read_utf8(path) if path.exists() else ""
+
+
 def add_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Add label rows to a .csv, .tsv or .jsonl file, which is made where it is not there.
+    """Add label rows to an `addable` file, which is made where it is not there.
 
     A CSV file keeps its lines, its mark between columns and its byte order mark; only where it lacks a column
-    that the rows need is it rewritten, with that column at the end. Raises LabelError for other files.
+    that the rows need is it rewritten, with that column at the end.
     """
+    before = addable(path)
     if path.suffix.lower() == ".jsonl":
-        before = read_utf8(path) if path.exists() else ""
         lines = (json.dumps(_filled(row), ensure_ascii=False) + "\n" for row in rows)
         write_text(path, _ended(before) + "".join(lines))
-    elif path.suffix.lower() in (".csv", ".tsv"):
-        write_text(path, _csv(path, rows))
     else:
-        raise LabelError(
-            f"{path}: labels can be added to .csv, .tsv and .jsonl files. Save it as CSV UTF-8 and name that "
-            "in the configuration."
-        )
+        write_text(path, _csv(path, before, rows))
 
 
-def _csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
+def _csv(path: Path, before: str, rows: Sequence[Mapping[str, Any]]) -> str:
     needed = [*COLUMNS, *(name for name in _FURTHER if any(row.get(name) for row in rows))]
-    records = read_csv(path, lambda _: None) if path.exists() else []
+    records = read_csv(path, lambda _: None) if before else []
     if not records:
         mark = "\t" if path.suffix.lower() == ".tsv" else ","
         return mark.join(needed) + "\n" + label_lines(rows, needed, mark)
-    before = read_utf8(path)
     mark = mark_of(before.removeprefix("\ufeff"))
     columns = [name.strip() for name in records[0][1]]
     more = [name for name in needed if name not in columns]

@@ -37,8 +37,9 @@ def read_content(name: str, folder: Path, whose: str) -> bytes:
     except CorpusError as error:
         raise ConfigError(f"The prompt of {whose}: {error}") from error
     except OSError as error:
+        why = "its name does not end in .yaml" if Path(name).exists() else error.strerror
         raise ConfigError(
-            f"The prompt {name!r} of {whose} cannot be read ({error.strerror}). Built in: "
+            f"The prompt {name!r} of {whose} cannot be read ({why}). Built in: "
             f"{', '.join(built_in(folder))}; or give the path of a .yaml file."
         ) from error
     # a checkout with other line ends is the same prompt
