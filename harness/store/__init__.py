@@ -6,7 +6,7 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.store.artifacts import Artifacts, CollectionFolders, Faults, key_of
-    from harness.store.atomic import write_bytes, write_parts, write_text
+    from harness.store.atomic import write_bytes, write_text
     from harness.store.keyvalue import KeyValue
     from harness.store.layout import CacheLayout, clear, sizes, tidy
     from harness.store.ledger import Ledger, LedgerEntry

@@ -14,16 +14,13 @@ TEMPORARY = ".partial-"
 _CHECKSUM = 16
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole: `write_parts` of one part."""
-    write_parts(path, (content,))
+def write_bytes(path: Path, content: bytes | Iterable[bytes]) -> int:
+    """Write a file whole: to a neighbour first, flushed to disk, then renamed over ``path``.
 
-
-def write_parts(path: Path, parts: Iterable[bytes]) -> int:
-    """Write parts to a neighbour, flushed to disk, then renamed over ``path``; returns how many there were.
-
-    A link stays one: the file that it leads to is written. Raises OSError that names ``path``.
+    Returns how many parts it was given in. A link stays one: the file that it leads to is written. Raises
+    OSError that names ``path``.
     """
+    parts = (content,) if isinstance(content, bytes) else content
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

@@ -305,9 +305,8 @@ def _refuse_impossible(entry: LedgerEntry) -> None:
         raise ValueError("tokens, price or seconds are below 0 or too many")
     if entry.grades is not None and entry.reason:
         raise ValueError(f"grades, and the reason {entry.reason!r} for having none")
-    "".join(
-        (entry.prompt_sha, entry.model, entry.request_id, entry.served_model, entry.finish or "")
-    ).encode()
+    for text in (entry.prompt_sha, entry.model, entry.request_id, entry.served_model, entry.finish):
+        (text or "").encode()
     datetime.fromisoformat(entry.answered_at)
 
 

@@ -14,7 +14,7 @@ from functools import partial
 
 import pytest
 
-from harness.store import Artifacts, KeyValue, key_of, write_parts, write_text
+from harness.store import Artifacts, KeyValue, key_of, write_bytes, write_text
 from harness.store.sqlite import use_write_ahead_log
 
 
@@ -55,9 +55,9 @@ def test_a_write_error_names_the_target_and_not_the_temporary_file(tmp_path, mon
 
 def test_a_file_is_written_whole_or_stays_as_it_is(tmp_path):
     path = tmp_path / "a.txt"
-    assert write_parts(path, (b"one\n", b"two\n")) == 2
+    assert write_bytes(path, (b"one\n", b"two\n")) == 2
     with pytest.raises(ZeroDivisionError):
-        write_parts(path, (b"%d" % (1 // number) for number in (1, 0)))
+        write_bytes(path, (b"%d" % (1 // number) for number in (1, 0)))
     assert path.read_bytes() == b"one\ntwo\n"
     assert [*tmp_path.iterdir()] == [path]
 

@@ -43,7 +43,7 @@ def export(args: argparse.Namespace) -> int:
             for line in ledger.export_lines():
                 write_out(line + "\n")
             return 0
-        count = store.write_parts(args.to, (f"{line}\n".encode() for line in ledger.export_lines()))
+        count = store.write_bytes(args.to, (f"{line}\n".encode() for line in ledger.export_lines()))
     print_line(f"{args.to}: {counted(count, 'answer')}. The file contains queries and passages in full.")
     return 0
 
@@ -59,8 +59,7 @@ def export(args: argparse.Namespace) -> int:
 def import_(args: argparse.Namespace) -> int:
     """Add the lines of an export to the ledger."""
     try:
-        if args.file.exists():
-            refuse_special(args.file)
+        refuse_special(args.file)
         with (
             args.file.open(encoding="utf-8-sig") as lines,
             store.Ledger(store.CacheLayout(args.cache).ledger) as ledger,

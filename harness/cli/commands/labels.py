@@ -77,11 +77,8 @@ def unjudged(args: argparse.Namespace) -> int:
         return 0
     labels.write_sheet(args.output, sheet.rows)
     add = f"harness labels add {quote(str(args.output))} --in CONFIG"
-    queries = len({row["query_id"] for row in sheet.rows})
-    print_line(
-        f"{args.output}: {counted(len(sheet.rows), 'passage')} of "
-        f"{counted(queries, 'query', 'queries')} to grade{left_out}."
-    )
+    queries = counted(len({row["query_id"] for row in sheet.rows}), "query", "queries")
+    print_line(f"{args.output}: {counted(len(sheet.rows), 'passage')} of {queries} to grade{left_out}.")
     print_line(f"Fill the column grade (0 to 4), then: {add}")
     if sheet.judge != "labels":
         print_line(
@@ -298,9 +295,7 @@ def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
     with labels.PageState(_existing(source)) as state:
         _refuse_unknown("rater", args.rater, state.raters(), source.state_path)
         found = labels.merged_rows(state, args.rater)
-        pairs = [
-            one for one in judge.pair_agreements(labels.grades_of(state.labels(args.rater))) if one.items
-        ]
+        grades = labels.grades_of(state.labels(args.rater))
     rows = labels.new_rows(
         found.rows, target, labels.documents_of(config, reporter), config.anchor, reporter.note
     )
@@ -310,8 +305,9 @@ def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
     there = f"; {known} were there already" if known else ""
     print_line(f"{target}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}.")
     print_line(labels.RULE)
-    for one in pairs:
-        print_line(str(one))
+    for one in judge.pair_agreements(grades):
+        if one.items:
+            print_line(str(one))
     if found.disputed:
         path = target.with_name(f"{target.stem}.disputed.csv")
         labels.write_rows(path, found.disputed)

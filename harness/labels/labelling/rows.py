@@ -87,7 +87,8 @@ def add_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """
     before = addable(path)
     if path.suffix.lower() == ".jsonl":
-        lines = (json.dumps(_filled(row), ensure_ascii=False) + "\n" for row in rows)
+        filled = ({name: value for name, value in row.items() if value != ""} for row in rows)
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in filled)
         write_text(path, _ended(before) + "".join(lines))
     else:
         write_text(path, _csv(path, before, rows))
@@ -109,10 +110,6 @@ def _csv(path: Path, before: str, rows: Sequence[Mapping[str, Any]]) -> str:
     columns += more
     head = dict(zip(columns, columns, strict=True))
     return start + label_lines([head, *old, *rows], columns, mark)
-
-
-def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value != ""}
 
 
 def _ended(text: str) -> str:

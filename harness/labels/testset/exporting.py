@@ -243,10 +243,8 @@ def export_testset(state: SetState, context: Context, *, format: str, to: Path |
     if kept:
         lines.append(f"{bench} was there and stays as it is.")
     if testset.unresolved:
-        lines.append(
-            f"{counted(testset.unresolved, 'passage is', 'passages are')} left unjudged: people disagree on "
-            "them."
-        )
+        unjudged = counted(testset.unresolved, "passage is", "passages are")
+        lines.append(f"{unjudged} left unjudged: people disagree on them.")
     lines += [f"To look at: {one}." for one in testset.contradictions[:5]]
     if len(testset.contradictions) > 5:
         lines.append(f"… and {len(testset.contradictions) - 5} more, in datasheet.md.")

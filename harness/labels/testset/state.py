@@ -190,12 +190,8 @@ class SetState:
         number = 1 + max((int(one.folder.name[:4]) for one in self._all()), default=0)
         kept = self.folder / HISTORY / f"{number:04}-{step}"
         partial = self._copied(files, kept)
-        record = {
-            "step": step,
-            "when": datetime.now(UTC).isoformat(timespec="seconds"),
-            "how": how,
-            "files": list(files),
-        }
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        record = {"step": step, "when": when, "how": how, "files": list(files)}
         write_text(partial / _STEP, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
         (partial / _UNFINISHED).touch()
         partial.rename(kept)
