@@ -7,7 +7,7 @@ from harness.data.external.answer_files import AnsweredRow
 from harness.running.answering.external import PeopleRow
 from harness.running.bench.agreement import read_pairs
 from tests.bad_files.benchmark import PASSAGE, SMALL
-from tests.bad_files.kind import Kind, lines, with_line
+from tests.bad_files.kind import BARE, Kind, lines, with_line
 
 HIT = {"query_id": "q1", "rank": 1, "document": "engines", "start": 30, "end": 79}
 HITS = lines(
@@ -31,10 +31,6 @@ PAIRS = "query_id,human_grade,llm_grade,model\nq1,4,3,m\nq2,0,0,m\nq3,2,,m\n"
 SCORING = {"answers.jsonl": ANSWERS, "own.yaml": "answer_measures: [exact_match, token_f1]\n"}
 
 
-# the first line of these files is a row
-HEADLESS = ("only a header",)
-
-
 def read(reader, name, *more):
     """A function that reads a file."""
     return lambda: reader(Path(name), *more)
@@ -53,13 +49,16 @@ KINDS = {
         row=GivenHit,
     ),
     "hits.csv": Kind("hits.csv", read(read_hits, "hits.csv"), {"hits.csv": HITS_CSV}, row=GivenHit),
-    "run": Kind("run.txt", score(), {"run.txt": RUN, "qrels.txt": QRELS}, fine=HEADLESS),
-    "qrels": Kind("qrels.txt", score(), {"run.txt": RUN, "qrels.txt": QRELS}, fine=HEADLESS),
-    "run.csv": Kind("run.csv", score("run.csv"), {"run.csv": RUN_CSV, "qrels.txt": QRELS}),
+    "run": Kind("run.txt", score(), {"run.txt": RUN, "qrels.txt": QRELS}, fine=BARE),
+    "qrels": Kind("qrels.txt", score(), {"run.txt": RUN, "qrels.txt": QRELS}, fine=BARE),
+    "run.csv": Kind(
+        "run.csv", score("run.csv"), {"run.csv": RUN_CSV, "qrels.txt": QRELS}, fine=("only a header",)
+    ),
     "qrels.csv": Kind(
         "qrels.csv",
         score(qrels="qrels.csv"),
         {"run.txt": RUN, "qrels.csv": QRELS_CSV},
+        fine=("only a header",),
     ),
     "answers": Kind("answers.jsonl", "score-answers answers.jsonl --quiet", SCORING, row=AnsweredRow),
     "values of people": Kind(

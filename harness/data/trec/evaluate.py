@@ -66,10 +66,7 @@ def refuse_strangers(
     ranked: Collection[Any], judged: Collection[Any], run: str = "run", qrels: str = "qrels"
 ) -> None:
     """Raise TrecError where no query is both ranked and judged: all would score 0, or nothing."""
-    for given, name, content in ((ranked, run, "ranking"), (judged, qrels, "judgment")):
-        if not given:
-            raise TrecError(f"{name} is empty: it has no {content}. Check what was to write it.")
-    if set(ranked).isdisjoint(judged):
+    if ranked and judged and set(ranked).isdisjoint(judged):
         first, other = (", ".join(map(repr, sorted(set(ids), key=str)[:3])) for ids in (ranked, judged))
         raise TrecError(
             f"{run} and {qrels} have no query in common: {run} has {first}, {qrels} has {other}. Name "
