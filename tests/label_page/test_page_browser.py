@@ -153,6 +153,17 @@ def test_everything_is_graded_by_keys_and_undone(tab, page):
     tab.until("return document.querySelector('.grades [aria-pressed=\"true\"]') !== null")
 
 
+def test_a_key_that_is_held_down_grades_one_passage(tab, page):
+    tab.enter(page.link, "Ada")
+    tab.grade("3")
+    held = "new KeyboardEvent('keydown', {key: '3', repeat: true, bubbles: true})"
+    tab.run(f"document.activeElement.dispatchEvent({held})")
+    # what is being saved says so at once
+    assert tab.find("#status").text == "Saved: 3."
+    tab.grade("1")
+    assert sorted(one.grade for one in labels().values()) == [1, 3]
+
+
 def test_a_passage_is_skipped_with_a_reason_and_has_a_note(tab, page):
     tab.enter(page.link, "Ada")
     first = tab.shown()

@@ -48,6 +48,8 @@ function act(name) {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !shared.rater) return;
   const { target, key } = event;
+  // a key that is held down counts once: it would grade passages that nobody has seen
+  if (event.repeat && !key.startsWith('Arrow')) return;
   const inDocument = target.id === 'leaf';
   const inField = target.matches('input:not([type="radio"], [type="checkbox"]), textarea, select') || (target.isContentEditable && !inDocument);
   const dialog = byId('panel');
