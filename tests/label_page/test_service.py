@@ -46,7 +46,9 @@ def test_a_mark_is_exact_to_the_character(service):
         assert STRANGE[mark["start"] : mark["end"]] == words == mark["text"]
         assert mark["rating"] == {"grade": 4, "skipped": "", "note": "", "evidence": "fact"}
         assert service.marks("Bob", "q2")["marks"] == []
-        assert service.undo(by())["mark"]["start"] == start
+        undone = service.undo(by())["mark"]
+        # without a grade: it is removed
+        assert (undone["start"], undone["rating"]["grade"]) == (start, None)
         assert service.marks("Ada", "q2")["marks"] == []
 
 
@@ -152,9 +154,31 @@ def test_a_difference_is_resolved_side_by_side(service):
     service.decide(by("Ada"), at, 3, "with Bob")
     found = service.disagreements("Bob", 0)
     assert (found["open"], found["items"][0]["decided"]["grade"]) == (0, 3)
-    # undo is for what one says of passages; a decision is changed by another one
-    service.undo(by("Ada"))
-    assert service.state.decisions()[at].grade == 3
+
+
+def test_undo_takes_back_a_decision_before_the_grades_given_before_it(service):
+    at = ITEMS[0].item_id
+    for rater, grade in (("Ada", 4), ("Bob", 1)):
+        service.rate(by(rater), at, "grade", grade, 0)
+    service.decide(by("Bob"), at, 2)
+    service.decide(by("Ada"), at, 3)
+    again = by("Ada")
+    # the same request again undoes nothing more
+    for _ in range(2):
+        undone = service.undo(again)
+        assert undone["decided"] == {"item_id": at, "rater": "Bob", "grade": 2, "note": ""}
+    assert service.undo(by("Bob"))["decided"] is None
+    assert service.state.decisions() == {}
+    assert service.state.rating("Ada", at)[0].grade == 4
+    assert service.undo(by("Ada"))["item"]["rating"]["grade"] is None
+
+
+def test_an_undone_decision_leaves_a_later_one(service):
+    at = ITEMS[0].item_id
+    service.decide(by("Ada"), at, 3)
+    service.decide(by("Bob"), at, 2)
+    assert service.undo(by("Ada"))["decided"]["rater"] == "Bob"
+    assert service.state.decisions()[at].grade == 2
 
 
 def test_a_long_document_is_shown_in_parts_that_join_to_its_text(tmp_path, monkeypatch):

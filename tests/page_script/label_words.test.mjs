@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { loadModule } from './load_module.mjs';
 
-const { blocks, captions, counted, duration, nameOf } = await loadModule('words.js');
+const { blocks, captions, counted, duration, nameOf, undoneDecision, undoneMark } = await loadModule('words.js');
 
 test('a time is said as roughly as it is known', () => {
   assert.deepEqual([12, 60, 1500, 3600, 5400, 7180, 7200].map(duration), ['less than a minute', 'about 1 min', 'about 25 min', 'about 1 h', 'about 1 h 30 min', 'about 2 h', 'about 2 h']);
@@ -34,4 +34,14 @@ test('evidence without a name is called by its first words', () => {
 
 test('one is singular', () => {
   assert.deepEqual([counted(0, 'mark'), counted(1, 'mark'), counted(10000, 'mark')], ['0 marks', '1 mark', '10,000 marks']);
+});
+
+test('an undone mark is removed, or restored with its grade', () => {
+  assert.equal(undoneMark({ text: 'closed', rating: { grade: null } }), 'the mark “closed” was removed');
+  assert.equal(undoneMark({ text: 'closed', rating: { grade: 0 } }), 'the mark “closed” was restored, with grade 0');
+});
+
+test('an undone resolution says what counts now', () => {
+  assert.equal(undoneDecision(null), 'your resolution was undone, so the difference is open again');
+  assert.equal(undoneDecision({ rater: 'Cid', grade: 2 }), 'your resolution was undone; that of Cid counts, 2');
 });

@@ -157,9 +157,12 @@ class LabelService:
         saved = self.state.undo(by)
         if saved is None:
             return {"undone": False, **self.step(by.rater)}
+        if saved.undecided:
+            decision = self.state.decisions().get(saved.item_id)
+            return {"undone": True, "decided": None if decision is None else asdict(decision), "item": None}
         item = self.state.item(saved.item_id)
         if item.origin == "mark":
-            return {"undone": True, "mark": _shown(item), "item": None}
+            return {"undone": True, "mark": {**_shown(item), "rating": asdict(saved.rating)}, "item": None}
         return {"undone": True, **self.step(by.rater, saved.item_id)}
 
     def mark(

@@ -48,7 +48,7 @@ _TABLES = (
 )
 _ITEM = 'query_id, doc_id, start, "end", page, text, above, priority, origin'
 _LABEL = "SELECT rater, item_id, event, grade, skipped, note, evidence FROM label"
-DECIDE = "decide"
+DECIDE, UNDECIDE = "decide", "undecide"
 
 
 class UnknownItemError(LabelError):
@@ -81,6 +81,8 @@ class SavedRating:
     before: Rating
     before_event: int
     rating: Rating
+    # whether it is no rating, but a decision that was undone
+    undecided: bool = False
 
 
 class PageState:
@@ -252,14 +254,16 @@ class PageState:
             if again := self._answered(by):
                 return again
             last = self._read(
-                """SELECT id, item_id, before FROM event AS done WHERE rater = ? AND undoes IS NULL
-                AND kind != ? AND NOT EXISTS (SELECT 1 FROM event WHERE undoes = done.id)
+                """SELECT id, item_id, kind, before FROM event AS done WHERE rater = ? AND undoes IS NULL
+                AND NOT EXISTS (SELECT 1 FROM event WHERE undoes = done.id)
                 ORDER BY id DESC LIMIT 1""",
-                *(by.rater, DECIDE),
+                by.rater,
             )
             if not last:
                 return None
-            undone, item_id, stored = last[0]
+            undone, item_id, kind, stored = last[0]
+            if kind == DECIDE:
+                return self._undecide(by, item_id, undone)
             return self._rate(by, item_id, "undo", lambda _: Rating.from_json(stored), undone)
 
     def decide(self, by: Envelope, item_id: str, grade: int, note: str = "") -> Decision:
@@ -274,6 +278,19 @@ class PageState:
                     *(item_id, by.rater, grade, note, event),
                 )
         return Decision(item_id, by.rater, grade, note)
+
+    def _undecide(self, by: Envelope, item_id: str, undone: int) -> SavedRating:
+        """Take a decision back: the latest other one on the item counts, if there is one."""
+        event = self._add_event(by, item_id, UNDECIDE, Rating(), Rating(), undone)
+        self._read("DELETE FROM decision WHERE item_id = ?", item_id)
+        self._read(
+            """INSERT INTO decision
+            SELECT item_id, rater, json_extract(after, '$.grade'), json_extract(after, '$.note'), id
+            FROM event WHERE item_id = ? AND kind = ?
+            AND id NOT IN (SELECT undoes FROM event WHERE undoes IS NOT NULL) ORDER BY id DESC LIMIT 1""",
+            *(item_id, DECIDE),
+        )
+        return SavedRating(event, item_id, Rating(), 0, Rating(), undecided=True)
 
     def decisions(self) -> dict[str, Decision]:
         """All decisions by the id of their item."""
@@ -295,13 +312,16 @@ class PageState:
 
     def _answered(self, by: Envelope) -> SavedRating | None:
         """The result of a request that was made before."""
-        rows = self._read("SELECT id, rater, item_id, before, after FROM event WHERE request = ?", by.request)
+        rows = self._read(
+            "SELECT id, rater, item_id, before, after, kind FROM event WHERE request = ?", by.request
+        )
         if not rows:
             return None
-        event, rater, item_id, before, after = rows[0]
+        event, rater, item_id, before, after, kind = rows[0]
         if rater != by.rater:
             raise LabelError("The request was made by another rater. Load the page again.")
-        return SavedRating(event, item_id, Rating.from_json(before), 0, Rating.from_json(after))
+        old, new = Rating.from_json(before), Rating.from_json(after)
+        return SavedRating(event, item_id, old, 0, new, undecided=kind == UNDECIDE)
 
     def _rate(
         self,

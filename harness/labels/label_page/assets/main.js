@@ -8,7 +8,7 @@ import { alone, give, go, refreshMarks, show, tell, useActions, watchTime } from
 import { shared } from './shared.js';
 import { get, post, Refused, Unanswered } from './requests.js';
 import { hasColours, NEEDS, stored, turnTheme, useTheme } from './theme.js';
-import { captions } from './words.js';
+import { captions, undoneDecision, undoneMark } from './words.js';
 
 const THEMES = { system: ['◐', 'as the system'], light: ['○', 'light'], dark: ['●', 'dark'] };
 
@@ -34,8 +34,9 @@ async function undo() {
   if (!answer.undone) tell('There is nothing left to undo.');
   else if (answer.mark) {
     if (shared.item) await refreshMarks();
-    tell(`Saved: the mark “${answer.mark.text.slice(0, 60)}” was restored.`);
-  } else {
+    tell(`Saved: ${undoneMark(answer.mark)}.`);
+  } else if ('decided' in answer) tell(`Saved: ${undoneDecision(answer.decided)}.`);
+  else {
     show(answer);
     tell('Saved: undone.');
   }

@@ -68,3 +68,14 @@ export function nameOf(text) {
   const blank = head.lastIndexOf(' ');
   return blank > 20 ? head.slice(0, blank) : head;
 }
+
+// What an undo has done to a mark; without a grade there is none any more.
+export function undoneMark({ text, rating }) {
+  const now = rating.grade === null ? 'removed' : `restored, with grade ${rating.grade}`;
+  return `the mark “${text.slice(0, 60)}” was ${now}`;
+}
+
+// What an undo of a resolution leaves: another one, or the difference.
+export function undoneDecision(decided) {
+  return `your resolution was undone${decided ? `; that of ${decided.rater} counts, ${decided.grade}` : ', so the difference is open again'}`;
+}
