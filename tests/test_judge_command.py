@@ -13,7 +13,7 @@ import pytest
 
 from harness.store import CacheLayout
 from harness.store.ledger import Ledger
-from tests.command import exit_code, printed, refused, table
+from tests.command import exit_code, one_line, printed, refused, table
 from tests.judge.fake_server import FakeServer, grade, says
 
 KEY = "sk-do-not-show-me-4711"
@@ -240,6 +240,27 @@ def test_agreement_compares_with_people_on_their_own_labels(place, tmp_path, cap
     assert "no other judge to compare" in refused(
         capsys, "judge", "agreement", place(server.url, judge="labels")
     )
+
+
+def test_copies_of_a_text_are_graded_and_paid_once(place, tmp_path, capsys):
+    (tmp_path / "b.txt").write_text("\n\n".join(["Another file.", *SENTENCES]))
+    with FakeServer(right) as server:
+        path = place(server.url)
+        path.write_text(path.read_text() + "anchor: {duplicate_length: 10}\n")
+        assert exit_code("validate", path) == 0
+        assert "3 places count as the same evidence" in one_line("".join(capsys.readouterr()))
+        # of the labels alone, not of their copies in the other file
+        assert "6 pairs: 6 calls" in printed(capsys, "judge", "agreement", path, "--dry-run")
+        out = printed(capsys, "bench", path, "--dry-run")
+        assert exit_code("bench", path, "--quiet") == 0
+        asked = server.count
+    assert f"{asked} calls to make" in out
+    record = json.loads((tmp_path / "results/one/record.json").read_text())
+    assert (record["cost"]["calls"], record["counts"]["labels"]) == (asked, 6)
+    costs = table(tmp_path / "results/one/costs.csv")
+    assert sum(float(row["cost_shared"]) for row in costs) == pytest.approx(record["cost"]["cost"])
+    assert all(float(row["cost_alone"]) <= record["cost"]["cost"] + 1e-12 for row in costs)
+    assert record["cost"]["pairs"] > asked
 
 
 def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):

@@ -155,16 +155,21 @@ def together(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def panel_agreement(members: Sequence[str], table: np.ndarray) -> dict[str, Any]:
-    """How far the members of a panel agree: ``table`` [members, items], NaN if a member gave no grade."""
-    alpha, known = krippendorff_alpha(table), np.isfinite(table).any(axis=0).all()
+    """How far the members of a panel agree: ``table`` [members, items], NaN if a member gave no grade.
+
+    They all agree on a share of the items that two or more graded; None if there is no such item.
+    """
+    alpha, graded = krippendorff_alpha(table), np.isfinite(table).sum(axis=0)
+    known, both = table[:, graded > 0], table[:, graded > 1]
     # as where grades are combined, of two in the middle the lower
-    middle = np.nanquantile(table, 0.5, axis=0, method="lower") if known else None
+    middle = np.nanquantile(known, 0.5, axis=0, method="lower")
+    same = np.nanmin(both, axis=0) == np.nanmax(both, axis=0)
     return {
         "alpha_ordinal": None if np.isnan(alpha) else alpha,
-        "all_agree": float((np.ptp(table, axis=0) == 0).mean()),
+        "all_agree": float(same.mean()) if same.size else None,
         "above_the_median": {
-            name: None if middle is None or np.isnan(grades).all() else float(np.nanmean(grades - middle))
-            for name, grades in zip(members, table, strict=True)
+            name: None if np.isnan(grades).all() else float(np.nanmean(grades - middle))
+            for name, grades in zip(members, known, strict=True)
         },
     }
 
@@ -175,7 +180,9 @@ def panel_sentence(panel: Mapping[str, Any], items: str, unit: str) -> str:
         f"{name} is {above:+.2f} {unit} from the median" if above is not None else name
         for name, above in panel["above_the_median"].items()
     ]
-    agree = f"All members agree on {panel['all_agree']:.0%} of the {items}"
+    if panel["all_agree"] is None:
+        return f"None of the {items} has a {unit.removesuffix('s')} by two members."
+    agree = f"All members agree on {panel['all_agree']:.0%} of the {items} with two or more {unit}"
     if panel["alpha_ordinal"] is not None:
         agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
     which = "" if len(members) % 2 else " (of two in the middle, the lower)"

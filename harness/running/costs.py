@@ -138,13 +138,13 @@ def price_rows(
     rows = []
     for one in searched:
         over_chunks = one.over_chunks or one
-        characters = float(text_ranked(one, "characters").mean())
         bought = _bought(one, queries, context)
         unknown = bool(one.setting.services) or any(
             isinstance(r.filter, ModelConfig) for r in one.setting.finder.every()
         )
         for stage, rankings in one.rankings.items():
             read = _read(one, rankings, set(depths.values()))
+            characters = float(text_ranked(one, "characters", stage).mean())
             pairs, pair_tokens = _reranked(over_chunks, stage)
             # later steps depend on all calls made for retrieval
             rewritten = one.rewriting_costs.get(stage, one.rewriting_costs.get(RETRIEVE, 0.0))

@@ -105,3 +105,16 @@ def test_several_golden_answers_in_either_column(tmp_path):
     assert case.references == ("a", "b")
     with pytest.raises(CorpusError, match=r"line 1: reference golden answers .* have a blank entry"):
         read_answers(lines(tmp_path / "b.jsonl", {"user_input": "q", "reference": ["a", ""]}))
+
+
+def test_what_is_cited_is_kept_apart_from_the_text(tmp_path):
+    rows = [
+        {"user_input": "a", "response": "It is 5 [1].", "cited": [1], "retrieved_contexts": ["5"]},
+        {"user_input": "b", "response": "matrix [3] row"},
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    # brackets are words where nothing is cited
+    assert [one.as_case().answer for one in read_answers(tmp_path / "a.jsonl")] == [
+        "It is 5.",
+        "matrix [3] row",
+    ]

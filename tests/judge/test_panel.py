@@ -78,6 +78,17 @@ def test_two_members_are_set_against_the_lower_grade_which_is_used():
     assert said.endswith("b is +0.00 grades from the median (of two in the middle, the lower).")
 
 
+def test_what_nobody_or_one_member_has_graded_is_no_disagreement():
+    table = np.array([[0, 4, np.nan, 2], [1, 4, np.nan, np.nan], [1, 3, np.nan, np.nan]])
+    found = panel_agreement(["a", "b", "c"], table)
+    # medians 1, 4 and 2; of the two items that several have graded all agree on none
+    assert found["above_the_median"] == {"a": pytest.approx(-1 / 3), "b": 0.0, "c": -0.5}
+    assert found["all_agree"] == 0
+    alone = panel_agreement(["a", "b"], table[:2, 2:])
+    assert alone["all_agree"] is None
+    assert panel_sentence(alone, "pairs", "grades") == "None of the pairs has a grade by two members."
+
+
 def test_less_than_half_of_the_members_make_no_grade(ledger):
     script = answering(kind=[4], fair=[None], stern=[None])
     with FakeServer(script) as server:

@@ -5,6 +5,7 @@ import pytest
 from harness.report.page.payload import base_payload
 from harness.report.page.tables import read_tables
 from harness.running.context import Context, NotStoredError
+from harness.running.evaluate.tables import _left_out
 from harness.running.tools import RunTools
 from harness.steps.search.filter.rules import RulesConfig, RulesFilter
 from harness.steps.search.step import Passages
@@ -311,3 +312,10 @@ def test_a_boost_that_is_wrong_is_counted_and_loses_no_candidate_by_itself(lexic
     assert ranked["rules"][0].chunk_ids[0].startswith("harbour")
     assert ranked["filter=none"][0].chunk_ids[0].startswith("people")
     assert any("(1 of 4 queries). filters.csv" in one for one in results.verdict["sentences"])
+
+
+def test_a_document_whose_evidence_another_holds_is_not_missed():
+    labelled = {"kept": {"e1"}, "copy": {"e1"}, "more": {"e1", "e2"}, "alone": {""}}
+    assert list(_left_out(labelled, {"kept"})) == ["more", "alone"]
+    assert list(_left_out(labelled, {"alone"})) == ["kept", "copy", "more"]
+    assert list(_left_out(labelled, None)) == []

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from harness.data.corpus.inputs import input_table, read_rows
 from harness.measures import Case
+from harness.steps import without_citations
 from harness.values import (
     Chunk,
     Column,
@@ -66,7 +67,9 @@ class AnsweredQuery:
             )
             for place, passage in enumerate(self.read, start=1)
         )
-        return Case(query, shown, self.answer, self.reason, self.references, self.cited)
+        # as in a run, what is cited is kept apart from the text
+        answer = without_citations(self.answer) if self.answer and self.cited else self.answer
+        return Case(query, shown, answer or self.answer, self.reason, self.references, self.cited)
 
 
 def _listed(text: str) -> list[Any]:

@@ -113,12 +113,15 @@ class Model:
         endpoint, rate = self.config.endpoint, self.config.price
         counter = token_counter(endpoint.model)
         count = calls = known = tokens = bare = 0
-        prompts = set()
+        prompts, asked = set(), set[str]()
         for job in jobs:
             count += job.size
             found = self._looked_up(job)
-            missing = [call for call, answer in found if answer is None]
-            known += len(found) - len(missing)
+            unknown = {self.ledger.key(call): call for call, answer in found if answer is None}
+            known += sum(answer is not None for _, answer in found)
+            # jobs with the same texts are one call
+            missing = [call for key, call in unknown.items() if key not in asked]
+            asked |= unknown.keys()
             calls += len(missing)
             prompts |= {call.prompt_sha for call, _ in found}
             # repetitions show the same texts

@@ -37,7 +37,9 @@ class FilterRow:
     documents: Annotated[int, Column("documents that remain; all of them if nothing is named")]
     of: Annotated[int, Column("documents that are searched without the filter")]
     labelled: Annotated[int, Column("documents with text that is relevant to the query")]
-    excluded: Annotated[str, Column("those of them that the filter excludes, separated by blanks")]
+    excluded: Annotated[
+        str, Column("those that the filter excludes, with evidence that no other holds, separated by blanks")
+    ]
     failed: Annotated[str, Column("why it is unknown what the query names; empty: it is known")]
 
 

@@ -22,7 +22,7 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.passes import pair_scores
 from harness.running.tools import RunTools
-from harness.steps import Pair, PendingCalls, PendingCallsError, without_citations
+from harness.steps import AnswerReply, Pair, PendingCalls, PendingCallsError, without_citations
 from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore, by_key, finite
 
 
@@ -88,7 +88,7 @@ class Measured:
 def cases_of(
     replied: Replies, corpus: Corpus, judgments: Mapping[str, Sequence[Judgment]]
 ) -> tuple[Case, ...]:
-    """The cases for measures, by query. Citations are removed from the text and kept separately."""
+    """The cases for measures, by query. What it cites is kept apart from the text."""
     cases = []
     for query in corpus.queries.queries:
         reply = replied.replies[query.query_id]
@@ -96,7 +96,7 @@ def cases_of(
             Case(
                 query=query,
                 passages=tuple(chunk for _, chunk in replied.read[query.query_id]),
-                answer=None if reply.text is None else without_citations(reply.text) or reply.text,
+                answer=without_citations(reply.text) if reply.text and _cites(reply) else reply.text,
                 reason=reply.reason,
                 references=golden_of(corpus, query.query_id),
                 cited=reply.cited,
@@ -104,6 +104,11 @@ def cases_of(
             )
         )
     return tuple(cases)
+
+
+def _cites(reply: AnswerReply) -> bool:
+    """Whether brackets in an answer are citations, and not its own words."""
+    return bool(reply.cited or reply.bad_citations)
 
 
 def measure_all(

@@ -60,13 +60,14 @@ class SettingsAgreement:
 
 def label_pairs(corpus: Corpus) -> list[Pair]:
     """The pairs that people have graded, each once, query by query; raises LabelError if there is none."""
-    if not corpus.labels:
+    graded = corpus.anchored.judgments
+    if not graded:
         raise LabelError("There are no human labels to compare with: name a label file under labels.")
     queries = {query.query_id: query for query in corpus.queries.queries}
     documents = {document.doc_id: document for document in corpus.documents}
     pairs = (
         Pair(queries[label.query_id], Chunk.of(documents[label.doc_id], label.start, label.end))
-        for label in sorted(corpus.labels, key=lambda label: label.query_id)
+        for label in sorted(graded, key=lambda label: label.query_id)
     )
     return list({pair.key: pair for pair in pairs}.values())
 
@@ -78,7 +79,7 @@ def grade_agreement(corpus: Corpus, judge_config: PoolJudgeConfig, context: Cont
         pairs = label_pairs(corpus)
         judgments: list[Judgment] = []
         grade_all(judge, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)
-    return measure_agreement(judge.name, match_judgments(corpus.labels, judgments), MAX_GRADE)
+    return measure_agreement(judge.name, match_judgments(corpus.anchored.judgments, judgments), MAX_GRADE)
 
 
 def settings_agreement(

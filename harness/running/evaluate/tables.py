@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -218,10 +218,11 @@ def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterato
 def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[report.FilterRow]:
     """One row per query of every filter: values it named, documents left, labelled documents left out."""
     for one in searched:
-        labelled: dict[str, dict[str, None]] = {}
+        labelled: dict[str, dict[str, set[str]]] = {}
         for judgment in judged_for(one.setting.name, judged.judgments, corpus)[0] if one.filtered else ():
             if judgment.grade:
-                labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
+                own = labelled.setdefault(judgment.query_id, {})
+                own.setdefault(judgment.doc_id, set()).add(judgment.evidence)
         for step, results in one.filtered.items():
             for found in results:
                 documents, own = found.documents, labelled.get(found.query_id, {})
@@ -235,9 +236,19 @@ def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) ->
                     documents=found.total if documents is None else len(documents),
                     of=found.total,
                     labelled=len(own),
-                    excluded=" ".join(doc for doc in own if documents is not None and doc not in documents),
+                    excluded=" ".join(_left_out(own, documents)),
                     failed=found.failed,
                 )
+
+
+def _left_out(labelled: Mapping[str, set[str]], kept: Collection[str] | None) -> Iterator[str]:
+    """The documents outside those ``kept`` with evidence that none of these holds."""
+    if kept is not None:
+        held = {name for document, names in labelled.items() if document in kept for name in names}
+        for document, names in labelled.items():
+            # evidence without a name is in one place alone
+            if document not in kept and (names - held or "" in names):
+                yield document
 
 
 def surrounding_rows(
@@ -311,7 +322,7 @@ def make_record(
             "read": shares_read(searched, config.measures),
             "judgments": len(judged.judgments),
             "label_characters_p50": _median_label(judged),
-            "labels": len(corpus.labels),
+            "labels": len(corpus.anchored.judgments),
             "labels_not_anchored": sum(not a.accepted for a in corpus.anchored.anchorings),
             "settings": {s.setting.name: {**s.chunking.health, **s.notes} for s in searched},
             "conventions": list(CONVENTIONS),

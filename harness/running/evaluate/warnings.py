@@ -192,13 +192,12 @@ def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], context: Cont
         )
 
 
-def text_ranked(searched: Searched, unit: str) -> NDArray[np.int64]:
+def text_ranked(searched: Searched, unit: str, stage: str = RETRIEVE) -> NDArray[np.int64]:
     """The text of every whole ranking [Q], in ``characters`` or ``tokens``; what overlaps is read twice."""
     chunks = searched.chunking.chunks
     lengths = searched.chunking.tokens.tolist() if unit == "tokens" else [len(c.text) for c in chunks]
     length = {chunk.chunk_id: one for chunk, one in zip(chunks, lengths, strict=True)}
-    # a reranker reorders: every stage of a setting ranks the same text
-    rankings = searched.rankings[RETRIEVE]
+    rankings = searched.rankings[stage]
     return np.array([sum(length[i] for i in ranking.chunk_ids) for ranking in rankings], dtype=np.int64)
 
 

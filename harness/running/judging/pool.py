@@ -131,7 +131,7 @@ def judged_by_judge(
         judgments=graded.judgments,
         rows=graded.rows(label_rows(corpus, scored_on=False)),
         failed=frozenset(one.query_id for one in graded.judgments if one.grade is None),
-        costs=cost_rows(graded.costs, pool.by_setting),
+        costs=cost_rows(graded.costs, pool.by_setting, _paid_once(pool.pairs, graded.costs)),
         spent={**_spent(summary), "speak_to_the_judge": flagged},
     )
 
@@ -212,14 +212,29 @@ def _spent(summary: Summary) -> dict[str, Any]:
     }
 
 
-def cost_rows(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> list[CostRow]:
+def _paid_once(pairs: Iterable[Pair], costs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """For every pair the first one with the same texts and cost: one call has graded both."""
+    texts = (
+        hash((pair.query.text, pair.passage.text, cost)) for pair, cost in zip(pairs, costs, strict=True)
+    )
+    _, first, same = np.unique(
+        np.fromiter(texts, np.int64, len(costs)), return_index=True, return_inverse=True
+    )
+    return first[same]
+
+
+def cost_rows(
+    costs: NDArray[np.float64], used: Mapping[str, Sequence[int]], paid_as: NDArray[np.int64]
+) -> list[CostRow]:
     """Cost per setting, from the cost of each judged pair and the numbers of the pairs that each uses.
+
+    ``paid_as`` has for every pair the number of the one that it was paid with.
 
     Alone is what the setting would have cost by itself; shared, each cost split among its users, sums to the
     cost of all used pairs. Both are None for a setting that uses a pair whose cost is unknown (NaN): an
     unknown cost is not zero.
     """
-    numbers = {setting: np.unique(np.asarray(of, dtype=np.int64)) for setting, of in used.items()}
+    numbers = {setting: np.unique(paid_as[np.asarray(of, dtype=np.int64)]) for setting, of in used.items()}
     users = np.zeros(len(costs))
     for of in numbers.values():
         users[of] += 1
