@@ -110,6 +110,29 @@ def test_a_rating_from_another_tab_is_reported(service):
     assert service.rate(by(), ITEMS[0].item_id, "note", "why", 0)["replaced"] is None
 
 
+def test_a_note_of_the_same_tab_is_no_rating_from_another(service):
+    at = ITEMS[0].item_id
+    first = service.rate(by(tab="a"), at, "grade", 3, 0)
+    service.rate(by(tab="a"), at, "note", "why", first["event"])
+    # asked before the answer about the note came
+    assert service.rate(by(tab="a"), at, "grade", 2, first["event"])["replaced"] is None
+    service.rate(by(tab="b"), at, "grade", 1, first["event"])
+    service.rate(by(tab="a"), at, "note", "because", first["event"])
+    assert service.rate(by(tab="a"), at, "grade", 2, first["event"])["replaced"]["grade"] == 1
+
+
+def test_a_mark_of_a_whole_passage_is_refused_and_its_rating_stays(service):
+    whole = ITEMS[0]
+    service.rate(by(), whole.item_id, "grade", 3, 0)
+    service.rate(by(), whole.item_id, "note", "why", 0)
+    with pytest.raises(LabelError, match="grade that instead"):
+        service.mark(by(), "q1", whole.doc_id, whole.start, whole.end, whole.text, 4)
+    assert service.state.rating("Ada", whole.item_id)[0] == Rating(grade=3, note="why")
+    # of another question it is none
+    service.mark(by(), "q2", whole.doc_id, whole.start, whole.end, whole.text, 4)
+    assert len(service.marks("Ada", "q2")["marks"]) == 1
+
+
 def test_a_grade_and_a_skip_replace_each_other_and_keep_the_note(service):
     at = ITEMS[0].item_id
     service.rate(by(), at, "note", " a note ", 0)

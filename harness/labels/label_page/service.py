@@ -144,7 +144,7 @@ class LabelService:
         self.state.item(item)
         saved = self.state.change(_bounded(by), item, kind, _change(kind, value))
         other = (saved.before.grade, saved.before.skipped) != (saved.rating.grade, saved.rating.skipped)
-        replaced = saved.before_event > seen and saved.before.done and other
+        replaced = saved.before.done and other and self.state.graded_elsewhere(by, item, seen, saved.event)
         return {
             "event": saved.event,
             "rating": asdict(saved.rating),
@@ -191,6 +191,8 @@ class LabelService:
         if start >= end:
             raise LabelError("Select some words; this is white space alone.")
         item = PassageToGrade.of(document, query, start, end, origin="mark")
+        if item.item_id in self.items:
+            raise LabelError("This is the whole of a passage to grade: grade that instead of a mark.")
         rating = Rating(_grade(grade), "", _words(note), _words(evidence))
         saved = self.state.mark(_bounded(by), item, rating)
         return {"event": saved.event, "item_id": saved.item_id, **self.marks(by.rater, query)}

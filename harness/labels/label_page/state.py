@@ -71,15 +71,11 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class SavedRating:
-    """A stored rating; ``before`` is the one it replaced at ``event``, there since ``before_event``.
-
-    ``before_event`` is 0 if the item was not rated before, or the request was made a second time.
-    """
+    """A stored rating; ``before`` is the one it replaced at ``event``."""
 
     event: int
     item_id: str
     before: Rating
-    before_event: int
     rating: Rating
     # whether it is no rating, but a decision that was undone
     undecided: bool = False
@@ -242,6 +238,12 @@ class PageState:
         with self._lock, transaction(self._db):
             return self._answered(by) or self._rate(by, item_id, kind, change)
 
+    def graded_elsewhere(self, by: Envelope, item_id: str, seen: int, until: int) -> bool:
+        """Whether another tab of a rater has graded, skipped or cleared an item between two events."""
+        found = """SELECT 1 FROM event WHERE rater = ? AND item_id = ? AND id > ? AND id < ? AND tab != ?
+            AND kind NOT IN ('note', 'evidence') LIMIT 1"""
+        return bool(self._read(found, by.rater, item_id, seen, until, by.tab))
+
     def mark(self, by: Envelope, item: PassageToGrade, rating: Rating) -> SavedRating:
         """Grade a range that a rater has marked as evidence."""
         with self._lock, transaction(self._db):
@@ -255,8 +257,7 @@ class PageState:
                 return again
             last = self._read(
                 """SELECT id, item_id, kind, before FROM event AS done WHERE rater = ? AND undoes IS NULL
-                AND NOT EXISTS (SELECT 1 FROM event WHERE undoes = done.id)
-                ORDER BY id DESC LIMIT 1""",
+                AND NOT EXISTS (SELECT 1 FROM event WHERE undoes = done.id) ORDER BY id DESC LIMIT 1""",
                 by.rater,
             )
             if not last:
@@ -290,7 +291,7 @@ class PageState:
             AND id NOT IN (SELECT undoes FROM event WHERE undoes IS NOT NULL) ORDER BY id DESC LIMIT 1""",
             *(item_id, DECIDE),
         )
-        return SavedRating(event, item_id, Rating(), 0, Rating(), undecided=True)
+        return SavedRating(event, item_id, Rating(), Rating(), undecided=True)
 
     def decisions(self) -> dict[str, Decision]:
         """All decisions by the id of their item."""
@@ -312,16 +313,15 @@ class PageState:
 
     def _answered(self, by: Envelope) -> SavedRating | None:
         """The result of a request that was made before."""
-        rows = self._read(
-            "SELECT id, rater, item_id, before, after, kind FROM event WHERE request = ?", by.request
-        )
+        found = "SELECT id, rater, item_id, before, after, kind FROM event WHERE request = ?"
+        rows = self._read(found, by.request)
         if not rows:
             return None
         event, rater, item_id, before, after, kind = rows[0]
         if rater != by.rater:
             raise LabelError("The request was made by another rater. Load the page again.")
         old, new = Rating.from_json(before), Rating.from_json(after)
-        return SavedRating(event, item_id, old, 0, new, undecided=kind == UNDECIDE)
+        return SavedRating(event, item_id, old, new, undecided=kind == UNDECIDE)
 
     def _rate(
         self,
@@ -331,14 +331,14 @@ class PageState:
         change: Callable[[Rating], Rating],
         undoes: int | None = None,
     ) -> SavedRating:
-        before, before_event = self.rating(by.rater, item_id)
+        before, _ = self.rating(by.rater, item_id)
         after = change(before)
         event = self._add_event(by, item_id, kind, before, after, undoes)
         self._read(
             "INSERT OR REPLACE INTO label VALUES (?, ?, ?, ?, ?, ?, ?)",
             *(by.rater, item_id, after.grade, after.skipped, after.note, after.evidence, event),
         )
-        return SavedRating(event, item_id, before, before_event, after)
+        return SavedRating(event, item_id, before, after)
 
     def _add_event(
         self, by: Envelope, item_id: str, kind: str, before: Rating, after: Rating, undoes: int | None = None

@@ -53,16 +53,26 @@ async function save(chosen, form, given) {
   const grade = Number(new FormData(form).get('mark-grade'));
   const joined = [...form.querySelectorAll('input[name="copy"]:checked')].map((box) => box.copy);
   const evidence = given || (joined.length ? nameOf(chosen.text) : '');
+  const markOne = (one) => post('mark', { query: shared.item.query_id, doc: one.doc_id, start: one.start, end: one.end, text: one.text, grade, evidence });
   try {
-    for (const one of [chosen, ...joined]) {
-      await post('mark', { query: shared.item.query_id, doc: one.doc_id, start: one.start, end: one.end, text: one.text, grade, evidence });
-    }
+    await markOne(chosen);
   } catch (error) {
     byId('mark-note').textContent = `Not saved. ${error.message}`;
     return;
   }
+  let saved = 1;
+  const refused = [];
+  for (const one of joined) {
+    try {
+      await markOne(one);
+      saved += 1;
+    } catch (error) {
+      refused.push(error.message);
+    }
+  }
   if (evidence && !shared.item.names.includes(evidence)) shared.item.names.push(evidence);
   close();
   await refreshMarks();
-  tell(`Saved: ${counted(joined.length + 1, 'mark')} of grade ${grade}${evidence ? `, evidence “${evidence}”` : ''}.`);
+  const left = refused.length ? `Not marked: ${counted(refused.length, 'copy', 'copies')}. ${refused[0]} ` : '';
+  tell(`${left}Saved: ${counted(saved, 'mark')} of grade ${grade}${evidence ? `, evidence “${evidence}”` : ''}.`);
 }
