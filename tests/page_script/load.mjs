@@ -4,8 +4,15 @@ import { createContext, runInContext } from 'node:vm';
 
 const ASSETS = new URL('../../harness/report/page/assets/', import.meta.url);
 
+// An element as the text in it.
+const element = (_what, _attributes, ...children) => ({
+  textContent: children.flat(9).filter((one) => one !== null && one !== undefined && one !== false).map((one) => one.textContent ?? String(one)).join(''),
+  querySelectorAll: () => [],
+});
+const PAGE = { h: element, g: element, foreign: (text) => element('', null, text), section: () => {}, matchMedia: () => ({ addEventListener: () => {} }) };
+
 export function load(names, files = ['format.js', 'data.js', 'scale.js']) {
-  const context = createContext({ URLSearchParams, state: { measure: 'ndcg_exp@10', stage: 'final', split: 'all', find: '', type: '', factors: '' } });
+  const context = createContext({ ...PAGE, URLSearchParams, state: { measure: 'ndcg_exp@10', stage: 'final', split: 'all', find: '', type: '', factors: '' } });
   const source = files.map((file) => readFileSync(new URL(file, ASSETS), 'utf8')).join('\n');
   runInContext(`${source}\nthis.found = { ${names.join(', ')}, setData: (data) => { DATA = data; } };`, context);
   return { ...context.found, state: context.state };

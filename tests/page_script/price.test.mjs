@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, plain } from './load.mjs';
 
-const { priceOf, plottable, onFront, frontOf, setData } = load(['priceOf', 'plottable', 'onFront', 'frontOf'], ['format.js', 'data.js', 'scale.js', 'state.js', 'price.js']);
+const { priceOf, plottable, onFront, frontOf, perPoint, setData, state } = load(['priceOf', 'plottable', 'onFront', 'frontOf', 'perPoint'], ['format.js', 'data.js', 'scale.js', 'price.js']);
 
 const row = (share, seconds = 5) => ({ price: { seconds, seconds_computed_share: share, tokens_read: 9 } });
 
@@ -28,11 +28,18 @@ test('a setting is on the front where none is as cheap and as good', () => {
 test('a measure that cannot compare the settings has no front', () => {
   const points = [{ cost: 1, mean: 0.2 }, { cost: 2, mean: 0.4 }];
   const of = (statistics) => {
-    // until the page starts, no measure is chosen
-    setData({ statistics: { '': statistics } });
+    setData({ statistics: { [state.measure]: statistics } });
     return frontOf(points).length;
   };
   assert.equal(of({ verdict: { comparable: false } }), 0);
   assert.equal(of({ verdict: { comparable: true } }), 2);
   assert.equal(of({ why: 'not a measure of quality' }), 2);
+});
+
+test('tokens per point are over all queries, also where a part of them is shown', () => {
+  const row = (mean) => [mean, null, null, 9, 0, 0];
+  setData({ measures: ['ndcg_exp@10'], stages: ['retrieve'], scores: [[[[1]]]], summary: { all: [[[row(0.5)]]], train: [[[row(0.1)]]] } });
+  state.split = 'train';
+  assert.equal(perPoint({ i: 0, mean: 0.1, price: { tokens_read: 1000 } }), 20);
+  state.split = 'all';
 });

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, plain } from './load.mjs';
 
-const { foundAt, isInText, matched, sharedEvidence, shareText, softBreaks, isControl, setData } = load(
-  ['foundAt', 'isInText', 'matched', 'sharedEvidence', 'shareText', 'softBreaks', 'isControl'],
+const { foundAt, isInText, matched, placesOf, sharedEvidence, shareText, softBreaks, isControl, setData } = load(
+  ['foundAt', 'isInText', 'matched', 'placesOf', 'sharedEvidence', 'shareText', 'softBreaks', 'isControl'],
   ['format.js', 'data.js', 'scale.js', 'passages.js', 'two_rankings.js']);
 
 // chunks 0 to 3 cut document 0 by 100 characters; chunk 4 is 50 to 150; chunk 5 is of another document
 function data() {
   return {
+    record: {},
     detail: {
       chunks: { document: [0, 0, 0, 0, 0, 1], start: [0, 100, 200, 300, 50, 0], end: [100, 200, 300, 400, 150, 100], page: [], before: {} },
       evidence: [[[0, 90, 140, 4], [0, 310, 320, 1], [0, 10, 20, 0]]],
@@ -30,6 +31,35 @@ test('a better grade earns a span only where half of it stands in the passage', 
   setData(data());
   assert.deepEqual(plain(foundAt([0, 90, 140, 2], [[0], [], [4], []])), { rank: 1, partly: true });
   assert.deepEqual(plain(foundAt([0, 90, 140, 2], [[1], [], [4], []])), { rank: 1, partly: false });
+});
+
+test('a span that is barely touched is not found, whatever else has its grade', () => {
+  setData(data());
+  // the passage has its grade from another span, and a tenth of this one
+  const [span, ranking] = [[0, 90, 190, 4], [[0], [], [4], []]];
+  assert.deepEqual(plain(foundAt(span, ranking)), { rank: 1, partly: true });
+  // half of the passage is enough, where the span is longer than it
+  assert.deepEqual(plain(foundAt([0, 50, 900, 4], ranking)), { rank: 1, partly: false });
+  const by = (relevance) => {
+    setData({ ...data(), record: { config: { relevance } } });
+    return foundAt(span, ranking).partly;
+  };
+  assert.deepEqual([by({ rule: 'any_overlap' }), by({ rule: 'full_cover' }), by({ rule: 'half_of_span_or_chunk', span_share: 0.1 })], [false, true, false]);
+});
+
+test('passages that share less than half of the shorter one are not the same', () => {
+  const of = (start) => {
+    setData({ detail: { chunks: { document: [0, 0], start: [0, start], end: [100, start + 60], page: [], before: {} } } });
+    return plain(matched([[0]], [[1]]));
+  };
+  assert.deepEqual([99, 71, 70].map(of), [[-1], [-1], [0]]);
+});
+
+test('words are found whatever their case and line breaks, and letters whose lower case is longer move none', () => {
+  assert.deepEqual(plain(placesOf('İİİ abc', 'ABC')), [[4, 7]]);
+  assert.deepEqual(plain(placesOf('in İstanbul', 'istanbul')), [[3, 11]]);
+  assert.deepEqual(plain(placesOf('seal\nfailed; 🚀 Seal failed', 'seal failed')), [[0, 11], [16, 27]]);
+  assert.deepEqual(plain(placesOf('abc', 'abcd')), []);
 });
 
 test('passages are matched by themselves first and else by the text they share', () => {

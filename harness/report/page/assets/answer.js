@@ -4,6 +4,11 @@ function firstSummary() {
   return DATA.settings.map((_, i) => summary(i)).find(Boolean);
 }
 
+// documents.csv has a row for every parser that read a document
+function documentsRead() {
+  return DATA.counts.documents ?? DATA.documents.filter((one) => one.status !== 'skipped').length;
+}
+
 function facts() {
   const asked = DATA.queries.id.length;
   const first = firstSummary();
@@ -11,7 +16,7 @@ function facts() {
   return [
     count(DATA.settings.length, 'setting'),
     first && first.n < asked ? term(`${whole(first.n)} of ${count(asked, 'query', 'queries')} count`, DATA.left_out) : count(asked, 'query', 'queries'),
-    DATA.documents.length ? count(DATA.documents.filter((d) => d.status !== 'skipped').length, 'document') : null,
+    DATA.documents.length ? count(documentsRead(), 'document') : null,
     // who graded the labels of a file is not known
     judge ? (judge === 'human' ? term('grades from a label file', DATA.record.judge.file) : `graded by ${judge}`) : null,
   ].filter(Boolean);

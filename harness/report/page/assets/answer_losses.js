@@ -35,7 +35,7 @@ function answerLossPart({ measure, parts, ways }) {
   draw(all[0][0].setting);
   return [
     h('h3', null, 'Where answers are lost'),
-    h('p', null, `In units of ${measure}, from a perfect 1 down to what the answers earn: first the evidence that was not read, then what the answers make of what was. The parts sum exactly, query by query. The bars leave out as much of the unread evidence as answers did without.`),
+    h('p', null, `In units of ${measure}, from a perfect 1 down to what the answers earn: first the evidence that was not read, then what the answers make of what was. The parts sum exactly, query by query. The bars leave out as much of the unread evidence as answers did without.${state.split === 'all' ? '' : ` They are of the queries of ${state.split} alone, while the table above is over all.`}`),
     lossFigure(all, {
       parts, classOf, left: `what is left: ${measure}`, gained: 'of it', caption: 'Losses of answers by part',
       name: (way) => nameOf(way.setting), bar: (mean) => answerBar(mean, parts, classOf),

@@ -12,6 +12,7 @@ function standing(setting) {
 function boardColumns(leader, ticks, place) {
   const mean = (i, split = 'all') => summary(i, { split })?.mean;
   const judged = DATA.measures.find((name) => name.startsWith('judged@'));
+  const share = (i) => summary(i, { split: state.split, measure: judged })?.mean;
   const splits = ['train', 'validation'].filter((name) => DATA.summary[name] && DATA.settings.some((_, i) => known(mean(i, name))));
   const difference = (i) => (i === leader ? null : pair(i, leader));
   const columns = [
@@ -37,9 +38,9 @@ function boardColumns(leader, ticks, place) {
   columns.push(...factorColumns());
   splits.forEach((name) => { columns.push({ key: name, title: name, num: true, value: (i) => mean(i, name), cell: (i) => fixed(mean(i, name)) }); });
   if (judged && state.measure !== judged) {
-    columns.push({ key: 'judged', title: judged, num: true, about: 'Share of the ranks that were judged', value: (i) => summary(i, { measure: judged })?.mean, cell: (i) => percent(summary(i, { measure: judged })?.mean) });
+    columns.push({ key: 'judged', title: judged, num: true, about: 'Share of the ranks that were judged', value: share, cell: (i) => percent(share(i)) });
   }
-  const failed = (i) => summary(i)?.failed || 0;
+  const failed = (i) => summary(i, { split: state.split })?.failed || 0;
   if (DATA.settings.some((_, i) => failed(i))) columns.push({ key: 'failed', title: 'failed', num: true, about: 'Queries where something went wrong', value: failed, cell: failed });
   return narrow.matches ? answerFirst(columns) : columns;
 }

@@ -15,6 +15,13 @@ function tallest(panels) {
   return Math.max(1e-9, ...panels.flatMap((panel) => panel.groups.flatMap((group) => group.share)));
 }
 
+// The queries that bars and AUROC are of: the page has rankings of some, and neither follows the choice of queries.
+function queriesTold() {
+  const drilled = DATA.detail.drilled?.length;
+  if (drilled) return ` The bars are of the ${count(drilled, 'query', 'queries')} whose rankings are on this page, AUROC of all queries.`;
+  return state.split === 'all' ? '' : ' Bars and AUROC are over all queries.';
+}
+
 // Bars of one panel; `largest` fills its height.
 function histogram(groups, label, { low, high, largest, text = (x) => fixed(x, 1) }) {
   const bins = groups[0].share.length;
@@ -98,7 +105,7 @@ section({
         h('h3', null, 'Does the score of the first passage tell unanswerable queries?'),
         legend([['of-answerable', 'answerable'], ['of-unanswerable', 'unanswerable, shares of each']]),
         h('div.smalls', null, answers.map((one) => answerablePanel(one, tallest(answers)))),
-        h('p.small.soft', null, `A bar of full height is ${percent(tallest(answers))} in every panel; from left to right each has its own range. AUROC: the chance that an answerable query has the higher score; 0.5 is a coin toss.`),
+        h('p.small.soft', null, `A bar of full height is ${percent(tallest(answers))} in every panel; from left to right each has its own range. AUROC: the chance that an answerable query has the higher score; 0.5 is a coin toss.${queriesTold()}`),
       ] : null,
     ];
   },

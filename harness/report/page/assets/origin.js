@@ -8,6 +8,12 @@ function fold(title, ...content) {
   return h('details', null, h('summary', null, title), content);
 }
 
+function documentsTitle() {
+  const parsers = new Set(DATA.detail.parsers?.settings.filter(Boolean)).size;
+  if (parsers < 2) return whole(DATA.documents.length);
+  return `${whole(documentsRead() + (DATA.counts.documents_skipped ?? 0))}, read by ${parsers} parsers`;
+}
+
 function documentsTable() {
   if (!DATA.documents.length) return null;
   return table([
@@ -44,7 +50,7 @@ section({
     return [
       h('p.lede', null, 'Everything that is needed to get these numbers again; ', h('code', null, 'record.json'), ' in the same folder has it in full.'),
       h('div.folds', null,
-        fold(`Documents (${whole(DATA.documents.length)})`, documentsTable()),
+        fold(`Documents (${documentsTitle()})`, documentsTable()),
         labels && fold(`Labels to look at (${whole(DATA.labels.length)})`, h('p.small.soft', null, 'Not found in the extracted text, or found with other figures.'), labels),
         fold('Configuration', h('pre.config', null, foreign(JSON.stringify(r.config || {}, null, 2), 'span'))),
         fold('Files and their SHA-256', pairs(Object.entries(r.hashes || {}), (value) => h('code', null, value))),

@@ -158,7 +158,7 @@ function passage(rank, ranking, query, otherRank = null, read = null) {
     h('div.passage-head', null,
       h('span.rank.num', null, rank + 1), gradeChip(grade), read,
       again && badge('out', earned[rank] ? `earns ${earned[rank]}` : 'earns nothing again', 'its evidence was read further up'),
-      otherRank !== null && (otherRank < 0 ? badge('only', 'only here', 'the other ranking does not show this text') : h('span.soft.small.num', null, `other ranking: ${otherRank + 1}`)),
+      otherRank !== null && (otherRank < 0 ? badge('only', 'only here', 'no passage of the other ranking shows half of this text') : h('span.soft.small.num', null, `other ranking: ${otherRank + 1}`)),
       h('span.soft.small.num', null, scores[rank] === null ? 'not scored' : `score ${amount(scores[rank])}`),
       where(chunk.document, chunk.page, chunk.start, chunk.end)),
     neighbour(chunk, 'before'), passageText(chunk, query), neighbour(chunk, 'after'));

@@ -73,8 +73,10 @@ function pricePlot(points, key) {
   });
 }
 
-function perPoint(row) {
-  return known(row.price.tokens_read) && row.mean > 0 ? row.price.tokens_read / (100 * row.mean) : null;
+// Tokens are counted over all queries, and so the mean is of them too.
+function perPoint({ i, price }) {
+  const mean = summary(i)?.mean;
+  return known(price.tokens_read) && mean > 0 ? price.tokens_read / (100 * mean) : null;
 }
 
 section({
@@ -96,18 +98,18 @@ section({
     const cached = !rows.every(isComputed);
     return [
       h('p.lede', null, front.length || !points.length
-        ? `Up and to the left is better. Settings on the line are beaten by none that costs as little${tokens}.`
-        : `No line joins the settings that none beats: the measure compares only settings over the same chunks${tokens}.`),
+        ? `Up and to the left is better. Settings on the line are beaten by none: no other is as good and costs no more, and no better one gives more for its cost${tokens}.`
+        : `No line joins the settings that none beats: the measure compares only settings over the same chunks${tokens}.`, state.split !== 'all' && ' Costs are over all queries.'),
       h('div.tools', null, select('cost', drawn.map((name) => [name, PRICES[name][0]]), key, (price) => choose({ price }), { 'data-keep': 'price' })),
       points.length > 1 ? [
-        front.length > 0 && legend([['on-front', 'on the line'], ...(front.length < points.length ? [['off-front', 'beaten: another costs no more and is no worse']] : [])]),
+        front.length > 0 && legend([['on-front', 'on the line'], ...(front.length < points.length ? [['off-front', 'beaten: another is as good and costs no more, or is better and gives more for its cost']] : [])]),
         h('figure.panel', null, pricePlot(points, key)),
       ] : null,
       table([
         settingColumn((r) => r.i, (r) => front.includes(r.i) && [' ', badge('lead', 'on the line')]),
         { key: 'mean', title: breakable(state.measure), num: true, value: (r) => r.mean, cell: (r) => fixed(r.mean) },
         ...keys.map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: PRICES[name][0], value: (r) => priceOf(r, name), cell: (r) => PRICES[name][1](priceOf(r, name)) })),
-        ...(keys.includes('tokens_read') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
+        ...(keys.includes('tokens_read') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}, over all queries`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
         ...(cached ? [{ key: 'computed', title: 'computed', num: true, about: 'Share of the work that was computed in this run and not found in the cache', value: (r) => r.price.seconds_computed_share, cell: (r) => percent(r.price.seconds_computed_share) }] : []),
       ], rows, { caption: 'Costs by setting', sort: 'mean', keep: 'price', most: 30 }),
       cached ? h('p.small.soft', null, 'Seconds are given only where this run computed all vectors and scores of a setting, for it alone. A dash: it has none, or some came from the cache or were computed for another setting.') : null,

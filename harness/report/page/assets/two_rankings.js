@@ -1,11 +1,12 @@
 // Two rankings of one query side by side: what moved, what only one of them has, which evidence they share.
 
-// Whether two passages show text of one place; settings that cut alike have the very same passages.
+// Whether two passages show the same text: half of the shorter one.
 function overlaps(one, other) {
-  return one.document === other.document && one.start < other.end && one.end > other.start;
+  const shared = Math.min(one.end, other.end) - Math.max(one.start, other.start);
+  return one.document === other.document && shared > 0 && 2 * shared >= Math.min(one.end - one.start, other.end - other.start);
 }
 
-// For every rank of one ranking the first rank of the other that shows text of the same passage; -1 for none.
+// For every rank of one ranking the first rank of the other that shows the same text; -1 for none.
 function matched(ranking, other) {
   const there = (other?.[0] || []).map(chunkAt);
   return (ranking?.[0] || []).map((place, rank) => {
@@ -14,17 +15,25 @@ function matched(ranking, other) {
   });
 }
 
+// Whether a passage that touches a span counts for it, by the rule of the measures; see Projection in projection.py.
+function holds(chunk, [, start, end]) {
+  const { rule, span_share = 0.5, chunk_share = 0.5 } = DATA.record.config?.relevance ?? {};
+  const parts = [...chunk.before, [chunk.start, chunk.end]];
+  const length = parts.reduce((sum, [s, e]) => sum + e - s, 0);
+  const shared = parts.reduce((sum, [s, e]) => sum + Math.max(0, Math.min(e, end) - Math.max(s, start)), 0);
+  if (rule === 'any_overlap') return true;
+  if (rule === 'full_cover') return shared === end - start;
+  return shared / (end - start) >= span_share || shared / length >= chunk_share;
+}
+
 // The place of a judged span in a ranking: {rank, partly}, or null where no passage shown touches it. A passage
-// earns a span when its grade is at least that of the span; of spans below its grade it must hold half.
+// earns a span that it holds when its grade is at least that of the span.
 function foundAt(span, ranking) {
-  const [document, start, end, grade] = span;
   let touched = -1;
   for (const [rank, place] of (ranking?.[0] || []).entries()) {
     const chunk = chunkAt(place);
     if (!touches(chunk, span)) continue;
-    const held = [...chunk.before, [chunk.start, chunk.end]].reduce((sum, [s, e]) => sum + Math.max(0, Math.min(e, end) - Math.max(s, start)), 0);
-    const own = ranking[2][rank];
-    if (chunk.document === document && (own === grade || (own > grade && 2 * held >= end - start))) return { rank: rank + 1, partly: false };
+    if (ranking[2][rank] >= span[3] && holds(chunk, span)) return { rank: rank + 1, partly: false };
     if (touched < 0) touched = rank;
   }
   return touched < 0 ? null : { rank: touched + 1, partly: true };
@@ -100,33 +109,47 @@ function rankingsPanel(query, setting, other) {
 
 // Passages that hold what is looked for stay; where the browser can, the words are marked.
 function findInPassages(dialog, wanted) {
-  const text = wanted.trim().toLowerCase();
-  const ranges = [];
+  const text = wanted.trim();
+  const found = [];
   let shown = 0;
   const all = [...dialog.querySelectorAll('.passage')];
   for (const node of all) {
     const body = node.querySelector('.passage-text');
-    const fits = !text || Boolean(body?.textContent.toLowerCase().includes(text));
+    const ranges = text && body ? textRanges(body, text) : [];
+    const fits = !text || ranges.length > 0;
     node.classList.toggle('unfit', !fits);
     shown += fits;
-    if (text && fits) ranges.push(...textRanges(body, text));
+    found.push(...ranges);
   }
   const counter = dialog.querySelector('.found-count');
   if (counter) counter.textContent = text ? `${whole(shown)} of ${count(all.length, 'passage')}` : '';
-  if (typeof Highlight === 'function' && CSS.highlights) CSS.highlights.set('found', new Highlight(...ranges));
+  if (typeof Highlight === 'function' && CSS.highlights) CSS.highlights.set('found', new Highlight(...found));
 }
 
-function textRanges(node, text) {
+// Where a text has what is looked for, as [from, to]; neither case nor the kind of white space matters. A lower case
+// that is longer than its letter, as that of İ, is cut, so that places stay those of the text.
+function placesOf(text, wanted) {
+  const folded = (all) => Array.from(all, (letter) => letter.toLowerCase().slice(0, letter.length).replace(/\s/, ' ')).join('');
+  const [own, looked] = [folded(text), folded(wanted)];
   const out = [];
-  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const own = walker.currentNode.data.toLowerCase();
-    for (let at = own.indexOf(text); at >= 0; at = own.indexOf(text, at + text.length)) {
-      const range = document.createRange();
-      range.setStart(walker.currentNode, at);
-      range.setEnd(walker.currentNode, Math.min(at + text.length, walker.currentNode.length));
-      out.push(range);
-    }
-  }
+  for (let at = own.indexOf(looked); at >= 0; at = own.indexOf(looked, at + looked.length)) out.push([at, at + looked.length]);
   return out;
+}
+
+// The same in the text that a node shows, across the edges of what is in it.
+function textRanges(node, wanted) {
+  const parts = [];
+  let length = 0;
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT, (one) => (one.parentNode.closest('.hidden') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+  while (walker.nextNode()) {
+    parts.push({ node: walker.currentNode, at: length });
+    length += walker.currentNode.length;
+  }
+  return placesOf(parts.map((one) => one.node.data).join(''), wanted).map(([from, to]) => {
+    const [first, last] = [from, to - 1].map((place) => parts.findLast((one) => one.at <= place));
+    const range = document.createRange();
+    range.setStart(first.node, from - first.at);
+    range.setEnd(last.node, to - last.at);
+    return range;
+  });
 }
