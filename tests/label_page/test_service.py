@@ -86,6 +86,8 @@ def test_an_impossible_mark_rating_or_name_is_refused_and_changes_nothing(servic
 def test_copies_are_found_across_line_breaks_and_the_place_itself_is_none(service):
     words = "The plant in Lyon was closed in May."
     (copy,) = service.store.copies("plain", 0, len(words))["copies"]
+    told = [service.store.copies("plain", 0, len(words), most)["more"] for most in (0, 1)]
+    assert told == [True, False]
     assert (copy["doc_id"], copy["text"]) == ("copy", "The plant in Lyon was\nclosed in May.")
     assert COPY[copy["start"] : copy["end"]] == copy["text"]
 

@@ -118,7 +118,7 @@ class DocumentStore:
         return {"found": found}
 
     def copies(self, doc: str, start: NonNegativeInt, end: NonNegativeInt, most: int = 50) -> Answer:
-        """The other places where a text is, ignoring white space and case."""
+        """The other places where a text is, ignoring white space and case, and whether there are more."""
         others = (
             {
                 "doc_id": document.doc_id,
@@ -133,7 +133,8 @@ class DocumentStore:
             )
             if document.doc_id != doc or last <= start or end <= first
         )
-        return {"copies": list(islice(others, most))}
+        found = list(islice(others, most + 1))
+        return {"copies": found[:most], "more": len(found) > most}
 
     def picture(self, doc: str, page: NonNegativeInt) -> bytes:
         """A page, from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError if there is none."""

@@ -33,7 +33,7 @@ export function mark() {
 
 async function find(chosen, node) {
   try {
-    const { copies } = await get('copies', { doc: chosen.doc_id, start: chosen.start, end: chosen.end, rater: null });
+    const { copies, more } = await get('copies', { doc: chosen.doc_id, start: chosen.start, end: chosen.end, rater: null });
     if (!copies.length) {
       swap(node, h('p.soft.small', null, 'The text appears nowhere else.'));
       return;
@@ -43,7 +43,7 @@ async function find(chosen, node) {
       box.copy = one;
       return h('label.copy', null, box, h('span', null, h('bdi', null, one.doc_id), one.page ? `, page ${one.page}: ` : ': ', foreign(one.around)));
     });
-    swap(node, h('fieldset', { id: 'copies' }, h('legend', null, `It appears in ${counted(copies.length, 'other place')}: join those that state the same fact`), boxes));
+    swap(node, h('fieldset', { id: 'copies' }, h('legend', null, `It appears in ${more ? 'more than ' : ''}${counted(copies.length, 'other place')}${more ? ', of which these are the first' : ''}: join those that state the same fact`), boxes));
   } catch (error) {
     swap(node, h('p.small', null, error.message));
   }
