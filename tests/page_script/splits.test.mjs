@@ -4,7 +4,7 @@ import { load } from './load.mjs';
 
 const { boardColumns, documentsRead, documentsTitle, queriesTold, setData, state } = load(
   ['boardColumns', 'documentsRead', 'documentsTitle', 'queriesTold'],
-  ['format.js', 'data.js', 'scale.js', 'names.js', 'table.js', 'rows.js', 'answer.js', 'board.js', 'histograms.js', 'origin.js']);
+  ['format.js', 'data.js', 'scale.js', 'names.js', 'table.js', 'rows.js', 'save.js', 'answer.js', 'board.js', 'histograms.js', 'origin.js']);
 
 test('what was judged and what failed are of the queries that are shown', () => {
   const row = (mean, failed = 0) => [mean, null, null, 9, 0, failed];

@@ -2,7 +2,7 @@
 // the start are left out; settings and queries go by their names, so that a link says what it shows.
 
 const SHARED = ['view', 'measure', 'stage', 'split', 'find', 'type', 'order', 'named', 'factors', 'group', 'price', 'folded'];
-const SETTINGS = ['a', 'b', 'chosen'];
+const SETTINGS = ['a', 'b', 'chosen', 'worst'];
 const address = { first: {}, reading: false };
 
 // A step back undoes a choice, not a letter that was typed.
@@ -42,6 +42,10 @@ function readState(text) {
     stage: (name) => name === 'final' || DATA.stages.includes(name),
     split: (name) => name === 'all' || Boolean(DATA.summary[name]),
     order: (name) => Object.hasOwn(ORDERS, name),
+    type: (name) => !name || DATA.queries.type.includes(name),
+    group: (name) => DATA.queries.groups.some((one) => one.name === name),
+    price: (name) => Object.hasOwn(PRICES, name),
+    factors: (wanted) => [...new URLSearchParams(wanted)].every(([name, value]) => DATA.factors.find((one) => one.name === name)?.values.some((own) => String(own ?? '') === value)),
   };
   for (const key of SHARED) if (given.has(key) && (fits[key]?.(given.get(key)) ?? true)) out[key] = given.get(key);
   for (const key of SETTINGS) {

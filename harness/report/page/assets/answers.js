@@ -6,7 +6,8 @@ function answerTable({ measures, means, answered }) {
   return table([
     settingColumn(),
     { key: 'answered', title: 'answered', num: true, value: (i) => answered[i][0], cell: (i) => `${whole(answered[i][0])} of ${whole(answered[i][1])}` },
-    ...measures.map((name, m) => ({
+    fileColumn('asked', (i) => answered[i][1]),
+    ...measures.flatMap((name, m) => [{
       key: name, title: name, num: true, value: (i) => cell(i, m)?.[0],
       cell: (i) => {
         const [mean, low, high, n, missing, why] = cell(i, m) || [];
@@ -14,7 +15,7 @@ function answerTable({ measures, means, answered }) {
           h('b', null, fixed(mean)), n >= FEWEST && known(low) ? h('span.soft', null, ` ${range(low, high)}`) : null,
           missing ? h('span.soft', null, ` (${whole(missing)} not scored)`) : null);
       },
-    })),
+    }, ...['low', 'high'].map((end, k) => fileColumn(`${name}_${end}`, (i) => (cell(i, m)?.[3] >= FEWEST ? cell(i, m)[1 + k] : null)))]),
   ], rows, { caption: 'Answers by setting', sort: measures[0] ?? 'answered', keep: 'answers', most: 30 });
 }
 

@@ -19,8 +19,9 @@ function boardColumns(leader, ticks, place) {
     settingColumn(),
     { key: 'n', title: 'n', num: true, about: 'Queries in the mean', value: (i) => summary(i, { split: state.split })?.n, cell: (i) => whole(summary(i, { split: state.split })?.n) },
     { key: 'mean', title: breakable(state.measure), num: true, value: (i) => mean(i, state.split), cell: (i) => h('b', null, fixed(mean(i, state.split))) },
+    ...boundColumns((i) => summary(i, { split: state.split })),
     {
-      key: 'interval', title: h('div.plot-head', null, `${confidence(DATA.level)} interval`, axis(ticks, place)), wide: true,
+      key: 'interval', pageOnly: true, title: h('div.plot-head', null, `${confidence(DATA.level)} interval`, axis(ticks, place)), wide: true,
       cell: (i) => {
         const row = summary(i, { split: state.split });
         return h('div.interval', { title: row ? range(row.low, row.high) : '' },
@@ -31,6 +32,7 @@ function boardColumns(leader, ticks, place) {
   if (DATA.settings.length > 1 && atFinal() && statistics().pairs?.rows) {
     columns.push(
       { key: 'difference', title: 'to the leader', num: true, about: 'Difference of means, paired by query, over all queries', value: (i) => difference(i)?.difference ?? 0, cell: (i) => (i === leader ? '' : [signed(difference(i)?.difference), known(difference(i)?.low) && h('small.soft', null, ` ${range(difference(i).low, difference(i).high)}`)]) },
+      ...boundColumns(difference, 'difference_'),
       { key: 'p', title: 'p', num: true, about: 'Sign-flip test of all pairs of settings at once', value: (i) => difference(i)?.p, cell: (i) => (i === leader ? '' : chance(difference(i)?.p)) },
       { key: 'group', title: 'group', about: TERMS.group, value: (i) => ranked().indexOf(i), cell: (i) => standing(i) },
     );

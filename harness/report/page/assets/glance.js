@@ -145,11 +145,11 @@ function whereLost(own, parts, found) {
   const about = new Map(DATA.losses?.parts.map((one) => [one.name, one.about]));
   const most = Math.max(...own.losses.map((one) => one.value));
   const entry = (kind, label, value, text) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), h('span', null,
-    label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && ' (most)', h('span.soft', null, `: ${text}${known(value) ? '' : ', in other settings'}`)));
+    label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && most >= LEAST_LOSS && ' (most)', h('span.soft', null, `: ${text}${known(value) ? '' : ', in other settings'}`)));
   return [
     h('h3', null, 'Where quality is lost', h('span.aside', null, ' of a perfect 1', !same && [' in ', term(unit)], ', under “', named(DATA.settings.indexOf(own.setting)), '”')),
     h('ul.lost', null, entry('left', 'reached', reached(own), same ? 'the score' : `in ${unit}`),
-      Object.entries(parts).reverse().map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part)?.value, about.get(label)))),
+      Object.entries(parts).reverse().map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part && Math.abs(one.value) >= LEAST_LOSS)?.value, about.get(label)))),
   ];
 }
 

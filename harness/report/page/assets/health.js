@@ -52,7 +52,7 @@ section({
       h('p.lede', null, `Lengths in tokens of the encoder.${DATA.chunks ? '' : ' This folder has no chunks.csv, so only lengths are known.'}`),
       table([
         settingColumn((r) => r.setting),
-        ...(drawn ? [{ key: 'histogram', title: 'lengths', cell: (r) => spark(histogramOf(r.histogram)) }] : []),
+        ...(drawn ? [{ key: 'histogram', title: 'lengths', cell: (r) => spark(histogramOf(r.histogram)), file: (r) => r.histogram }] : []),
         ...keys.map((key) => ({ key, title: HEALTH[key][0], about: HEALTH[key][1], num: true, value: (r) => r[key], cell: (r) => HEALTH[key][2](r[key]) })),
       ], rows, { caption: 'Chunks by setting', keep: 'health', most: 30 }),
     ];

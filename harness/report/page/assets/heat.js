@@ -42,6 +42,18 @@ function queryCell(query) {
     h('small.soft', null, foreign(q.id[query]), q.type[query] ? [' · ', foreign(q.type[query].replaceAll('_', ' '))] : null, ` · ${q.split[query]}`, q.answerable[query] ? null : ' · unanswerable'));
 }
 
+// A query in one column of the page, and in several of a file.
+function queryColumns() {
+  const q = DATA.queries;
+  return [
+    { key: 'query', head: 'query_id', title: 'query', value: (r) => q.id[r.query], cell: (r) => queryCell(r.query), file: (r) => q.id[r.query] },
+    fileColumn('text', (r) => q.text[r.query]),
+    ...(q.type.some(Boolean) ? [fileColumn('type', (r) => q.type[r.query])] : []),
+    fileColumn('split', (r) => q.split[r.query]),
+    fileColumn('answerable', (r) => (q.answerable[r.query] ? 'yes' : 'no')),
+  ];
+}
+
 function heatTools() {
   const types = [...new Set(DATA.queries.type)].filter(Boolean).sort();
   const settings = settingOptions();
@@ -85,12 +97,12 @@ section({
         open: (r, c) => openQuery(shown[c].query, settings[r], shown.map((row) => row.query)),
       })] : h('p.nothing', null, 'No query fits.'),
       table([
-        { key: 'query', title: 'query', value: (r) => DATA.queries.id[r.query], cell: (r) => queryCell(r.query) },
+        ...queryColumns(),
         { key: 'mean', title: 'mean', num: true, about: 'Over all settings', value: (r) => r.mean, cell: (r) => fixed(r.mean, 2) },
         { key: 'spread', title: 'spread', num: true, about: 'Standard deviation over settings', value: (r) => (r.spread < 0 ? null : r.spread), cell: (r) => (r.spread < 0 ? NONE : fixed(r.spread, 2)) },
         ...(two ? [
-          { key: 'a', title: 'A', num: true, about: nameOf(state.a), value: (r) => score(state.a, r.query), cell: (r) => fixed(score(state.a, r.query), 2) },
-          { key: 'b', title: 'B', num: true, about: nameOf(state.b), value: (r) => score(state.b, r.query), cell: (r) => fixed(score(state.b, r.query), 2) },
+          { key: 'a', head: DATA.settings[state.a], title: 'A', num: true, about: nameOf(state.a), value: (r) => score(state.a, r.query), cell: (r) => fixed(score(state.a, r.query), 2) },
+          { key: 'b', head: DATA.settings[state.b], title: 'B', num: true, about: nameOf(state.b), value: (r) => score(state.b, r.query), cell: (r) => fixed(score(state.b, r.query), 2) },
           { key: 'difference', title: 'A − B', num: true, value: (r) => r.difference, cell: (r) => signed(r.difference, 2) },
         ] : []),
       ], rows, {

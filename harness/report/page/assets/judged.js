@@ -16,7 +16,7 @@ function judgedColumns(judged, upper) {
     settingColumn(),
     ...judged.flatMap((name) => [
       { key: name, title: breakable(name), num: true, about: 'Share of the ranks that was judged', value: (i) => mean(i, name), cell: (i) => percent(mean(i, name)) },
-      { key: `${name}-bar`, title: axes('% of the ranks', (share) => fixed(100 * share, 0)), wide: true, cell: (i) => h('div.interval', null,
+      { key: `${name}-bar`, pageOnly: true, title: axes('% of the ranks', (share) => fixed(100 * share, 0)), wide: true, cell: (i) => h('div.interval', null,
         strip([gridlines(ticks, place), g('rect.judged-bar', { x: 0, width: place(mean(i, name) || 0), y: 7, height: 8 })], { label: `judged ${percent(mean(i, name))}` })) },
     ]),
     ...(judged.includes(state.measure) ? [] : [
@@ -24,7 +24,7 @@ function judgedColumns(judged, upper) {
     ]),
     ...(upper ? [
       { key: 'upper', title: 'at most', num: true, about: upper, value: (i) => mean(i, upper), cell: (i) => fixed(mean(i, upper)) },
-      { key: 'bounds', title: axes(`${state.measure} to ${upper}`), wide: true, cell: (i) => h('div.interval', null, strip([
+      { key: 'bounds', pageOnly: true, title: axes(`${state.measure} to ${upper}`), wide: true, cell: (i) => h('div.interval', null, strip([
         gridlines(ticks, place),
         known(mean(i, upper)) && g('line.bound', { x1: place(mean(i, state.measure)), x2: place(mean(i, upper)), y1: 11, y2: 11 }),
         known(mean(i, state.measure)) && g('circle.bound-dot', { cx: place(mean(i, state.measure)), cy: 11, r: 4 }),

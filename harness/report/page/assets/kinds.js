@@ -33,7 +33,7 @@ section({
       all.length > 1 ? h('div.tools', null, select('kinds are the values of', all.map(({ name }) => [name, name]), group.name, (name) => choose({ group: name }), { 'data-keep': 'group' })) : null,
       table([
         settingColumn(),
-        ...shown.map((k) => ({ key: `kind-${k}`, title: groupTitle(group, k, sizes[k]), num: true, heat: true, value: (i) => means.get(i)[k].mean, cell: (i) => heat(means.get(i)[k].mean, means.get(i)[k].n) })),
+        ...shown.map((k) => ({ key: `kind-${k}`, head: group.names[k], title: groupTitle(group, k, sizes[k]), num: true, heat: true, value: (i) => means.get(i)[k].mean, cell: (i) => heat(means.get(i)[k].mean, means.get(i)[k].n) })),
       ], settings, { caption: `${state.measure} by ${group.name}`, keep: `kinds-${group.name}`, most: 30 }),
     ];
   },

@@ -68,10 +68,10 @@ function worstTable(way, { parts, classOf, keep, title } = { parts: DATA.losses.
     .sort((x, y) => x.left - y.left);
   const there = parts.map((_, k) => k).filter((k) => way.losses[k]);
   return table([
-    { key: 'query', title: 'query', value: (r) => DATA.queries.id[r.query], cell: (r) => queryCell(r.query) },
+    ...queryColumns(),
     { key: 'left', title, num: true, value: (r) => r.left, cell: (r) => fixed(r.left, 2) },
     { key: 'blame', title: 'largest losses', value: (r) => parts[r.blame]?.name ?? '', cell: (r) => (known(r.blame) ? [h(`i.key.${classOf(r.blame)}`, { 'aria-hidden': true }), parts[r.blame].name] : NONE) },
-    ...there.map((k) => ({ key: `lost-${k}`, title: parts[k].name, num: true, about: parts[k].about, value: (r) => r.lost[k], cell: (r) => (Math.abs(r.lost[k]) < 5e-4 ? h('span.soft', null, '0') : fixed(r.lost[k], 2)) })),
+    ...there.map((k) => ({ key: `lost-${k}`, head: parts[k].name, title: parts[k].name, num: true, about: parts[k].about, value: (r) => r.lost[k], cell: (r) => (Math.abs(r.lost[k]) < 5e-4 ? h('span.soft', null, '0') : fixed(r.lost[k], 2)) })),
   ], rows, {
     caption: `Queries by ${title}, and the part that cost them most`, sort: 'left', down: false, keep, most: 10,
     open: (r) => openQuery(r.query, way.setting), label: (r) => DATA.queries.text[r.query],
@@ -85,12 +85,17 @@ function lossUnit() {
   return ` (not ${DATA.headline}, which counts the chunks themselves and cannot say what cutting them costs)`;
 }
 
+function noValues() {
+  return DATA.settings.every((_, i) => !summary(i)?.n);
+}
+
 section({
   id: 'losses',
   title: 'Where quality is lost',
   short: 'Losses',
   on: ['measure', 'split', 'worst'],
   render() {
+    if (!DATA.losses && noValues()) return h('p.lede', null, `No query has a value of ${state.measure}: nothing is known of what is lost.`);
     if (!DATA.losses) return h('p.lede', null, 'This folder has no waterfall.csv: newer versions of harness bench write it.');
     const { parts, ways } = DATA.losses;
     const all = ways.map((way) => [way, meanLosses(way)]).filter(([, mean]) => mean);

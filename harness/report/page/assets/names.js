@@ -48,8 +48,8 @@ section({
     return fold('Names of the settings',
       h('p.small.soft', null, 'The page calls settings by what varies among them; files and commands use the technical name.'),
       table([
-        settingColumn(),
-        { key: 'name', title: 'technical name', value: (i) => DATA.settings[i], cell: (i) => h('code.foreign', null, DATA.settings[i]) },
+        { ...settingColumn(), head: 'words', file: nameOf },
+        { key: 'name', head: 'setting', title: 'technical name', value: (i) => DATA.settings[i], cell: (i) => h('code.foreign', null, DATA.settings[i]) },
       ], settings, { caption: 'Names of the settings', keep: 'names', most: 10 }),
       h('p.small.soft', null, 'A technical name is made of what varies:'),
       h('dl.lines', null, DATA.factors.map((factor) => [h('dt', null, factor.name), h('dd', null, `${factor.about}: `, values(factor))])));

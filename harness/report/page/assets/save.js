@@ -28,14 +28,26 @@ function csvCell(value) {
 }
 
 function csvOf(columns, rows) {
-  const shown = columns.filter((one) => one.value || one.cell);
+  const shown = columns.filter((one) => !one.pageOnly);
   const cell = (one, row) => {
     if (one.file) return one.file(row);
     const value = one.value?.(row);
-    return one.num && (typeof value === 'number' || !known(value)) ? value : textIn(one.cell(row)).replaceAll(NONE, '');
+    if (one.num && (typeof value === 'number' || !known(value))) return value;
+    const text = textIn(one.cell(row));
+    return text === NONE ? '' : text;
   };
-  const lines = [shown.map((one) => one.key), ...rows.map((row) => shown.map((one) => cell(one, row)))];
+  const lines = [shown.map((one) => one.head ?? one.key), ...rows.map((row) => shown.map((one) => cell(one, row)))];
   return lines.map((line) => line.map(csvCell).join(',')).join('\n').concat('\n');
+}
+
+// A column that only files have.
+function fileColumn(key, value) {
+  return { key, fileOnly: true, file: value };
+}
+
+// The two bounds of what `row` returns, each a column.
+function boundColumns(row, before = '') {
+  return ['low', 'high'].map((end) => fileColumn(`${before}${end}`, (one) => row(one)?.[end]));
 }
 
 function csvButton(what, columns, rows) {

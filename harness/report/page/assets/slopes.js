@@ -55,7 +55,9 @@ section({
         { key: 'after', title: 'reranked', num: true, value: (r) => r.after, cell: (r) => h('b', null, fixed(r.after)) },
         { key: 'difference', title: 'difference', num: true, value: (r) => r.difference, cell: (r) => [signed(r.difference), known(r.low) && h('small.soft', null, ` ${range(r.low, r.high)}`)] },
         { key: 'p', title: 'p', num: true, value: (r) => r.p, cell: (r) => chance(r.p) },
-        { key: 'won', title: 'won / tied / lost', num: true, about: 'Queries', value: (r) => r.wins - r.losses, cell: (r) => `${whole(r.wins)} / ${whole(r.ties)} / ${whole(r.losses)}` },
+        ...boundColumns((r) => r),
+        ...['wins', 'ties', 'losses'].map((key) => fileColumn(key, (r) => r[key])),
+        { key: 'won', pageOnly: true, title: 'won / tied / lost', num: true, about: 'Queries', value: (r) => r.wins - r.losses, cell: (r) => `${whole(r.wins)} / ${whole(r.ties)} / ${whole(r.losses)}` },
         { key: 'found', title: 'found', value: (r) => r.words, cell: (r) => term(r.words) },
       ], rows, { caption: 'Before and after the reranker', sort: 'after', keep: 'reranked', most: 30 }),
     ];

@@ -1,7 +1,7 @@
 // The choices of the reader. A section says which choices it depends on and is drawn again when they change;
 // its `shown` is called once it may be in sight.
 
-const state = { view: '', measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1, chosen: -1, named: '', factors: '', group: '', price: '', folded: '' };
+const state = { view: '', measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1, chosen: -1, worst: -1, named: '', factors: '', group: '', price: '', folded: '' };
 const sections = [];
 
 function section(one) {
@@ -44,6 +44,7 @@ function startTheme() {
   byId('theme').addEventListener('click', () => show(turnTheme()));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
   const redraw = () => {
+    for (const one of document.querySelectorAll('.table')) one.showRows?.();
     for (const one of document.querySelectorAll('.plot')) one.redraw();
   };
   // paper is white: what is painted in pixels is painted anew for it; and it is narrow

@@ -1,6 +1,7 @@
 // Tables that sort by their headers, keep the first column in sight and walk by arrow keys.
 //
-// columns: {key, title, value(row): what to sort by, cell(row): what to show, file(row): what to save, fileOnly, num, about, wide}
+// columns: {key, title, value(row): what to sort by, cell(row): what to show, file(row): what to save, head: its header there, fileOnly,
+// pageOnly, num, about, wide}
 // options: {caption, sort, down, open(row), label(row), picked(row): whether it is the chosen one, most, keep}
 
 function table(every, rows, options = {}) {
@@ -25,7 +26,7 @@ function table(every, rows, options = {}) {
 
   const show = () => {
     const all = sorted();
-    const most = options.most && !kept.all && !matchMedia('print').matches ? options.most : all.length;
+    const most = options.most && !kept.all && !('printing' in document.documentElement.dataset) ? options.most : all.length;
     swap(body, all.slice(0, most).map((row, i) => line(columns, row, i, options)));
     for (const cell of head.children) {
       const own = cell.dataset.key === kept.sort;
@@ -51,10 +52,12 @@ function table(every, rows, options = {}) {
       : column.title)));
   show();
   if (options.open) body.addEventListener('keydown', walk);
-  return h('div.table', null,
+  const node = h('div.table', null,
     edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${options.caption}` },
       h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body))),
     more, save);
+  node.showRows = show;
+  return node;
 }
 
 // A header that says what its column holds.
