@@ -134,6 +134,8 @@ def test_paper_says_what_was_chosen_and_keeps_its_cells_square(chromium, plain):
     chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         assert chromium.find("#choices").text == "ndcg_exp@10, stage retrieve, all queries"
+        # all twelve queries, of which the screen shows the first ten
+        assert len(chromium.all("#losses tbody tr")) == 12
         pair = chromium.find("#queries .on-paper").text
         assert pair.startswith("A is 600 characters")
         assert ", B is " in pair

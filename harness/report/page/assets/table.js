@@ -4,6 +4,9 @@
 // pageOnly, num, about, wide}
 // options: {caption, sort, down, open(row), label(row), picked(row): whether it is the chosen one, most, keep}
 
+// A sheet has all settings, and of thousands of queries the first.
+const PAPER_ROWS = 200;
+
 function table(every, rows, options = {}) {
   const columns = every.filter((one) => !one.fileOnly);
   const kept = table.kept[options.keep] || { sort: options.sort ?? null, down: options.down ?? true, all: false };
@@ -11,6 +14,7 @@ function table(every, rows, options = {}) {
   const head = h('tr');
   const body = h('tbody');
   const more = h('p.more');
+  const paper = h('p.on-paper.small');
   const save = h('p.saves', null, csvButton(options.caption, every, () => sorted()));
 
   const sorted = () => {
@@ -26,7 +30,9 @@ function table(every, rows, options = {}) {
 
   const show = () => {
     const all = sorted();
-    const most = options.most && !kept.all && !('printing' in document.documentElement.dataset) ? options.most : all.length;
+    const some = 'printing' in document.documentElement.dataset ? PAPER_ROWS : options.most;
+    const most = options.most && !kept.all ? Math.min(some, all.length) : all.length;
+    swap(paper, most < all.length ? `The first ${whole(most)} of ${whole(all.length)} rows.` : '');
     swap(body, all.slice(0, most).map((row, i) => line(columns, row, i, options)));
     for (const cell of head.children) {
       const own = cell.dataset.key === kept.sort;
@@ -55,7 +61,7 @@ function table(every, rows, options = {}) {
   const node = h('div.table', null,
     edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${options.caption}` },
       h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body))),
-    more, save);
+    more, paper, save);
   node.showRows = show;
   return node;
 }
