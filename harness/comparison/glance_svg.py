@@ -182,13 +182,13 @@ def _bar(one: Standing, y: float, lost: Mapping[str, tuple[str, str]]) -> Iterab
     Where a step won something back, the losses are shown in proportion.
     """
     shown = [loss for loss in one.losses if loss.value > 0 and loss.part in lost]
-    if not shown:
+    if not (one.losses and lost):
         return
     # losses may be in units of another measure than the mean
     left, scale = 1 - sum(loss.value for loss in one.losses), _BAR_END - _WORDS
     at = _WORDS + left * scale
     yield _box(_WORDS, y, left * scale, f"left {left:.2f}", _LEFT)
-    share = (1 - left) / sum(loss.value for loss in shown)
+    share = (1 - left) / (sum(loss.value for loss in shown) or 1)
     for loss in reversed(shown):
         wide = loss.value * share * scale
         yield _box(at, y, wide, f"{loss.label} {loss.value:.2f}", f"url(#lost-{lost[loss.part][0]})")

@@ -363,6 +363,13 @@ def test_levels_do_not_advise_a_setting_that_another_is_shown_to_beat():
     assert (advice.setting, advice.cheaper) == ("500 bm25", None)
 
 
+def test_the_picture_draws_what_a_setting_reaches_that_lost_nothing():
+    found = glance_of(verdict(*sweep()))
+    losses = [(Loss("order", "ranked too low", lost),) for lost in (0.0, *[0.3] * len(found.settings[1:]))]
+    settings = tuple(replace(one, losses=own) for one, own in zip(found.settings, losses, strict=True))
+    assert "left 1.00" in svg_of(replace(found, settings=settings))
+
+
 def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
     found = glance_of(verdict(*sweep()))
     root = ElementTree.fromstring(svg_of(found))
