@@ -8,8 +8,9 @@ const ASSETS = new URL('../../harness/report/page/assets/', import.meta.url);
 const element = (_what, _attributes, ...children) => ({
   textContent: children.flat(9).filter((one) => one !== null && one !== undefined && one !== false).map((one) => one.textContent ?? String(one)).join(''),
   querySelectorAll: () => [],
+  getContext: () => ({ measureText: (text) => ({ width: 7 * text.length }) }),
 });
-const PAGE = { h: element, g: element, foreign: (text) => element('', null, text), section: () => {}, matchMedia: () => ({ addEventListener: () => {} }) };
+const PAGE = { document: {}, getComputedStyle: () => ({ fontFamily: 'sans-serif' }), h: element, g: element, foreign: (text) => element('', null, text), section: () => {}, matchMedia: () => ({ addEventListener: () => {} }) };
 
 export function load(names, files = ['format.js', 'data.js', 'scale.js']) {
   const context = createContext({ ...PAGE, URLSearchParams, state: { measure: 'ndcg_exp@10', stage: 'final', split: 'all', find: '', type: '', factors: '' } });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './load.mjs';
 
-const { boardColumns, csvOf, noValues, queryColumns, setData } = load(
-  ['boardColumns', 'csvOf', 'noValues', 'queryColumns'],
+const { boardColumns, csvOf, noValues, queryColumns, roomFor, setData } = load(
+  ['boardColumns', 'csvOf', 'noValues', 'queryColumns', 'roomFor'],
   ['format.js', 'data.js', 'scale.js', 'names.js', 'table.js', 'rows.js', 'save.js', 'heat.js', 'losses.js', 'board.js']);
 
 test('dashes within a text are saved, and a cell that is only a dash is empty', () => {
@@ -28,4 +28,8 @@ test('the leader board is saved with the bounds of its intervals and without dra
 test('that no query has a value is told from a missing table', () => {
   setData({ measures: ['ndcg_exp@10'], settings: ['a'], stages: ['retrieve'], scores: [[[[null]]]], summary: { all: [[[[null, null, null, 0, 0, 0]]]] } });
   assert.equal(noValues(), true);
+});
+
+test('a long name has room in a saved drawing', () => {
+  assert.deepEqual([roomFor(['short'], 230), roomFor(['short', 'x'.repeat(60)], 230)], [230, 444]);
 });

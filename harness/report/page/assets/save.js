@@ -97,16 +97,24 @@ function words(text, x, y, more = {}) {
   return g('text', { x, y, 'font-family': getComputedStyle(document.body).fontFamily, 'font-size': 12, fill: color('ink'), 'dominant-baseline': 'middle', ...more }, text);
 }
 
+// The width of a column of names: that of the widest, and at least `least`.
+function roomFor(names, least) {
+  const pen = h('canvas').getContext('2d');
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return Math.ceil(Math.max(least, ...names.map((name) => pen.measureText(name).width + 24)));
+}
+
 // A chart of rows: names and values as text, each strip in its place.
 function rowsText(figure) {
-  const [names, values, drawn] = [230, 130, 520];
   const rows = [...figure.querySelectorAll('.row-list > .row')];
+  const nameOfRow = (row) => textIn([...row.querySelector('.row-name').cloneNode(true).childNodes].map((one) => [one, ' ']));
+  const [names, values, drawn] = [roomFor(rows.map(nameOfRow), 230), 130, 520];
   const parts = [];
   let y = 14;
   for (const row of rows) {
     const strip = row.querySelector('svg.strip');
     const height = Math.max(26, (strip?.getBoundingClientRect().height || 22) + 6);
-    parts.push(words(textIn([...row.querySelector('.row-name').cloneNode(true).childNodes].map((one) => [one, ' '])), 10, y + height / 2));
+    parts.push(words(nameOfRow(row), 10, y + height / 2));
     parts.push(words(textIn([...row.querySelector('.row-value').cloneNode(true).childNodes]), names + values - 12, y + height / 2, { 'text-anchor': 'end' }));
     if (strip) {
       const copy = styled(strip);
@@ -123,7 +131,7 @@ function rowsText(figure) {
 
 // A grid that is painted in pixels on the page, as rectangles.
 function gridText({ rows, columns, fill, mark, heads }) {
-  const names = 240;
+  const names = roomFor(rows, 240);
   const cell = Math.min(Math.max(900 / columns, 4), 40);
   const top = heads ? 22 : 6;
   const parts = rows.map((name, r) => [
