@@ -20,7 +20,7 @@ class PriceRow:
     (``tokens@10``), for ``ndcg_evidence@5000`` those within the first 5,000 characters (``tokens@5000
     characters``). There the chunk in which the budget ends counts by the share of it that is read. All other
     costs are of the search, the same for every measure. Tokens are those of the embedding model, without
-    special tokens.
+    special tokens but in ``index_tokens``.
 
     Times belong to one run, so they are in ``record.json``, which with ``report.html`` (and ``latency.csv``
     on another machine) is all that differs between two runs of one configuration. Under ``counts.settings``
