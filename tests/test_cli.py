@@ -122,10 +122,22 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
 
 
 def test_what_no_run_has_written_is_not_moved_away(tmp_path, capsys, monkeypatch):
-    write_files(tmp_path, YARD | {"results/one/notes.txt": "mine"})
+    hit = '{"query_id": "q1", "rank": 1, "document": "a", "start": 0, "end": 30}'
+    write_files(tmp_path, YARD | {"results/one/notes.txt": "mine", "hits.jsonl": hit})
     monkeypatch.chdir(tmp_path)
     for command in ("validate", "bench"):
         assert "results/one is in the place of the results, and no run" in refused(capsys, command, "c.yaml")
+    words = (
+        "--hits",
+        "hits.jsonl",
+        "--queries",
+        "queries.csv",
+        "--labels",
+        "labels.csv",
+        "--documents",
+        "a.txt",
+    )
+    assert "results/one is in the place" in refused(capsys, "score", *words, "--name", "one")
     assert "c.yaml is in the place of the results" in refused(
         capsys, "demo", "--out", "c.yaml", "--no-browser"
     )

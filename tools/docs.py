@@ -20,6 +20,7 @@ from reference.measures import measures_reference
 from reference.reading import reading
 from reference.tables import import_formats, input_columns, tables_reference
 
+import harness
 from harness.cli.api import read_results
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
@@ -27,6 +28,8 @@ from harness.values.progress import Silent
 
 ROOT = Path(__file__).parent.parent
 TABLES = ("<!-- tables: made by make docs from harness/report/rows -->", "<!-- end of tables -->")
+if not ROOT.samefile(Path(harness.__file__).parent.parent):
+    sys.exit(f"The harness is imported from {harness.__file__}, not from {ROOT}: install this checkout.")
 FORMATS = ("<!-- formats: made by make docs -->", "<!-- end of formats -->")
 COLUMNS = re.compile("<!-- columns of (.+): made by make docs -->")
 WALKS = ("<!-- walks: made by make docs -->", "<!-- end of walks -->")

@@ -86,11 +86,12 @@ def _report(error: BaseException) -> int:
             f"the output is in {error.encoding}, which lacks {error.object[error.start]!a}. "
             "Set PYTHONIOENCODING=utf-8, or write to a file with --output where the command has it."
         )
-    elif isinstance(error, IsADirectoryError):
-        print_error(f"{error.filename} is a folder. Name a file, such as one in it.")
     elif isinstance(error, OSError):
         streams.flush(OSError)
-        print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        why = ": " + str(error.strerror)
+        if isinstance(error, IsADirectoryError):
+            why = " is a folder. Name a file, such as one in it."
+        print_error(f"{error.filename}{why}" if error.filename else str(error))
     elif isinstance(error, MemoryError):
         print_error("memory ran out. Use smaller batches, fewer settings at once, or a larger machine.")
     else:

@@ -79,10 +79,9 @@ def attacked(attack: str, topic: AttackTopic, passage: str) -> str:
     return ATTACKS[attack].format(passage=passage, query=topic.query, **_WORDS[topic.language])
 
 
-# regular expressions, one a line: orders to a judge, claims of a grade, answers in the form that judges give,
-# notes to an assessor, praise of itself
+# regular expressions, one a line, below a comment
 _SIGNS = (_ASSETS / "signs.txt").read_text(encoding="utf-8").splitlines()
-_INJECTION = re.compile("|".join(f"(?:{sign})" for sign in _SIGNS), re.IGNORECASE)
+_INJECTION = re.compile("|".join(f"(?:{one})" for one in _SIGNS if not one.startswith("# ")), re.IGNORECASE)
 _AROUND = 40
 
 

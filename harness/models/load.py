@@ -163,7 +163,10 @@ def _not_loaded(model: ModelFiles, error: Exception) -> ModelError:
             f"{model.name} brings its own Python code, which is never run here (trust_remote_code). Name a "
             "model of an architecture that transformers has, or serve it and name its `endpoint`."
         )
-    if any(words in str(error) for words in ("device string", "not compiled with", "No CUDA GPUs", "driver")):
+    if any(
+        words in str(error)
+        for words in ("device string", "not compiled with", "No CUDA GPUs", "NVIDIA driver")
+    ):
         return ModelError(
             f"{model.name}: it cannot be loaded to this `device` ({first_line(error)[:300]}). Name "
             "another, such as cpu, or leave the key out."

@@ -129,9 +129,9 @@ def _headline(rows: list[report.SummaryRow], record: dict[str, Any]) -> str:
 def _to_use(folder: Path, rows: list[report.SummaryRow], record: dict[str, Any]) -> str:
     """The setting that the verdict says to use, else its leader; without one that with the highest mean."""
     _, measure, verdict = _verdict_or_why(folder, rows, record)
-    if verdict is None or verdict.leader is None:
-        return report.best_of(report.last_stages(rows, measure)).setting
-    return verdict.leader if verdict.advice is None else verdict.advice.setting
+    if verdict is not None and verdict.shown:
+        return verdict.shown
+    return report.best_of(report.last_stages(rows, measure)).setting
 
 
 def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict[str, Any]) -> report.Table:

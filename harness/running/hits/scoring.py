@@ -25,6 +25,7 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import evaluate
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_unfilled_budgets
+from harness.running.readiness import results_folder
 from harness.running.search import Searched
 from harness.running.tools import RETRIEVE
 from harness.steps import ChunkerConfig, Cuts, Documents, RetrieverConfig, Vectors, token_lengths
@@ -196,6 +197,7 @@ def score_hits(
     context = Context.at(config.cache, reporter)
     with context, context.timed("total"):
         # before the documents, which may take long
+        results_folder(config)
         retrievers = [setting.retrieve for setting in config.settings]
         files = [read_hits(one.file) for one in retrievers if isinstance(one, ReturnedConfig)]
         config = _with_depths(config, files)
