@@ -56,6 +56,7 @@ SMALLER = (
     (r"--trials \d+", "--trials 3"),
     (r"--questions \d+", "--questions 2 --chunkings 1"),
     (r"--document annual-report", "--document meridian-q3-2025"),
+    (r"--query q1\b", "--query mq001"),
     (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1 --tools ours ir_measures"),
     (r"(measures_speed.py --slow-queries 0)", r"\1 --queries 40 --repeats 1"),
     (r"score_speed.py --repeats 5", "score_speed.py --repeats 1 --queries 40"),
