@@ -15,7 +15,7 @@ from harness.models import Estimate, ServedEstimate, ServedPairs, estimate_token
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
 from harness.running.answering.scores import MeasuringTools, cases_of
 from harness.running.bench.flow import prepare
-from harness.running.bench.spread import Looked, depths, pairs_left, pairs_to_score, spread_lines, texts_left
+from harness.running.bench.spread import Looked, Work, depths, pairs_left, pairs_to_score, texts_left
 from harness.running.compute import pending_call
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
@@ -122,8 +122,9 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         for point in points:
             calls |= tools.run_rewriters(point.setting.rewrite, point.setting.retrieve, queries)
         looked: list[Looked] = [stored_search(point, queries, context) for point in points]
-        services = _services(points, looked)
-        for line in spread_lines(points, looked, queries, config, context):
+        work = Work(points, looked, queries, config, context)
+        services = _services(work)
+        for line in work.spread():
             reporter.note(line)
         endpoints: tuple[PendingCalls, ...] = ()
         if not search:
@@ -131,15 +132,15 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
             endpoints = (
                 # where it is retrieved; what language models are asked before is in ``calls``
                 *(one for one in found if one.purpose == "reranking"),
-                *_texts_to_buy(points, queries, context),
-                *_pairs_to_buy(points, looked, queries, context),
+                *_texts_to_buy(work),
+                *_pairs_to_buy(work),
             )
         elif not calls and not services:
             try:
-                looked = list(search_settings(points, queries, context))
+                work = replace(work, looked=search_settings(points, queries, context))
             except PendingCallsError as error:
                 endpoints = error.missing
-        plan = _of_what_is_known(config, corpora, points, looked, search, context)
+        plan = _of_what_is_known(work, corpora, search)
         waiting = sum(one.to_embed + one.pairs for one in plan.settings)
         faster = what_fast_saves(waiting, context) if search else ()
         return replace(
@@ -147,51 +148,37 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         )
 
 
-def _of_what_is_known(
-    config: BenchConfig,
-    corpora: Corpora,
-    points: Sequence[Chunked],
-    looked: Sequence[Looked],
-    search: bool,
-    context: Context,
-) -> Plan:
+def _of_what_is_known(work: Work, corpora: Corpora, search: bool) -> Plan:
     """The plan, but for what is asked for before rankings are known."""
-    corpus, judge = corpora.united, pool_judge_config(config)
+    corpus, judge = corpora.united, pool_judge_config(work.config)
     queries = corpus.queries.queries
     labelled = {judgment.query_id for judgment in corpus.labels}
-    searched = [corpora.in_united(one) for one in looked if isinstance(one, Searched)]
-    known = len(searched) == len(points)
+    searched = [corpora.in_united(one) for one in work.looked if isinstance(one, Searched)]
+    known = len(searched) == len(work.points)
     if search and known:
-        warn_of_unfilled_budgets(searched, config, context)
+        warn_of_unfilled_budgets(searched, work.config, work.context)
     pool = make_pool(searched, corpus, judge.pool) if judge is not None and known else None
     if pool is not None and judge is not None and judge.asked and search:
-        flag_passages(pool.pairs, context)
+        flag_passages(pool.pairs, work.context)
     return Plan(
         corpus,
-        tuple(_settings(points, looked, queries, {} if pool is None else pool.by_setting, context)),
+        tuple(_settings(work, {} if pool is None else pool.by_setting)),
         tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
-        tuple(context.models.describe()),
-        None if judge is None else _of_judge(judge, pool, points, corpus, context),
-        answers=_answers(points, searched, corpus, config, context),
+        tuple(work.context.models.describe()),
+        None if judge is None else _of_judge(judge, pool, work, corpus),
+        answers=_answers(work, searched, corpus),
     )
 
 
-def _settings(
-    points: Sequence[Chunked],
-    looked: Sequence[Looked],
-    queries: Sequence[Query],
-    judged: Mapping[str, Sequence[int]],
-    context: Context,
-) -> Iterator[SettingPlan]:
+def _settings(work: Work, judged: Mapping[str, Sequence[int]]) -> Iterator[SettingPlan]:
     """What each setting takes; what several need is counted for the first of them."""
     planned: set[tuple[str, bytes]] = set()
-    for point, found in zip(points, looked, strict=True):
+    for point, found in work.each():
         name, health = point.setting.name, point.chunking.health
-        missing = {
-            (model.fingerprint, key) for _, model, left, _ in texts_left([point], (), context) for key in left
-        }
-        scored = pairs_to_score(point, found, context)
-        pairs = sum(pairs_left(point, found, len(queries))) - len(scored & planned)
+        texts = texts_left([point], (), work.context)
+        missing = {(model.fingerprint, key) for _, model, left, _ in texts for key in left}
+        scored = pairs_to_score(point, found, work.context)
+        pairs = sum(pairs_left(point, found, len(work.queries))) - len(scored & planned)
         yield SettingPlan(
             name,
             chunks=len(point.chunking.chunks),
@@ -205,27 +192,24 @@ def _settings(
         planned |= missing | scored
 
 
-def _texts_to_buy(
-    points: Sequence[Chunked], queries: Sequence[Query], context: Context
-) -> Iterator[PendingCalls]:
+def _texts_to_buy(work: Work) -> Iterator[PendingCalls]:
     """The vectors that endpoints would be asked for, by model."""
-    for _, model, left, known in texts_left(points, queries, context):
+    for _, model, left, known in texts_left(work.points, work.queries, work.context):
         if model.served is not None:
             yield pending_call(list(left.values()), known, model.served)
 
 
-def _pairs_to_buy(
-    points: Sequence[Chunked], looked: Sequence[Looked], queries: Sequence[Query], context: Context
-) -> Iterator[PendingCalls]:
+def _pairs_to_buy(work: Work) -> Iterator[PendingCalls]:
     """About the pairs that endpoints would be asked to score, by model; at most, as settings share pairs.
 
     Chunks are taken to have the average length.
     """
     asked: dict[str, tuple[ServedPairs, list[tuple[int, int, int]]]] = {}
-    for point, found in zip(points, looked, strict=True):
+    queries = work.queries
+    for point, found in work.each():
         texts = point.chunking.passages.texts
         for reranker, depth in zip(point.setting.rerank, depths(point), strict=True):
-            scorer = context.models.reranker(reranker)
+            scorer = work.context.models.reranker(reranker)
             if isinstance(found, Searched) or scorer.served is None:
                 continue
             chunk = sum(map(estimate_tokens, texts)) / max(1, len(texts))
@@ -240,72 +224,55 @@ def _pairs_to_buy(
         yield PendingCalls(e.model, model, estimate, e.problem(), "endpoint")
 
 
-def _services(points: Sequence[Chunked], looked: Sequence[Looked]) -> Mapping[str, int]:
+def _services(work: Work) -> Mapping[str, int]:
     """The services that a search would call, because not all of their answers are stored."""
     return Counter(
         service.url
-        for point, found in zip(points, looked, strict=True)
+        for point, found in work.each()
         if not isinstance(found, Searched)
         for service in point.setting.services
     )
 
 
-def _of_judge(
-    judge: PoolJudgeConfig, pool: Pool | None, points: Sequence[Chunked], corpus: Corpus, context: Context
-) -> JudgePlan:
+def _of_judge(judge: PoolJudgeConfig, pool: Pool | None, work: Work, corpus: Corpus) -> JudgePlan:
     """The pairs to judge: exactly where the rankings are known."""
-    ranked = sum(
-        min(judge.pool.depth, len(one.chunking.chunks)) * (1 + len(one.setting.rerank)) for one in points
-    )
+    depth = judge.pool.depth
+    ranked = sum(min(depth, len(one.chunking.chunks)) * (1 + len(one.setting.rerank)) for one in work.points)
     return JudgePlan(
         judge.title,
         len(corpus.queries.queries) * ranked,
         None if pool is None else len(pool.pairs),
-        None if pool is None else estimate_pool(pool.pairs, judge, context, corpus),
+        None if pool is None else estimate_pool(pool.pairs, judge, work.context, corpus),
     )
 
 
-def _answers(
-    points: Sequence[Chunked],
-    searched: Sequence[Searched],
-    corpus: Corpus,
-    config: BenchConfig,
-    context: Context,
-) -> AnswerPlan:
+def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> AnswerPlan:
     """The cost of answers: by the rankings where they are known, else by chunks in their place."""
-    answering = [point for point in points if point.setting.answer is not None]
+    queries = corpus.queries.queries
+    answering = [point for point in work.points if point.setting.answer is not None]
     known = [one for one in searched if one.setting.answer is not None]
-    if len(known) == len(answering):
-        return plan_answers(known, corpus, config, context)
-    placed = placeholder_rankings(answering, corpus.queries.queries)
-    return plan_answers(placed, corpus, config, context, about=True)
-
-
-def plan_answers(
-    searched: Sequence[Searched],
-    corpus: Corpus,
-    config: BenchConfig,
-    context: Context,
-    *,
-    about: bool = False,
-) -> AnswerPlan:
-    """The calls still to be made, given rankings; ``about``: these only approximate the real ones."""
+    about = len(known) < len(answering)
     missing: list[PendingCalls] = []
     replied: list[Replies] = []
-    for stage, ones in groups_of(searched):
+    for stage, ones in groups_of(_placeholder_rankings(answering, queries) if about else known):
         if not ANSWERERS.make(stage).asks:
             replied += [_placeholder_answers(one, corpus) for one in ones]
             continue
         try:
-            replied += answer_group(stage, ones, corpus.queries.queries, RunTools(context))
+            replied += answer_group(stage, ones, queries, RunTools(work.context))
         except PendingCallsError as error:
             missing += error.missing
             about = True
             replied += [_placeholder_answers(one, corpus) for one in ones]
-    return AnswerPlan(tuple(missing), _measuring(replied, corpus, config, context), about)
+    cases = [case for one in replied for case in cases_of(one, corpus, {})]
+    tools = MeasuringTools(work.config.answer_scoring, work.context)
+    # the others cost nothing, and a plan computes nothing
+    asking = [one for one in work.config.answer_measures if cases and one.may_cost]
+    measuring = pending_calls(partial(one.run, cases, tools) for one in asking)
+    return AnswerPlan(tuple(missing), tuple(measuring.values()), about)
 
 
-def placeholder_rankings(points: Sequence[Chunked], queries: Sequence[Query]) -> list[Searched]:
+def _placeholder_rankings(points: Sequence[Chunked], queries: Sequence[Query]) -> list[Searched]:
     """Settings as if they had found chunks spread evenly over the corpus: about the length to be read."""
     found = []
     for point in points:
@@ -324,13 +291,3 @@ def _placeholder_answers(one: Searched, corpus: Corpus) -> Replies:
     read = read_by(one, queries)
     replies = {q.query_id: AnswerReply(next(iter(golden_of(corpus, q.query_id)), q.text)) for q in queries}
     return Replies(one.setting.name, "", read, replies)
-
-
-def _measuring(
-    replied: Sequence[Replies], corpus: Corpus, config: BenchConfig, context: Context
-) -> tuple[PendingCalls, ...]:
-    every = [case for one in replied for case in cases_of(one, corpus, {})]
-    tools = MeasuringTools(config.answer_scoring, context)
-    # the others cost nothing, and a plan computes nothing
-    asking = [one for one in config.answer_measures if every and one.may_cost]
-    return tuple(pending_calls(partial(one.run, every, tools) for one in asking).values())

@@ -99,71 +99,68 @@ class StageSpread:
         return f"{self.stage}: {self.items}{batches} on {workers}: {took} ({self.measured})."
 
 
-def spread_lines(
-    points: Sequence[Chunked],
-    looked: Sequence[Looked],
-    queries: Sequence[Query],
-    config: BenchConfig,
-    context: Context,
-) -> Iterator[str]:
-    """How the work that is left would be spread; none without a cluster. Documents have been read already."""
-    if not context.engine.apart:
-        return
-    workers, asked = context.engine.size(), config.engine
-    where = f"ray at {asked.address}, {counted(workers, 'worker')} of {counted(asked.threads, 'CPU')}"
-    gpus = f" and {asked.gpus:g} GPUs" if asked.gpus else ""
-    stages = [
-        *_embedding(points, queries, workers, asked, context),
-        *_scoring(points, looked, queries, workers, asked, context),
-    ]
-    yield f"Engine: {where}{gpus}."
-    yield from map(str, stages)
-    if not stages:
-        yield "Nothing is left to compute on workers."
-    if len(stages) > 1:
-        known = [stage.wall for stage in stages if stage.wall is not None]
-        parts = [duration(sum(known))] if known else []
-        parts += [] if len(known) == len(stages) else ["what is unknown"]
-        yield f"On the workers, together: {' and '.join(parts)}."
-    yield _here(config)
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run does with its settings; ``looked`` has the search of each by what is stored."""
 
+    points: Sequence[Chunked]
+    looked: Sequence[Looked]
+    queries: Sequence[Query]
+    config: BenchConfig
+    context: Context
 
-def _embedding(
-    points: Sequence[Chunked], queries: Sequence[Query], workers: int, asked: EngineConfig, context: Context
-) -> Iterator[StageSpread]:
-    for name, model, left, _ in texts_left(points, queries, context):
-        if left and model.batches is not None:
-            texts = list(left.values())
-            batches = sum(1 for _ in model.batches(texts))
-            seconds, measured = _seconds(model, sum(map(len, texts)), asked, context)
-            items = counted(len(texts), "text")
-            yield StageSpread(f"embed by {name}", items, batches, workers, seconds, measured)
+    def each(self) -> Iterator[tuple[Chunked, Looked]]:
+        """Every setting with its search."""
+        return zip(self.points, self.looked, strict=True)
 
+    def spread(self) -> Iterator[str]:
+        """How what is left would be spread; none without a cluster. Documents have been read already."""
+        if not self.context.engine.apart:
+            return
+        workers, asked = self.context.engine.size(), self.config.engine
+        where = f"ray at {asked.address}, {counted(workers, 'worker')} of {counted(asked.threads, 'CPU')}"
+        gpus = f" and {asked.gpus:g} GPUs" if asked.gpus else ""
+        stages = [*self._embedding(workers), *self._scoring(workers)]
+        yield f"Engine: {where}{gpus}."
+        yield from map(str, stages)
+        if not stages:
+            yield "Nothing is left to compute on workers."
+        if len(stages) > 1:
+            known = [stage.wall for stage in stages if stage.wall is not None]
+            parts = [duration(sum(known))] if known else []
+            parts += [] if len(known) == len(stages) else ["what is unknown"]
+            yield f"On the workers, together: {' and '.join(parts)}."
+        yield _here(self.config)
 
-def _scoring(
-    points: Sequence[Chunked],
-    looked: Sequence[Looked],
-    queries: Sequence[Query],
-    workers: int,
-    asked: EngineConfig,
-    context: Context,
-) -> Iterator[StageSpread]:
-    """Settings share pairs, so that these are at most so many; they are taken to have the average length."""
-    left: dict[str, tuple[RerankerConfig, int, float]] = {}
-    question = sum(len(query.text) for query in queries) / max(1, len(queries))
-    for point, found in zip(points, looked, strict=True):
-        chunk = sum(map(len, point.chunking.passages.texts)) / max(1, len(point.chunking.passages.texts))
-        for config, pairs in zip(point.setting.rerank, pairs_left(point, found, len(queries)), strict=True):
-            if not isinstance(context.models.reranker(config), LocalModelScorer):
-                continue
-            fingerprint = context.models.reranker(config).fingerprint
-            _, before, length = left.get(fingerprint, (config, 0, 0.0))
-            left[fingerprint] = config, before + pairs, length + pairs * (chunk + question)
-    for config, pairs, length in left.values():
-        if pairs:
-            seconds, measured = _seconds(scoring(config, context), math.ceil(length), asked, context)
-            most = f"at most {counted(pairs, 'pair')}"
-            yield StageSpread(f"score by {config.model_name}", most, None, workers, seconds, measured)
+    def _embedding(self, workers: int) -> Iterator[StageSpread]:
+        asked, context = self.config.engine, self.context
+        for name, model, left, _ in texts_left(self.points, self.queries, context):
+            if left and model.batches is not None:
+                texts = list(left.values())
+                batches = sum(1 for _ in model.batches(texts))
+                seconds, measured = _seconds(model, sum(map(len, texts)), asked, context)
+                items = counted(len(texts), "text")
+                yield StageSpread(f"embed by {name}", items, batches, workers, seconds, measured)
+
+    def _scoring(self, workers: int) -> Iterator[StageSpread]:
+        """At most so many pairs, as settings share them; they are taken to have the average length."""
+        left: dict[str, tuple[RerankerConfig, int, float]] = {}
+        question = sum(len(query.text) for query in self.queries) / max(1, len(self.queries))
+        for point, found in self.each():
+            texts = point.chunking.passages.texts
+            chunk = sum(map(len, texts)) / max(1, len(texts))
+            counts = pairs_left(point, found, len(self.queries))
+            for config, pairs in zip(point.setting.rerank, counts, strict=True):
+                scorer = self.context.models.reranker(config)
+                if isinstance(scorer, LocalModelScorer):
+                    _, before, length = left.get(scorer.fingerprint, (config, 0, 0.0))
+                    left[scorer.fingerprint] = config, before + pairs, length + pairs * (chunk + question)
+        for config, pairs, length in left.values():
+            if pairs:
+                model = scoring(config, self.context)
+                seconds, measured = _seconds(model, math.ceil(length), self.config.engine, self.context)
+                most = f"at most {counted(pairs, 'pair')}"
+                yield StageSpread(f"score by {config.model_name}", most, None, workers, seconds, measured)
 
 
 def _seconds(
