@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.comparison.gating import gate, github_annotations, junit
     from harness.comparison.glance import Glance, glance_json, glance_lines, glance_of
     from harness.comparison.glance_svg import svg_of
-    from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, from_scores, join
+    from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, join
     from harness.comparison.paired import Comparison, Options, compare_changes, mean_of
     from harness.comparison.scores import (
         LOSS_MEASURE,
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from harness.comparison.sentences import finding_words, gate_sentence
     from harness.comparison.stats import Interval, bootstrap, guarded_pair, jackknife
     from harness.comparison.stored import (
-        Details,
         Stored,
-        detailed,
         measure_to_take,
         names_of,
         read_stored,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.measures import Bools, Floats
-from harness.values import Cells, HarnessError, QueryScore, document_of, listed
+from harness.values import HarnessError, document_of, listed
 
 FINAL = "final"
 
@@ -100,42 +100,25 @@ class ScoreMatrix:
         return self.only(known)
 
 
-def from_scores(
-    rows: Iterable[QueryScore],
-    measure: str,
-    splits: Mapping[str, str],
-    stage: str = FINAL,
-    clusters: Mapping[str, str] | None = None,
-) -> ScoreMatrix:
-    """Gather the scores of one measure.
+def from_rows(rows: Iterable[Mapping[str, Any]], measure: str, stage: str = FINAL) -> ScoreMatrix:
+    """Gather the scores of one measure from rows of ``per_query.csv``; an empty value is undefined.
 
     ``stage`` keeps the rows of that stage; ``final`` keeps the last stage of each setting (rows are in the
-    order of the stages). ``splits`` and ``clusters`` map query ids.
+    order of the stages).
 
     Raises HarnessError if nothing is left, where a row is twice, or where a setting lacks a query.
     """
-    values = (
-        (row.setting, row.stage, row.query_id, np.nan if row.value is None else row.value)
-        for row in rows
-        if row.measure == measure
-    )
-    return _matrix(values, measure, splits, stage, clusters)
-
-
-def _matrix(
-    values: Iterable[tuple[str, str, str, float]],
-    measure: str,
-    splits: Mapping[str, str],
-    stage: str,
-    clusters: Mapping[str, str] | None,
-) -> ScoreMatrix:
-    """The same of values by setting, stage and query."""
     scores: dict[str, dict[str, dict[str, float]]] = {}
-    for setting, step, query, value in values:
+    known: dict[str, tuple[str, str]] = {}
+    for row in rows:
+        if row["measure"] != measure:
+            continue
+        setting, step, query, value = row["setting"], row["stage"], row["query_id"], row["value"]
         by_query = scores.setdefault(setting, {}).setdefault(step, {})
         if query in by_query:
             raise HarnessError(f"{setting}, {step}: {measure} of query {query} occurs twice in the results.")
-        by_query[query] = value
+        by_query[query] = np.nan if value in ("", None) else float(value)
+        known[query] = row["split"], row["cluster"]
     if stage == FINAL:
         chosen = {name: list(stages.values())[-1] for name, stages in scores.items()}
     else:
@@ -156,21 +139,9 @@ def _matrix(
         tuple(chosen),
         query_ids,
         np.array([[by_query[query] for query in query_ids] for by_query in chosen.values()]),
-        tuple(splits[query] for query in query_ids),
-        tuple(clusters.get(query, "") for query in query_ids) if clusters else (),
+        tuple(known[query][0] for query in query_ids),
+        tuple(known[query][1] for query in query_ids),
     )
-
-
-def from_rows(rows: Iterable[Cells], measure: str, stage: str = FINAL) -> ScoreMatrix:
-    """The same from rows of ``per_query.csv``, all cells as text; an empty value is undefined."""
-    rows = [row for row in rows if row["measure"] == measure]
-    values = (
-        (row["setting"], row["stage"], row["query_id"], float(row["value"]) if row["value"] else np.nan)
-        for row in rows
-    )
-    splits = {row["query_id"]: row["split"] for row in rows}
-    clusters = {row["query_id"]: row["cluster"] for row in rows}
-    return _matrix(values, measure, splits, stage, clusters)
 
 
 _HASH = re.compile(r"[0-9a-f]{64}")

@@ -23,6 +23,7 @@ from harness.measures import (
     trusted_for,
     upper_of,
 )
+from harness.report import PriceRow
 
 LOSS_MEASURE = "ndcg_text@10000"
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
@@ -172,7 +173,7 @@ def _means(matrix: ScoreMatrix) -> dict[str, float]:
 
 
 def tokens_of(
-    prices: Mapping[str, Iterable[Mapping[str, Any]]],
+    prices: Mapping[str, Iterable[PriceRow]],
     names: Mapping[tuple[str, str], str],
     stage: str = "final",
 ) -> dict[str, dict[str, float]]:
@@ -185,9 +186,9 @@ def tokens_of(
     for result, rows in prices.items():
         # rows are in the order of the stages, so that the last one stays
         for row in rows:
-            name = names.get((result, row["setting"]))
-            if name is not None and stage in ("final", row["stage"]) and row["tokens_read"] not in ("", None):
-                tokens.setdefault(row["depth"], {})[name] = float(row["tokens_read"])
+            name = names.get((result, row.setting))
+            if name is not None and stage in ("final", row.stage) and row.tokens_read is not None:
+                tokens.setdefault(row.depth, {})[name] = row.tokens_read
     return tokens
 
 

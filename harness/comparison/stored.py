@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,22 +42,30 @@ class Stored:
     """The scores of one folder of results at one stage, which may be ``answer``."""
 
     result: report.StoredResult
+    # the rows of its other tables
+    tables: Callable[[type[Any]], Sequence[Any]]
     stage: str
     # as they were named, prices left out
     measures: tuple[str, ...]
     # by measure, a row a value with the columns of per_query.csv
-    scores: Mapping[str, Sequence[report.Row]]
+    scores: Mapping[str, Sequence[Mapping[str, Any]]]
     # the configuration of every measure of answers that has values, by name, in the order of the run
     configured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # how it was scored again, on other judgments than its tables of losses, label lengths and filters
     again: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, result: report.StoredResult, stage: str = "final", again: tuple[str, ...] = ()) -> Stored:
+    def of(
+        cls,
+        result: report.StoredResult,
+        tables: Callable[[type[Any]], Sequence[Any]],
+        stage: str = "final",
+        again: tuple[str, ...] = (),
+    ) -> Stored:
         """A result at a stage of its rankings, with all of its measures that are not costs."""
         rows = by_key((row["measure"], row) for row in result.per_query)
         named = tuple(name for name in rows if not less_is_better(name))
-        return cls(result, stage, named, rows, again=again)
+        return cls(result, tables, stage, named, rows, again=again)
 
     def measured_by(self, measure: str) -> AnswerMeasure:
         """A measure of answers, under its configuration."""
@@ -90,9 +99,9 @@ class Stored:
             return replace(whole, rules={**whole.rules, **rules})
         return ScoredOn({"queries": whole.files["queries"]}, {}, rules)
 
-    def rows_of(self, folder: Path, row: type[Any]) -> list[Any]:
+    def rows_of(self, row: type[Any]) -> Sequence[Any]:
         """The rows of a table that depends on the judgments; none if these are not those of the scores."""
-        return [] if self.again else report.read_any(folder, row)
+        return [] if self.again else self.tables(row)
 
     @property
     def chunkings(self) -> dict[str, str]:
@@ -152,7 +161,7 @@ def read_stored(folder: Path, stage: str = "final") -> Stored:
     stages = list(dict.fromkeys(row["stage"] for row in result.per_query))
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
-    return Stored.of(result, stage)
+    return Stored.of(result, partial(report.read_any, folder), stage)
 
 
 def verdict_on(folder: Path) -> Verdict:
@@ -172,7 +181,8 @@ def read_answers_of(folder: Path) -> Stored:
         one.get("name") or one["kind"]: one for one in result.record["config"].get("answer_measures", [])
     }
     configured = {name: one for name, one in named.items() if name in scored}
-    return Stored(result, ANSWER, tuple(configured), scored, configured)
+    tables = partial(report.read_any, folder)
+    return Stored(result, tables, ANSWER, tuple(configured), scored, configured)
 
 
 def names_of(folders: Sequence[Path]) -> list[str]:
@@ -276,64 +286,34 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
     )
     if answers:
         return scores
-    details = {
-        name: Details(
-            chunkings=one.chunkings,
-            lost=report.lost_by(one.rows_of(folder, report.LossRow), one.stage),
-            prices=report.cells_of(folder, "prices"),
-            drawn=one.rows_of(folder, report.LabelSensitivityRow),
-            filtered=one.rows_of(folder, report.FilterRow),
-            left_out=one.result.record.get("counts", {}).get("left_out", {}),
-            read=one.read,
-        )
-        for name, (folder, one) in results.items()
-    }
-    scores = detailed(scores, details, names, first.stage)
+    scores = _detailed(scores, stored, names)
     return replace(scores, notes=(*first.again, _NOT_AGAIN, *scores.notes)) if first.again else scores
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
-    """What the tables of a result say besides its scores."""
-
-    # how each setting cuts documents
-    chunkings: Mapping[str, str]
-    # what each part lost, by setting
-    lost: Mapping[str, Mapping[str, float]]
-    # the rows of prices.csv as plain values
-    prices: Iterable[Mapping[str, Any]]
-    # the means with labels drawn longer and shorter
-    drawn: Iterable[report.LabelSensitivityRow]
-    # what filters found
-    filtered: Iterable[report.FilterRow]
-    # how many queries have no value, by reason
-    left_out: Mapping[str, int]
-    # by measure, the share of what is read that rankings hold which were cut short, by setting
-    read: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-
-def detailed(
-    scores: Scores, details: Mapping[str, Details], names: Mapping[tuple[str, str], str], stage: str = "final"
-) -> Scores:
-    """Scores of rankings with the ``details`` of their results; ``names`` as for ``tokens_of``."""
-    called = [(details[result], setting, name) for (result, setting), name in names.items()]
-    filtered = {result: one.filtered for result, one in details.items()}
+def _detailed(scores: Scores, stored: Mapping[str, Stored], names: Mapping[tuple[str, str], str]) -> Scores:
+    """Scores of rankings, with what other tables of their results say; ``names`` as for ``tokens_of``."""
+    chunkings = {result: one.chunkings for result, one in stored.items()}
+    lost = {result: report.lost_by(one.rows_of(report.LossRow), one.stage) for result, one in stored.items()}
+    prices = {result: one.tables(report.PriceRow) for result, one in stored.items()}
+    drawn = {result: one.rows_of(report.LabelSensitivityRow) for result, one in stored.items()}
+    filtered = {result: one.rows_of(report.FilterRow) for result, one in stored.items()}
+    left_out = (one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values())
+    stage = next(iter(stored.values())).stage
     words = {key: f'"{scores.design.words(name)}"' for key, name in names.items()}
     configured = {f'"{scores.design.words(name)}"': one for name, one in scores.configured.items()}
-    left_out = left_out_notes(one.left_out for one in details.values())
     read: dict[str, dict[str, float]] = {}
-    for one, own, name in called:
-        for measure, shares in one.read.items():
+    for (result, own), name in names.items():
+        for measure, shares in stored[result].read.items():
             if own in shares:
                 read.setdefault(measure, {})[name] = shares[own]
     return replace(
         scores,
         read=read,
-        chunkings={name: one.chunkings[own] for one, own, name in called if own in one.chunkings},
-        lost={name: one.lost[own] for one, own, name in called if own in one.lost},
-        tokens=tokens_of({result: one.prices for result, one in details.items()}, names, stage),
-        sensitivity=sensitivity_of({result: one.drawn for result, one in details.items()}, names, stage),
-        notes=left_out + filter_notes(filtered, words) + same_ranking_notes(configured),
+        chunkings={name: chunkings[at][own] for (at, own), name in names.items() if own in chunkings[at]},
+        lost={name: lost[at][own] for (at, own), name in names.items() if own in lost[at]},
+        tokens=tokens_of(prices, names, stage),
+        sensitivity=sensitivity_of(drawn, names, stage),
+        notes=left_out_notes(left_out) + filter_notes(filtered, words) + same_ranking_notes(configured),
     )
 
 

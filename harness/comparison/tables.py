@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -190,7 +191,7 @@ def reranked_table(rows: Sequence[Cells], measure: str, options: Options) -> Tab
     return _changes(found, title, ("retrieved", "reranked"), options)
 
 
-def reranked(rows: Sequence[Cells], measure: str, options: Options) -> list[Comparison]:
+def reranked(rows: Sequence[Mapping[str, Any]], measure: str, options: Options) -> list[Comparison]:
     """Every reranked setting against its own retrieval, as one family; ``rows`` are per_query.csv."""
     if not {"retrieve", "rerank"} <= {row["stage"] for row in rows}:
         return []

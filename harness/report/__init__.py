@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         AnswerabilityRow,
         LabelSensitivityRow,
         QueryRow,
+        ScoreRow,
         SeedRatioRow,
         SummaryRow,
         ThresholdRow,

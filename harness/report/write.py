@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
 from harness.report.scoring_inputs import ChunkPlaces, offset_rows
 from harness.report.stored import PACKED, RECORD, VERDICT
-from harness.values import NOT_SCORED, Query, QueryScore, Ranking, RunRecord
+from harness.values import NOT_SCORED, Query, Ranking, RunRecord
 
 MOST_PLAIN = 50_000_000
 """Bytes of a table of plain text; a larger one is packed."""
@@ -56,7 +56,7 @@ class Results:
     name: str
     queries: tuple[Query, ...]
     summary: list[SummaryRow]
-    per_query: list[QueryScore]
+    per_query: list[ScoreRow]
     ranked: list[RankedRow]
     runs: dict[tuple[str, str], list[Ranking]]
     qrels: dict[str, ChunkQrels]
@@ -78,7 +78,7 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
     """Fill an empty ``folder``; ``file_name`` turns a setting's name into part of a file name."""
     rows: dict[type, Iterable[Any]] = {
         SummaryRow: results.summary,
-        ScoreRow: _scores(results),
+        ScoreRow: results.per_query,
         RankedRow: results.ranked,
         PassageRow: _passages(results.ranked, {row.chunk_id for row in results.of(ReplyPassageRow)}),
         ChunkOffsetRow: offset_rows(results.cut),
@@ -115,20 +115,6 @@ def write_table(folder: Path, spec: TableSpec[R], rows: Iterable[R]) -> None:
         ):
             shutil.copyfileobj(plain, packed, 1 << 20)
         path.unlink()
-
-
-def _scores(results: Results) -> Iterator[ScoreRow]:
-    split = {query.query_id: query.split for query in results.queries}
-    for row in results.per_query:
-        yield ScoreRow(
-            setting=row.setting,
-            stage=row.stage,
-            query_id=row.query_id,
-            split=split[row.query_id],
-            cluster=results.clusters.get(row.query_id, ""),
-            measure=row.measure,
-            value=row.value,
-        )
 
 
 def _query_table(results: Results) -> str:

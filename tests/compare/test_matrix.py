@@ -4,27 +4,32 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.comparison import ScoredOn, ScoreMatrix, from_rows, from_scores, join, measure_to_take
+from harness.comparison import ScoredOn, ScoreMatrix, from_rows, join, measure_to_take
 from harness.comparison.matrix import differences, matrix_differences
 from harness.values.errors import ConfigError, HarnessError
-from harness.values.types import QueryScore
 
 from .build import matrix
 
 SPLITS = {"q1": "train", "q2": "validation"}
 ROWS = [
-    QueryScore("a", "retrieve", "q1", "m", 0.1),
-    QueryScore("a", "retrieve", "q2", "m", None),
-    QueryScore("a", "rerank", "q1", "m", 0.3),
-    QueryScore("a", "rerank", "q2", "m", None),
-    QueryScore("b", "retrieve", "q2", "m", None),
-    QueryScore("b", "retrieve", "q1", "m", 0.2),
-    QueryScore("b", "retrieve", "q1", "other", 0.9),
+    {
+        **{"setting": setting, "stage": stage, "query_id": query, "split": SPLITS[query], "cluster": ""},
+        **{"measure": measure, "value": value},
+    }
+    for setting, stage, query, measure, value in (
+        ("a", "retrieve", "q1", "m", 0.1),
+        ("a", "retrieve", "q2", "m", None),
+        ("a", "rerank", "q1", "m", 0.3),
+        ("a", "rerank", "q2", "m", None),
+        ("b", "retrieve", "q2", "m", None),
+        ("b", "retrieve", "q1", "m", 0.2),
+        ("b", "retrieve", "q1", "other", 0.9),
+    )
 ]
 
 
 def test_the_final_stage_is_the_last_of_each_setting():
-    scores = from_scores(ROWS, "m", SPLITS)
+    scores = from_rows(ROWS, "m")
     assert scores.settings == ("a", "b")
     assert scores.query_ids == ("q1", "q2")
     assert scores.splits == ("train", "validation")
@@ -33,20 +38,14 @@ def test_the_final_stage_is_the_last_of_each_setting():
 
 
 def test_one_stage_can_be_selected():
-    assert from_scores(ROWS, "m", SPLITS, stage="rerank").settings == ("a",)
+    assert from_rows(ROWS, "m", stage="rerank").settings == ("a",)
     with pytest.raises(HarnessError, match="no scores for m for the stage fusion"):
-        from_scores(ROWS, "m", SPLITS, stage="fusion")
+        from_rows(ROWS, "m", stage="fusion")
 
 
-def test_rows_of_text_read_as_scores_do():
-    text = [
-        {
-            **{"setting": r.setting, "stage": r.stage, "query_id": r.query_id, "split": SPLITS[r.query_id]},
-            **{"cluster": "", "measure": r.measure, "value": "" if r.value is None else str(r.value)},
-        }
-        for r in ROWS
-    ]
-    found, expected = from_rows(text, "m"), from_scores(ROWS, "m", SPLITS)
+def test_cells_of_text_read_as_values_do():
+    text = [{**row, "value": "" if row["value"] is None else str(row["value"])} for row in ROWS]
+    found, expected = from_rows(text, "m"), from_rows(ROWS, "m")
     assert (found.settings, found.query_ids, found.splits) == (
         expected.settings,
         expected.query_ids,
@@ -57,16 +56,16 @@ def test_rows_of_text_read_as_scores_do():
 
 def test_a_score_given_twice_is_refused():
     with pytest.raises(HarnessError, match="q1 occurs twice"):
-        from_scores([*ROWS, ROWS[0]], "m", SPLITS)
+        from_rows([*ROWS, ROWS[0]], "m")
 
 
 def test_settings_with_other_queries_are_refused():
     with pytest.raises(HarnessError, match="a and b were not scored on the same queries: q2"):
-        from_scores([row for row in ROWS if (row.setting, row.query_id) != ("b", "q2")], "m", SPLITS)
+        from_rows([row for row in ROWS if (row["setting"], row["query_id"]) != ("b", "q2")], "m")
 
 
 def test_undefined_queries_must_be_the_same_for_all_settings():
-    assert from_scores(ROWS, "m", SPLITS).defined().query_ids == ("q1",)
+    assert from_rows(ROWS, "m").defined().query_ids == ("q1",)
     with pytest.raises(HarnessError, match="a value for q1 under some settings"):
         matrix({"a": [0.1, np.nan], "b": [0.1, 0.2]}).defined()
 

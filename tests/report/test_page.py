@@ -338,15 +338,15 @@ def test_texts_are_pieces_of_the_document_in_order_and_without_overlap(tmp_path)
     "text", ["plain", "=1+1", "'=1+1", "'quoted", "+a\r\nb\rc", "-", "@\t", "\r\nx", "'\n", "𝔘\u2028\x00", ""]
 )
 def test_passages_come_back_as_they_were_written(tmp_path, text):
-    from harness.report import RankedRow, Results, SummaryRow, write_results
-    from harness.values.types import Query, QueryScore, RunRecord
+    from harness.report import RankedRow, Results, ScoreRow, SummaryRow, write_results
+    from harness.values.types import Query, RunRecord
 
     chunk = f"d:5-{5 + len(text)}"
     row = RankedRow("s", "retrieve", "q", 1, chunk, "d", 1, 0.5, None, 0, text)
     record = RunRecord({}, {}, {}, {}, {}, {}, {})
     queries = (Query("q", "text", "train", True),)
     summary = [SummaryRow("s", "retrieve", "all", "map", 0.5, None, None, 1, 0, 0)]
-    scores = [QueryScore("s", "retrieve", "q", "map", 0.5)]
+    scores = [ScoreRow(setting="s", stage="retrieve", query_id="q", split="train", measure="map", value=0.5)]
     results = Results("n", queries, summary, scores, [row], {}, {}, record)
     write_results(tmp_path, results, lambda name: name)
     (found,) = read_tables(tmp_path)["passages"]

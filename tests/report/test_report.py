@@ -28,12 +28,12 @@ from harness.report import (
 )
 from harness.report.columns import TABLES, spec_of, table
 from harness.report.rendering import to_csv
-from harness.report.rows.scores import SeedRatioRow
+from harness.report.rows.scores import ScoreRow, SeedRatioRow
 from harness.report.stored import read_as
 from harness.report.write import strictly_falling, trec_run, write_table
 from harness.values import Column
 from harness.values.errors import HarnessError
-from harness.values.types import Query, QueryScore, Ranking, RunRecord
+from harness.values.types import Query, Ranking, RunRecord
 from tools.reference.tables import tables_reference
 
 
@@ -105,8 +105,11 @@ def results():
         queries=(Query("q1", "what", "train"),),
         summary=[row, none, replace(none, split="validation")],
         per_query=[
-            QueryScore("a/b =x", "retrieve", "q1", "ndcg_exp@10", 0.5),
-            QueryScore("a/b =x", "retrieve", "q1", "map", None),
+            ScoreRow(
+                **{"setting": "a/b =x", "stage": "retrieve", "query_id": "q1", "split": "train"},
+                **{"measure": measure, "value": value},
+            )
+            for measure, value in (("ndcg_exp@10", 0.5), ("map", None))
         ],
         ranked=[RankedRow("a/b =x", "retrieve", "q1", 1, "d:0-3", "d", None, 0.9, None, 0, "=2+2\nabc")],
         runs={("a/b =x", "retrieve"): [ranking]},

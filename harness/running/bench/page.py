@@ -90,11 +90,11 @@ def _stored(tables: report.Tables) -> comparison.Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row["status"] == "read"}
     result = report.StoredResult(tables.name, tables["per_query"], dict(tables.record), texts, judged="")
-    return comparison.Stored.of(result)
+    return comparison.Stored.of(result, partial(report.read_any, tables.folder))
 
 
 def _reranked(
-    rows: Sequence[report.Row], measure: str, scores: comparison.Scores, places: Mapping[str, int]
+    rows: Sequence[Mapping[str, Any]], measure: str, scores: comparison.Scores, places: Mapping[str, int]
 ) -> list[list[Any]]:
     """Every reranked setting against its own retrieval, in the form of `_pair`, and the two means."""
     return [

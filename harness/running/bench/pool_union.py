@@ -36,7 +36,9 @@ def read_united(
     dates = {folder: (one.record.get("date", ""), str(folder.resolve())) for folder, one in results.items()}
     oldest = sorted(results, key=lambda folder: (folder != baseline, dates[folder]))
     again, done = united({folder: results[folder] for folder in oldest}, names, measure)
-    return {folder: Stored.of(again[folder], stage, done) for folder in folders} if done else stored
+    if not done:
+        return stored
+    return {folder: Stored.of(again[folder], one.tables, stage, done) for folder, one in stored.items()}
 
 
 Span = tuple[str, str, int, int, str]

@@ -10,7 +10,15 @@ import numpy as np
 
 from harness.comparison import Interval, mean_of
 from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable, seed_ratio, separation, thresholds
-from harness.report import AnswerabilityRow, ChunkQrels, RankedRow, SeedRatioRow, SummaryRow, ThresholdRow
+from harness.report import (
+    AnswerabilityRow,
+    ChunkQrels,
+    RankedRow,
+    ScoreRow,
+    SeedRatioRow,
+    SummaryRow,
+    ThresholdRow,
+)
 from harness.running.config.models import BenchConfig, BootstrapConfig
 from harness.running.context import Context
 from harness.running.judging.judged import Judged
@@ -35,7 +43,7 @@ class ScoredSetting:
     """The results of one setting: rows of the tables, and the grades of its chunks."""
 
     summary: list[SummaryRow]
-    per_query: list[QueryScore]
+    per_query: list[ScoreRow]
     ranked: list[RankedRow]
     qrels: ChunkQrels
     seed_ratios: list[SeedRatioRow]
@@ -77,8 +85,16 @@ class Scoring:
                     columns[f"seed_ratio@{depth}"] = np.array(values)
                 scored.summary.extend(self._summary(setting, stage, columns, scores, queries))
                 scored.per_query.extend(
-                    QueryScore(setting, stage, query_id, measure, finite(values[row]))
-                    for row, query_id in enumerate(scores.query_ids)
+                    ScoreRow(
+                        setting=setting,
+                        stage=stage,
+                        query_id=query.query_id,
+                        split=query.split,
+                        cluster=self.clusters.get(query.query_id, ""),
+                        measure=measure,
+                        value=finite(values[row]),
+                    )
+                    for row, query in enumerate(queries)
                     for measure, values in columns.items()
                 )
                 scored.ranked.extend(ranked)

@@ -6,12 +6,13 @@ import math
 import platform
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from harness import __version__, comparison, measures, report, values
 from harness.data import Anchoring
-from harness.measures import SpanQrels, less_is_better, median_length, rank_cutoff
+from harness.measures import SpanQrels, median_length, rank_cutoff
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -36,17 +37,15 @@ def results_of(
     """All tables, files and the verdict; ``more`` are rows of further tables."""
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for one in scored for row in one.summary]
-    per_query = [row for one in scored for row in one.per_query]
     prices = price_rows(searched, summary, judged.costs, corpus, config.measures, context)
     filtered = list(filter_rows(searched, judged, corpus))
     ranked = [row for one in scored for row in one.ranked]
     record = make_record(config, corpus, searched, evaluated, context)
-    verdict, plain = run_verdict(evaluated, per_query, prices, filtered, record, corpus, config)
-    return report.Results(
+    results = report.Results(
         name=config.name,
         queries=corpus.queries.queries,
         summary=summary,
-        per_query=per_query,
+        per_query=[row for one in scored for row in one.per_query],
         ranked=ranked,
         runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
         qrels={s.setting.name: one.qrels for s, one in zip(searched, scored, strict=True)},
@@ -70,62 +69,26 @@ def results_of(
         ],
         extras=corpus.queries.extras,
         clusters=evaluated.clusters,
-        verdict=plain,
-        concluded=verdict,
         cut={one.setting.name: (one.chunking.key, one.chunking.places) for one in searched},
     )
+    return _with_verdict(results, str(config.results / config.name))
 
 
-def run_verdict(
-    evaluated: Evaluated,
-    per_query: Iterable[values.QueryScore],
-    prices: Iterable[report.PriceRow],
-    filtered: Sequence[report.FilterRow],
-    record: values.RunRecord,
-    corpus: Corpus,
-    config: BenchConfig,
-) -> tuple[comparison.Verdict | None, dict[str, Any]]:
-    """The verdict, from the values that files will hold, and the same as plain values with ``sentences``.
+def _with_verdict(results: report.Results, folder: str) -> report.Results:
+    """The results with their verdict, from the values that files will hold in their ``folder``.
 
-    Without one, a sentence says why. ``filtered`` is what filters found.
+    As plain values it has ``sentences``. Without one, a sentence says why.
     """
-    by_measure: dict[str, list[values.QueryScore]] = {}
-    for row in per_query:
-        by_measure.setdefault(row.measure, []).append(row)
-    splits = {query.query_id: query.split for query in evaluated.queries}
-    settings = {setting.name: setting.model_dump(mode="json") for setting in config.settings}
-    scores = comparison.Scores(
-        # the last stages by every measure that is not a cost
-        matrices={
-            measure: comparison.from_scores(rows, measure, splits, clusters=evaluated.clusters)
-            for measure, rows in by_measure.items()
-            if not less_is_better(measure)
-        },
-        design=comparison.design_of(settings),
-        configured=settings,
-        folders=dict.fromkeys(settings, str(config.results / config.name)),
-        documents=frozenset(corpus.doc_ids),
-        judge=record.judge.get("kind", "labels"),
-        options=comparison.options_of(
-            {"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}
-        ),
-        warnings=record.warnings,
-    )
-    details = comparison.Details(
-        comparison.chunkings_of(settings.values()),
-        report.lost_by(evaluated.losses),
-        [asdict(row) for row in prices],
-        evaluated.sensitivity,
-        filtered,
-        record.counts["left_out"],
-        record.counts["read"],
-    )
-    scores = comparison.detailed(scores, {"": details}, {("", name): name for name in settings})
+    spec = report.spec_of(report.ScoreRow)
+    values_of = [dict(zip(spec.names, line, strict=True)) for line in spec.lines(results.per_query)]
+    texts = {row.document: row.text_sha256 for row in results.of(report.DocumentRow) if row.status == "read"}
+    stored = report.StoredResult(results.name, values_of, asdict(results.record), texts, judged="")
+    scores = comparison.scores_of({"": (Path(folder), comparison.Stored.of(stored, results.of))})
     try:
         verdict = comparison.verdict_of(scores)
     except values.HarnessError as error:
-        kept = [one for one in record.warnings if one.bears_on(scores.headline)]
-        return None, {
+        kept = [one for one in scores.warnings if one.bears_on(scores.headline)]
+        why = {
             "measure": scores.headline,
             "decision": None,
             "why": str(error),
@@ -135,7 +98,9 @@ def run_verdict(
                 *(f"{comparison.LABELS['warning']}: {text}" for text in comparison.warning_lines(kept)),
             ),
         }
-    return verdict, {**comparison.verdict_json(verdict), "sentences": comparison.sentences_of(verdict)}
+        return replace(results, verdict=why)
+    plain = {**comparison.verdict_json(verdict), "sentences": comparison.sentences_of(verdict)}
+    return replace(results, verdict=plain, concluded=verdict)
 
 
 def _anchoring_row(one: Anchoring) -> report.AnchoringRow:
