@@ -13,6 +13,6 @@ if TYPE_CHECKING:
     from harness.store.locking import Lock, Turn, lock, replace_folder
     from harness.store.remote import fetch, file_system
     from harness.store.shared import SharedCache
-    from harness.store.sqlite import transaction, use_write_ahead_log
+    from harness.store.sqlite import Schema, UnknownVersionError, opened, transaction
 else:
     __getattr__ = door(__name__, __file__)

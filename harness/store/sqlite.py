@@ -22,10 +22,12 @@ class Schema:
     """Makes the tables of a new file."""
     upgrades: Mapping[int, str] = field(default_factory=dict)
     """By an earlier version: what brings a file of it up to this one, without touching a row."""
+    application: int = 0
+    """What the file says that it is (``application_id``), so that no other SQLite file is taken for it."""
 
 
 class UnknownVersionError(sqlite3.DatabaseError):
-    """The file is of a version, its only argument, that the schema does not know."""
+    """The file is of a version, its only argument, that the schema does not know, or not its kind of file."""
 
 
 def opened(path: Path | str, schema: Schema, *, durable: bool = True) -> sqlite3.Connection:
@@ -44,6 +46,7 @@ def opened(path: Path | str, schema: Schema, *, durable: bool = True) -> sqlite3
                 for statement in _statements(_needed(db, schema)):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {schema.version or 0}")
+                db.execute(f"PRAGMA application_id = {schema.application}")
     except BaseException:
         db.close()
         raise
@@ -93,9 +96,10 @@ def _needed(db: sqlite3.Connection, schema: Schema) -> str:
     tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
     if version == 0 and tables == 0:
         return schema.create
-    if schema.version in (None, version):
+    ours = db.execute("PRAGMA application_id").fetchone()[0] == schema.application
+    if ours and schema.version in (None, version):
         return ""
-    if version not in schema.upgrades:
+    if not ours or version not in schema.upgrades:
         raise UnknownVersionError(version)
     return schema.upgrades[version]
 

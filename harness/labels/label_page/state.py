@@ -14,38 +14,37 @@ from pydantic import Field
 
 from harness.labels.label_page.ratings import Decision, ItemRating, Rating
 from harness.labels.labelling.passages import PassageToGrade
-from harness.store import transaction, use_write_ahead_log
+from harness.store import Schema, UnknownVersionError, opened, transaction
 from harness.values import LabelError, encodable
 
-VERSION = 1
-# 'LABL', so that another SQLite file is not taken for this one
-APPLICATION = 0x4C41424C
 # events are only added; the rest follows from them
-_TABLES = (
-    "CREATE TABLE document (doc_id TEXT PRIMARY KEY, sha256 TEXT NOT NULL)",
-    "CREATE TABLE question (query_id TEXT PRIMARY KEY, place INTEGER NOT NULL, text TEXT NOT NULL)",
-    """CREATE TABLE item (
-      item_id TEXT PRIMARY KEY, place INTEGER NOT NULL, query_id TEXT NOT NULL, doc_id TEXT NOT NULL,
-      start INTEGER NOT NULL, "end" INTEGER NOT NULL, page INTEGER, text TEXT NOT NULL, above TEXT NOT NULL,
-      priority REAL, origin TEXT NOT NULL, wanted INTEGER NOT NULL)""",
-    "CREATE INDEX item_by_query ON item (query_id)",
-    """CREATE TABLE event (
-      id INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
-      rater TEXT NOT NULL, item_id TEXT NOT NULL, kind TEXT NOT NULL, before TEXT NOT NULL,
-      after TEXT NOT NULL, seconds REAL, tab TEXT NOT NULL, undoes INTEGER)""",
-    "CREATE INDEX event_by_rater ON event (rater, id)",
-    """CREATE TABLE label (
-      rater TEXT NOT NULL, item_id TEXT NOT NULL, grade INTEGER, skipped TEXT NOT NULL, note TEXT NOT NULL,
-      evidence TEXT NOT NULL, event INTEGER NOT NULL, PRIMARY KEY (rater, item_id)) WITHOUT ROWID""",
-    "CREATE INDEX label_by_item ON label (item_id)",
-    """CREATE TABLE decision (
-      item_id TEXT PRIMARY KEY, rater TEXT NOT NULL, grade INTEGER NOT NULL, note TEXT NOT NULL,
-      event INTEGER NOT NULL) WITHOUT ROWID""",
-    """CREATE TRIGGER events_never_change BEFORE UPDATE ON event
-      BEGIN SELECT RAISE(ABORT, 'events are only added'); END""",
-    """CREATE TRIGGER events_never_go BEFORE DELETE ON event
-      BEGIN SELECT RAISE(ABORT, 'events are only added'); END""",
-)
+_TABLES = """
+CREATE TABLE document (doc_id TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
+CREATE TABLE question (query_id TEXT PRIMARY KEY, place INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE TABLE item (
+  item_id TEXT PRIMARY KEY, place INTEGER NOT NULL, query_id TEXT NOT NULL, doc_id TEXT NOT NULL,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, page INTEGER, text TEXT NOT NULL, above TEXT NOT NULL,
+  priority REAL, origin TEXT NOT NULL, wanted INTEGER NOT NULL);
+CREATE INDEX item_by_query ON item (query_id);
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
+  rater TEXT NOT NULL, item_id TEXT NOT NULL, kind TEXT NOT NULL, before TEXT NOT NULL,
+  after TEXT NOT NULL, seconds REAL, tab TEXT NOT NULL, undoes INTEGER);
+CREATE INDEX event_by_rater ON event (rater, id);
+CREATE TABLE label (
+  rater TEXT NOT NULL, item_id TEXT NOT NULL, grade INTEGER, skipped TEXT NOT NULL, note TEXT NOT NULL,
+  evidence TEXT NOT NULL, event INTEGER NOT NULL, PRIMARY KEY (rater, item_id)) WITHOUT ROWID;
+CREATE INDEX label_by_item ON label (item_id);
+CREATE TABLE decision (
+  item_id TEXT PRIMARY KEY, rater TEXT NOT NULL, grade INTEGER NOT NULL, note TEXT NOT NULL,
+  event INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER events_never_change BEFORE UPDATE ON event
+  BEGIN SELECT RAISE(ABORT, 'events are only added'); END;
+CREATE TRIGGER events_never_go BEFORE DELETE ON event
+  BEGIN SELECT RAISE(ABORT, 'events are only added'); END;
+"""
+# called 'LABL', so that another SQLite file is not taken for this one
+_SCHEMA = Schema(1, _TABLES, application=0x4C41424C)
 _ITEM = 'query_id, doc_id, start, "end", page, text, above, priority, origin'
 _LABEL = "SELECT rater, item_id, event, grade, skipped, note, evidence FROM label"
 DECIDE, UNDECIDE = "decide", "undecide"
@@ -93,43 +92,16 @@ class PageState:
         self._lock = threading.RLock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-            try:
-                self._prepare()
-            except BaseException:
-                self._db.close()
-                raise
+            self._db = opened(path, _SCHEMA)
+        except UnknownVersionError as error:
+            raise LabelError(
+                f"{path} is not a file of labels that this version can read. Name another one: --state FILE."
+            ) from error
         except (sqlite3.Error, OSError) as error:
             raise LabelError(
                 f"{path}: the labels cannot be kept there ({error}). Check the folder and the disk, or name "
                 "another file: --state FILE."
             ) from error
-
-    def _prepare(self) -> None:
-        use_write_ahead_log(self._db)
-        self._db.execute("PRAGMA synchronous = FULL")
-        with transaction(self._db):
-            (version,), (application,), (tables,) = (
-                self._db.execute(query).fetchone()
-                for query in (
-                    "PRAGMA user_version",
-                    "PRAGMA application_id",
-                    "SELECT COUNT(*) FROM sqlite_master",
-                )
-            )
-            if (version, application) == (VERSION, APPLICATION):
-                return
-            if tables or version:
-                raise LabelError(
-                    f"{self.path} is not a file of labels that this version can read. Name another one: "
-                    "--state FILE."
-                )
-            for statement in (
-                *_TABLES,
-                f"PRAGMA application_id = {APPLICATION}",
-                f"PRAGMA user_version = {VERSION}",
-            ):
-                self._db.execute(statement)
 
     def __enter__(self) -> PageState:
         return self
