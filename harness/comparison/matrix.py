@@ -259,11 +259,10 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
             + "\nRun them again on the same queries, labels and documents."
         )
     base = results[first]
-    return replace(
-        base,
-        settings=tuple(joined_names(results).values()),
-        values=np.vstack([one.in_order_of(base.query_ids).values for one in results.values()]),
-    )
+    stacked = np.vstack([one.in_order_of(base.query_ids).values for one in results.values()])
+    # a row in one piece, as in a matrix just made: sums of other layouts differ in their last digit
+    values = np.ascontiguousarray(stacked)
+    return replace(base, settings=tuple(joined_names(results).values()), values=values)
 
 
 def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], str]:
