@@ -146,8 +146,8 @@ def effects_of(
     between settings that cut documents differently is no finding where the measure does not compare these, or
     where longer or shorter labels turn its sign, as with pairs of settings; nor is such an interaction.
     """
-    defined = usable(matrix)
-    cells = design.cells(defined.settings)
+    sweep = _Sweep(usable(matrix), grounds, sensitivity)
+    cells = design.cells(sweep.matrix.settings)
     planned = [
         (factor, one, other, pairs)
         for place, factor in enumerate(design.factors)
@@ -156,14 +156,14 @@ def effects_of(
     ]
     if not planned:
         return Effects()
-    planned = [_ordered(defined, *plan) for plan in planned]
+    planned = [_ordered(sweep.matrix, *plan) for plan in planned]
     names = [level for _, one, other, _ in planned for level in (one, other)]
-    found = _contrasts(defined, names, [pairs for *_, pairs in planned], grounds, sensitivity)
+    found = sweep.contrasts(names, [pairs for *_, pairs in planned])
     main = tuple(
         Effect(factor.name, one, pairs, finding_words(one, grounds.options.tolerance))
         for one, (factor, _, _, pairs) in zip(found, planned, strict=True)
     )
-    interactions = _interactions(defined, design, cells, grounds, sensitivity)
+    interactions = _interactions(sweep, design, cells)
     levels = None if interactions else _levels(design, main, grounds)
     return Effects(main, interactions, levels)
 
@@ -200,48 +200,40 @@ def _ordered(
     return (factor, other, one, tuple((b, a) for a, b in pairs)) if swapped else (factor, one, other, pairs)
 
 
-def _contrasts(
-    matrix: ScoreMatrix,
-    names: Sequence[str],
-    planned: Sequence[Settings],
-    grounds: Grounds,
-    sensitivity: LabelSensitivity | None,
-) -> list[Comparison]:
-    """The planned contrasts, each of the first half of its settings with the second, as one family."""
-    units = units_of(matrix.clusters, len(matrix.query_ids))
-    family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
-    rows = np.vstack([_halves(matrix, compared) for compared in planned])
-    found, _ = compare_rows(names, rows, family, units, grounds.options)
-    return [
-        _checked(one, compared, matrix.measure, grounds, sensitivity)
-        for one, compared in zip(found, planned, strict=True)
-    ]
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """The scores of a sweep, and what bears on differences between its settings."""
 
+    matrix: ScoreMatrix
+    grounds: Grounds
+    sensitivity: LabelSensitivity | None
 
-def _checked(
-    found: Comparison,
-    compared: Settings,
-    measure: str,
-    grounds: Grounds,
-    sensitivity: LabelSensitivity | None,
-) -> Comparison:
-    """A contrast, as no finding where depth, or how settings cut documents, may decide its sign.
+    def contrasts(self, names: Sequence[str], planned: Sequence[Settings]) -> list[Comparison]:
+        """The planned contrasts, each of the first half of its settings with the second, as one family."""
+        units = units_of(self.matrix.clusters, len(self.matrix.query_ids))
+        family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
+        rows = np.vstack([_halves(self.matrix, compared) for compared in planned])
+        found, _ = compare_rows(names, rows, family, units, self.grounds.options)
+        return list(map(self._checked, found, planned))
 
-    Of every tuple that is ``compared``, the first half is better by the contrast than the second one.
-    """
-    if found.finding != "few" and _unread(found, compared, grounds.read.get(measure, {})):
-        return replace(found, finding="unread")
-    cut = grounds.chunkings
-    if found.finding == "few" or all(len({cut.get(name) for name in one}) == 1 for one in compared):
-        return found
-    if not grounds.comparable(measure):
-        return replace(found, finding="incomparable")
-    if sensitivity is None or not found.real:
-        return found
-    means, half = sensitivity.means, len(compared[0]) // 2
-    signed = [(means[name], 1 if at < half else -1) for one in compared for at, name in enumerate(one)]
-    signs = np.sign(np.round(np.sum([sign * np.array(ways) for ways, sign in signed], axis=0), _DIGITS))
-    return replace(found, finding="turns") if (signs != signs[0]).any() else found
+    def _checked(self, found: Comparison, compared: Settings) -> Comparison:
+        """A contrast, as no finding where depth, or how settings cut documents, may decide its sign.
+
+        Of every tuple that is ``compared``, the first half is better by the contrast than the second one.
+        """
+        measure, cut = self.matrix.measure, self.grounds.chunkings
+        if found.finding != "few" and _unread(found, compared, self.grounds.read.get(measure, {})):
+            return replace(found, finding="unread")
+        if found.finding == "few" or all(len({cut.get(name) for name in one}) == 1 for one in compared):
+            return found
+        if not self.grounds.comparable(measure):
+            return replace(found, finding="incomparable")
+        if self.sensitivity is None or not found.real:
+            return found
+        means, half = self.sensitivity.means, len(compared[0]) // 2
+        signed = [(means[name], 1 if at < half else -1) for one in compared for at, name in enumerate(one)]
+        signs = np.sign(np.round(np.sum([sign * np.array(ways) for ways, sign in signed], axis=0), _DIGITS))
+        return replace(found, finding="turns") if (signs != signs[0]).any() else found
 
 
 def _unread(found: Comparison, compared: Settings, read: Mapping[str, float]) -> bool:
@@ -257,13 +249,7 @@ def _unread(found: Comparison, compared: Settings, read: Mapping[str, float]) ->
     return bool(abs(first - second) > 1 - ENOUGH_READ) and not better
 
 
-def _interactions(
-    matrix: ScoreMatrix,
-    design: SweepDesign,
-    cells: Cells,
-    grounds: Grounds,
-    sensitivity: LabelSensitivity | None,
-) -> tuple[str, ...]:
+def _interactions(sweep: _Sweep, design: SweepDesign, cells: Cells) -> tuple[str, ...]:
     """Sentences on effects of a factor that are not the same at two levels of another, as one family.
 
     Levels are compared with the first of their factor, which every interaction can be made from.
@@ -279,7 +265,7 @@ def _interactions(
     if not planned:
         return ()
     names = ["same", "mixed"] * len(planned)
-    found = _contrasts(matrix, names, [compared for *_, compared in planned], grounds, sensitivity)
+    found = sweep.contrasts(names, [compared for *_, compared in planned])
     sentences = []
     for contrast, ((one, other), (base, across), _) in zip(found, planned, strict=True):
         if contrast.real:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         AnswerReply,
         passages_read,
     )
-    from harness.steps.answer.citations import without_citations
+    from harness.steps.answer.citations import words_of
     from harness.steps.chunk import KINDS as CHUNKERS
     from harness.steps.chunk import (
         ChunkerConfig,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import data, report, running, store
+from harness import comparison, data, report, running, store
 from harness.cli.commands.declaring import (
     DEFAULT_CACHE,
     QUIET,
@@ -23,7 +23,7 @@ from harness.cli.commands.declaring import (
 )
 from harness.cli.commands.shared import measures, names_of_measures, print_ending
 from harness.cli.terminal import TerminalReporter, print_line, show, write_out
-from harness.values import ConfigError, counted, problem_in
+from harness.values import ConfigError, HarnessError, counted, problem_in
 
 _NEEDED = ("queries", "labels", "documents")
 # options of hits alone, and what they are where they are not given
@@ -126,12 +126,11 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
 
 def _names(files: Sequence[Path]) -> list[str]:
     """Files without their endings, or as many of their last folders as tell them apart."""
-    parts = [file.resolve().with_suffix("").parts for file in files]
-    for depth in range(1, max(map(len, parts)) + 1):
-        names = ["/".join(own[-depth:]) for own in parts]
-        if len(set(names)) == len(names):
-            return names
-    raise ConfigError("--hits: two files have the same name, apart from the extension. Rename one of them.")
+    try:
+        return comparison.names_of([file.resolve().with_suffix("") for file in files])
+    except HarnessError:
+        what = "two files have the same name, apart from the extension"
+        raise ConfigError(f"--hits: {what}. Rename one of them.") from None
 
 
 _DESCRIPTION = """\

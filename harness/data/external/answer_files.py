@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from harness.data.corpus.inputs import input_table, read_rows
 from harness.measures import Case
-from harness.steps import without_citations
+from harness.steps import words_of
 from harness.values import (
     Chunk,
     Column,
@@ -68,8 +68,8 @@ class AnsweredQuery:
             for place, passage in enumerate(self.read, start=1)
         )
         # as in a run, what is cited is kept apart from the text
-        answer = without_citations(self.answer) if self.answer and self.cited else self.answer
-        return Case(query, shown, answer or self.answer, self.reason, self.references, self.cited)
+        answer = words_of(self.answer, cites=bool(self.cited))
+        return Case(query, shown, answer, self.reason, self.references, self.cited)
 
 
 def _listed(text: str) -> list[Any]:

@@ -22,7 +22,7 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.passes import pair_scores
 from harness.running.tools import RunTools
-from harness.steps import AnswerReply, Pair, PendingCalls, PendingCallsError, without_citations
+from harness.steps import Pair, PendingCalls, PendingCallsError, words_of
 from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore, by_key, finite
 
 
@@ -96,7 +96,7 @@ def cases_of(
             Case(
                 query=query,
                 passages=tuple(chunk for _, chunk in replied.read[query.query_id]),
-                answer=without_citations(reply.text) if reply.text and _cites(reply) else reply.text,
+                answer=words_of(reply.text, cites=bool(reply.cited or reply.bad_citations)),
                 reason=reply.reason,
                 references=golden_of(corpus, query.query_id),
                 cited=reply.cited,
@@ -104,11 +104,6 @@ def cases_of(
             )
         )
     return tuple(cases)
-
-
-def _cites(reply: AnswerReply) -> bool:
-    """Whether brackets in an answer are citations, and not its own words."""
-    return bool(reply.cited or reply.bad_citations)
 
 
 def measure_all(

@@ -34,6 +34,11 @@ def read_citations(text: str, passages: int) -> tuple[tuple[int, ...], int]:
     return tuple(cited), bad
 
 
+def words_of(text: str | None, *, cites: bool) -> str | None:
+    """What measures see of an answer: if it ``cites``, brackets are citations, and not its own words."""
+    return (without_citations(text) or text) if text and cites else text
+
+
 def without_citations(text: str) -> str:
     """An answer without its citations, for measures that compare words."""
     return re.sub(r"[^\S\n]{2,}", " ", re.sub(r"\s*" + f"(?:{_STRICT.pattern})", "", text)).strip()
