@@ -62,14 +62,14 @@ def make_slides(path):
 
 WEB = """<!DOCTYPE html><html><head><meta charset="windows-1252"><title>Nobody reads</title>
 <style>p { color: red }</style><script>var secret = "<p>no</p>";</script></head><body>
-<!-- a comment --><h2>Plants &amp; <b>people</b></h2>
+<!-- a comment --><h2>Plants <div style="display:none">not</div>&amp; <b>people</b></h2>
 <p>The plant in <a href="x">Ly&#111;n</a> was closed&nbsp;— in May.<br>Graz\n grew.</p>
 <div style="display: none">hidden</div><p hidden>hidden too</p><noscript>no script</noscript>
 <ul><li>Graz</li><li><p>Turin</p></li></ul>
 <table><caption>People</caption><thead><tr><th>Plant</th><th colspan="2">People</th></tr></thead>
-<tr><td rowspan="2">Graz</td><td></td><td>400</td></tr><tr><td></td><td>in <i>May</i></td></tr></table>
-<pre>a  b
- c</pre>caf\xe9</body></html>"""
+<tr><td rowspan="2">Graz</td><td></td><td>400</td></tr><tr><td></td><td>in <i>May</i><p hidden>no</p></td></tr>
+<tbody hidden><tr><td>Rome</td><td>9</td><td>9</td></tr></tbody></table>
+<pre><button>Copy</button>a  b<br> c</pre>caf\xe9</body></html>"""
 
 
 def make_web(path):
@@ -92,6 +92,24 @@ def test_word_keeps_its_order_with_headings_lists_and_tables(tmp_path):
         "# Annual report\n\n## Plants\n\nThe plant in Lyon\twas closed & sold — “in May”.\n\n"
         "- Graz\n- Turin\n\nPlant\tPeople\t\nLyon\t300\tclosed\nGraz\t400\t\n\nAfter the table.\n"
     ]
+
+
+def test_a_table_or_text_box_in_a_cell_is_read_once_and_moves_no_column(tmp_path):
+    # a text box is there twice, the second time for older readers; the table within has a cell two wide
+    path, document = tmp_path / "a.docx", docx.Document()
+    table = document.add_table(rows=1, cols=2)
+    first, second = table.rows[0].cells
+    inner = first.add_table(rows=1, cols=2)
+    inner.cell(0, 0).merge(inner.cell(0, 1)).text = "within"
+    box = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+    xml = (
+        '<w:r xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
+        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:AlternateContent>'
+        f"<mc:Choice Requires='w'>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:r>"
+    )
+    second.paragraphs[0]._p.append(docx.oxml.parse_xml(xml))
+    document.save(path)
+    assert read_word(path) == ["within\tboxed\n"]
 
 
 def test_inserted_text_counts_and_deleted_text_does_not(tmp_path):

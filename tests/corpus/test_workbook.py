@@ -45,6 +45,7 @@ def test_sheets_are_pages_of_tab_separated_rows_below_their_title(workbook):
         "\n"
         '"2"" pipe"\t1200\t2024-01-02 03:04:00\n'
         '"tab\there"\t\t05:06:00\n',
+        "",
         'Sheet: Crew\nname\tTrue\nAda\t"two\nlines"\n',
     ]
 
@@ -52,7 +53,7 @@ def test_sheets_are_pages_of_tab_separated_rows_below_their_title(workbook):
 def test_a_workbook_is_a_document_and_its_rows_are_chunks(workbook):
     parsed = parse_document(DocumentFile("yard", workbook), PypdfConfig())
     document = parsed.document
-    assert parsed.stats.pages == 2
+    assert parsed.stats.pages == 3
     chunks = chunk_documents([document], RowsConfig())
     head = "Sheet: Prices 2024\nitem\tprice\tsince\n"
     assert [chunk.text for chunk in chunks] == [
@@ -61,7 +62,7 @@ def test_a_workbook_is_a_document_and_its_rows_are_chunks(workbook):
         head + '"tab\there"\t\t05:06:00',
         'Sheet: Crew\nname\tTrue\nAda\t"two\nlines"',
     ]
-    assert [document.page_of(chunk.start) for chunk in chunks] == [1, 1, 1, 2]
+    assert [document.page_of(chunk.start) for chunk in chunks] == [1, 1, 1, 3]
     for chunk in chunks:
         assert chunk.text == "".join(document.text[start:end] for start, end in chunk.spans)
 

@@ -36,9 +36,15 @@ class FileFormat:
 
 _BY = "harness.data.corpus"
 FORMATS = (
-    FileFormat((".xlsx", ".xlsm"), ("openpyxl",), True, At(f"{_BY}.workbook", "read_workbook"), version=2),
-    FileFormat((".docx",), ("python-docx",), False, At(f"{_BY}.office", "read_word")),
-    FileFormat((".html", ".htm", ".xhtml"), ("beautifulsoup4", "lxml"), False, At(f"{_BY}.web", "read_web")),
+    FileFormat((".xlsx", ".xlsm"), ("openpyxl",), True, At(f"{_BY}.workbook", "read_workbook"), version=3),
+    FileFormat((".docx",), ("python-docx",), False, At(f"{_BY}.office", "read_word"), version=2),
+    FileFormat(
+        (".html", ".htm", ".xhtml"),
+        ("beautifulsoup4", "lxml"),
+        False,
+        At(f"{_BY}.web", "read_web"),
+        version=2,
+    ),
     FileFormat((".pptx",), ("python-pptx",), True, At(f"{_BY}.office", "read_slides")),
 )
 FORMAT_SUFFIXES = tuple(suffix for one in FORMATS for suffix in one.suffixes)

@@ -124,7 +124,7 @@ def _add_paragraph(paragraph: Any, styles: dict[str, str], blocks: Blocks) -> No
         blocks.item(text)
     else:
         blocks.add(text)
-    for box in _boxes(paragraph):
+    for box in _within(paragraph, "txbxContent"):
         _add_blocks(box, styles, blocks)
 
 
@@ -144,12 +144,11 @@ def _letters_of(element: Any) -> Iterator[str]:
             yield from _letters_of(child)
 
 
-def _boxes(paragraph: Any) -> Iterator[Any]:
-    """The content of text boxes; of alternatives for older readers the first."""
-    for element in paragraph.iter():
-        if _name(element) == "txbxContent" and not any(
-            _name(above) == "Fallback" for above in element.iterancestors()
-        ):
+def _within(parent: Any, name: str) -> Iterator[Any]:
+    """The elements of a name at any depth; of alternatives for older readers those of the first."""
+    for element in parent.iter():
+        above = element.iterancestors()
+        if _name(element) == name and not any(_name(one) == "Fallback" for one in above):
             yield element
 
 
@@ -167,9 +166,9 @@ def _cells(row: Any) -> list[str]:
     for element in row.iter():
         if _name(element) != "tc" or _row_of(element) is not row:
             continue
-        text = " ".join(" ".join("".join(_letters_of(p)) for p in element.iter() if _name(p) == "p").split())
-        cells.append(text)
-        span = next((one for one in element.iter() if _name(one) == "gridSpan"), None)
+        cells.append(" ".join(" ".join("".join(_letters_of(p)) for p in _within(element, "p")).split()))
+        own = next((child for child in element if _name(child) == "tcPr"), ())
+        span = next((one for one in own if _name(one) == "gridSpan"), None)
         width = "1" if span is None else _value(span)
         cells += [""] * (min(int(width), _MOST_COLUMNS) - 1)
     return cells

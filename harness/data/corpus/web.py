@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ class _Flow:
         if len(name) == 2 and name[0] == "h" and name[1].isdigit():
             self._blocks.heading(_inline(child), int(name[1]))
         elif name == "pre":
-            self._blocks.add(child.get_text(), "pre")
+            self._blocks.add("".join(_shown(child, preformatted=True)), "pre")
         elif name == "table" and child.find("table") is None:
             caption = child.find("caption")
             if caption is not None:
@@ -108,13 +109,13 @@ def _name_of(node: Any) -> str | None:
     return node.name.lower() if getattr(node, "name", None) else None
 
 
-def _text_of(node: Any) -> str:
+def _text_of(node: Any, preformatted: bool = False) -> str:
     from bs4.element import NavigableString, PreformattedString
 
     # comments, declarations and the like; CDATA is text of XHTML, but hidden from browsers
     if isinstance(node, PreformattedString) or not isinstance(node, NavigableString):
         return ""
-    return re.sub(r"[ \t\r\n\f]+", " ", str(node))
+    return str(node) if preformatted else re.sub(r"[ \t\r\n\f]+", " ", str(node))
 
 
 def _is_hidden(element: Any) -> bool:
@@ -128,22 +129,20 @@ def _is_hidden(element: Any) -> bool:
 
 def _inline(element: Any) -> str:
     """The shown text of an element on one line."""
-    parts: list[str] = []
+    return " ".join("".join(_shown(element)).split())
 
-    def take(parent: Any) -> None:
-        for child in parent.children:
-            name = _name_of(child)
-            if name is None:
-                parts.append(_text_of(child))
-            elif name == "br" or name in _BLOCKS:
-                parts.append(" ")
-                take(child)
-                parts.append(" ")
-            elif not _is_hidden(child):
-                take(child)
 
-    take(element)
-    return " ".join("".join(parts).split())
+def _shown(parent: Any, preformatted: bool = False) -> Iterator[str]:
+    """The shown text in an element, a blank around the blocks in it unless it is preformatted."""
+    for child in parent.children:
+        name = _name_of(child)
+        if name is None:
+            yield _text_of(child, preformatted)
+        elif name == "br":
+            yield "\n"
+        elif not _is_hidden(child):
+            edge = " " if name in _BLOCKS and not preformatted else ""
+            yield from (edge, *_shown(child, preformatted), edge)
 
 
 def _grid(table: Any) -> list[list[str]]:
@@ -151,7 +150,7 @@ def _grid(table: Any) -> list[list[str]]:
     rows: list[list[str]] = []
     taken: dict[int, int] = {}
     for row in table.find_all("tr"):
-        if _is_hidden(row):
+        if _is_hidden(row) or _is_hidden(row.parent):
             continue
         cells: list[str] = []
         below: dict[int, int] = {}

@@ -17,7 +17,7 @@ _EXACT = 2**53
 
 
 def read_workbook(path: Path) -> list[str]:
-    """The text of every sheet that holds something: its title, then a line per row, tabs between cells.
+    """The text of every sheet, '' for an empty one: its title, then a line per row, tabs between cells.
 
     Cells have the values that were computed when the workbook was saved, as Python writes them, but whole
     numbers without ``.0``; dates are ISO 8601. Cells with tabs, quotes or line ends are quoted as in CSV.
@@ -40,7 +40,9 @@ def read_workbook(path: Path) -> list[str]:
             f"{path}: the formula in cell {cell} of sheet {title!r}{more} has no value, because the program "
             "that wrote the file has not computed it. Open it in a spreadsheet program and save it."
         )
-    return [f"{TITLE}{' '.join(title.split())}\n{tab_separated(rows)}" for title, rows in sheets if rows]
+    return [
+        f"{TITLE}{' '.join(title.split())}\n{tab_separated(rows)}" if rows else "" for title, rows in sheets
+    ]
 
 
 def _rows(sheet: Any, blank: set[tuple[str, str]]) -> Iterator[list[str]]:
