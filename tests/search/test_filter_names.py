@@ -22,8 +22,9 @@ from harness.steps.search.filter.names import Names, years_in
         ("2020 to 2018", [2018, 2020]),
         ("2018年至2020年的收入", [2018, 2019, 2020]),
         ("on 2019-12-31.", [2019]),
+        ("fy2018, q2'21, ２０２０年", [2018, 2020, 2021]),
         ("in 2019's report, p. 3", [2019]),
-        ("$2021 million, 2,021 cars, 2021.5, 2020%, 20201 and 1577", []),
+        ("$2021 million, $ 2021, 2,021 cars, 2021.5, 2020%, 2021 %, 20201 and 1577", []),
     ],
 )
 def test_years_and_ranges_are_read_as_numbers(text, years):

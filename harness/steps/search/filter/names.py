@@ -81,13 +81,13 @@ def _normal(word: str) -> str:
 
 
 _FULL = r"(?:19|20)\d\d"
-_FISCAL = r"(?:FY|CY|[Ff]iscal(?:\s+[Yy]ears?)?)\s?['’]?"
+_FISCAL = r"(?i:FY|CY|fiscal(?:\s+years?)?)\s?['’]?"
 _YEAR = re.compile(
     rf"""(?:
-        \b(?:Q[1-4]|[1-4]Q)\s?(?:of\s)?(?:{_FISCAL})?\s?['’]?(?P<quarter>{_FULL}|\d\d)(?!\d)
+        \b(?i:Q[1-4]|[1-4]Q)\s?(?:of\s)?(?:{_FISCAL})?\s?['’]?(?P<quarter>{_FULL}|\d\d)(?!\d)
       | \b{_FISCAL}(?P<fiscal>{_FULL}|\d\d)(?![\d%])
-      | (?<![\w.,$€£¥])(?P<quartered>{_FULL})(?=\s?Q[1-4]\b)
-      | (?<![A-Za-z0-9.,$€£¥])(?P<plain>{_FULL})(?![A-Za-z0-9%]|[.,]\d)
+      | (?<![\w.,$€£¥])(?P<quartered>{_FULL})(?=\s?[Qq][1-4]\b)
+      | (?<![A-Za-z0-9.,$€£¥])(?<![$€£¥]\s)(?P<plain>{_FULL})(?![A-Za-z0-9]|\s?%|[.,]\d)
     )""",
     re.VERBOSE,
 )
@@ -106,7 +106,7 @@ def years_in(text: str) -> tuple[int, ...]:
     A year is a number from 1900 to 2099 by itself, or one of two digits after FY or a quarter (70 to 99 are
     of the 20th century). Amounts of money, shares in percent and longer numbers are none.
     """
-    found: set[int] = set()
+    text, found = unicodedata.normalize("NFKC", text), set[int]()
     last: tuple[int, int, int] | None = None
     for one in _YEAR.finditer(text):
         year = _number(next(filter(None, one.groups())))

@@ -16,7 +16,7 @@ from harness.values import ConfigError, Query
 
 _ALIAS_COLUMNS = ("field", "value", "alias")
 # Raised when the same question is read differently.
-_VERSION = 1
+_VERSION = 2
 
 
 class RulesConfig(FilterConfig):
