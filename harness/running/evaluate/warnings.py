@@ -100,7 +100,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
 
 def _credited(row: Anchoring, config: AnchorConfig) -> bool:
     """Whether the other places that hold the quote count as well."""
-    return config.duplicates and len(row.found) >= config.duplicate_length
+    return config.duplicates and sum(map(len, row.found.split())) >= config.duplicate_length
 
 
 def warn_of_measures(config: BenchConfig, chunks: Mapping[str, int], context: Context) -> None:
