@@ -110,12 +110,11 @@ def _name_of(node: Any) -> str | None:
 
 
 def _text_of(node: Any, preformatted: bool = False) -> str:
-    from bs4.element import NavigableString, PreformattedString
+    from bs4.element import PreformattedString
 
     # comments, declarations and the like; CDATA is text of XHTML, but hidden from browsers
-    if isinstance(node, PreformattedString) or not isinstance(node, NavigableString):
-        return ""
-    return str(node) if preformatted else re.sub(r"[ \t\r\n\f]+", " ", str(node))
+    text = "" if isinstance(node, PreformattedString) else str(node)
+    return text if preformatted else re.sub(r"[ \t\r\n\f]+", " ", text)
 
 
 def _is_hidden(element: Any) -> bool:

@@ -60,13 +60,13 @@ class Names:
                     key in self.capitals and any(not word.isupper() for word in words[begin:end])
                 ):
                     hits.append((begin, end, key))
-        kept = [one for one in hits if not any(_holds(other, one) for other in hits)]
-        return tuple(dict.fromkeys(value for _, _, key in kept for value in self.meant[key]))
-
-
-def _holds(longer: tuple[int, int, str], one: tuple[int, int, str]) -> bool:
-    inside = longer[0] <= one[0] and one[1] <= longer[1]
-    return inside and longer[1] - longer[0] > one[1] - one[0]
+        # those in no longer one
+        kept = (
+            key
+            for begin, end, key in hits
+            if not any(b <= begin and end <= e and e - b > end - begin for b, e, _ in hits)
+        )
+        return tuple(dict.fromkeys(value for key in kept for value in self.meant[key]))
 
 
 def _words(text: str) -> list[str]:

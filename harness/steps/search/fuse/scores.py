@@ -51,8 +51,7 @@ class ScoreFusion(Fusion[Fusing], Generic[Fusing]):
 
     def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
         """The fused score of every chunk that any route ranked."""
-        every = dict.fromkeys(chunk_id for ranking in rankings for chunk_id in ranking.chunk_ids)
-        fused = dict.fromkeys(every, 0.0)
+        fused = dict.fromkeys((chunk_id for ranking in rankings for chunk_id in ranking.chunk_ids), 0.0)
         for ranking, weight in zip(rankings, weights, strict=True):
             scored = {
                 chunk_id: score
@@ -62,7 +61,7 @@ class ScoreFusion(Fusion[Fusing], Generic[Fusing]):
             rescaled = self.rescale(list(scored.values())) if scored else []
             nothing = self.absent(rescaled)
             given = dict(zip(scored, rescaled, strict=True))
-            for chunk_id in every:
+            for chunk_id in fused:
                 fused[chunk_id] += weight * given.get(chunk_id, nothing)
         return fused
 

@@ -11,7 +11,7 @@ import numpy as np
 from harness.steps.custom.code import Broken
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.step import Passages, RetrieverConfig
-from harness.values import Query, Ranking, counted, finite
+from harness.values import Query, Ranking, counted, finite, quoted
 
 
 def asked_depth(config: RetrieverConfig, passages: Passages) -> int:
@@ -53,7 +53,7 @@ def _checked(
 ) -> tuple[list[int], list[float]]:
     """The places and the scores of an answer; raises HarnessError if it breaks the contract."""
     if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
-        raise broken(f"returned {_short(answer)} for query {query.query_id}, which is not a list of hits")
+        raise broken(f"returned {quoted(answer, 80)} for query {query.query_id}, which is not a list of hits")
     found: list[int] = []
     scores: list[float] = []
     for rank, hit in enumerate(answer):
@@ -61,7 +61,7 @@ def _checked(
         found.append(_place(broken, query, named, places))
         score = finite(given)
         if score is None:
-            raise broken(f"returned the score {_short(given)} for query {query.query_id}")
+            raise broken(f"returned the score {quoted(given, 80)} for query {query.query_id}")
         scores.append(score)
     if len(set(found)) < len(found):
         raise broken(f"ranked a passage twice for query {query.query_id}")
@@ -87,16 +87,11 @@ def _place(broken: Broken, query: Query, named: Any, places: Mapping[str, int]) 
     if isinstance(named, str):
         if named not in places:
             raise broken(
-                f"returned {_short(named)} for query {query.query_id}, which is not the id of a passage"
+                f"returned {quoted(named, 80)} for query {query.query_id}, which is not the id of a passage"
             )
         return places[named]
     if isinstance(named, bool) or not isinstance(named, int | np.integer) or not 0 <= named < count:
         raise broken(
-            f"returned {_short(named)} for query {query.query_id}: positions go from 0 to {count - 1}"
+            f"returned {quoted(named, 80)} for query {query.query_id}: positions go from 0 to {count - 1}"
         )
     return int(named)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
