@@ -149,7 +149,7 @@ class JudgePrompt(prompts.Prompt):
 def load_prompt(name: str) -> JudgePrompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
     slots, also = ("query", "passages"), ("count", "max_grade")
-    prompt = prompts.read_prompt(name, FOLDER, JudgePrompt, "a judge", slots, also)
+    prompt = prompts.prompts_of(FOLDER, JudgePrompt, "a judge", slots, also)(name)
     # models follow the system message: text of documents that is shown there alone reads as orders
     for slot in slots:
         if slot not in prompts.slots_of(prompt.user):

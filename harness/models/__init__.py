@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, came_in_batch, jobs_of
     from harness.models.llm.money import Estimate, Spending, add, estimate_tokens, sum_of
-    from harness.models.llm.prompt import Prompt, read_prompt
+    from harness.models.llm.prompt import Prompt, prompts_of
     from harness.models.llm.sender import Exchange, send_all
     from harness.models.llm.untrusted import (
         NamedTwiceError,

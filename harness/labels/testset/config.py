@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from harness.data import ParsingConfig
 from harness.judge import JUDGES, LlmConfig, PoolJudgeConfig
-from harness.models import ModelConfig, Prompt, read_prompt
+from harness.models import ModelConfig, Prompt, prompts_of
 from harness.running import BenchConfig, read_source
 from harness.values import ConfigError, StageConfig
 
@@ -112,7 +112,7 @@ def load_prompt(
     name: str, folder: Path, slots: Collection[str], kinds: Collection[str] = ()
 ) -> TestsetPrompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
-    prompt = read_prompt(name, folder, TestsetPrompt, "this step of a test set", slots)
+    prompt = prompts_of(folder, TestsetPrompt, "this step of a test set", slots)(name)
     for kind in kinds:
         if kind not in prompt.kinds:
             raise ConfigError(

@@ -238,7 +238,7 @@ def prompt_of(step: AnswerCall[T], language: Language, own: str | None) -> model
     It shows each slot of the step at least once, and no other.
     """
     name = own or (step.name if language == "en" else f"{step.name}_{language}")
-    return models.read_prompt(name, FOLDER, models.Prompt, f"the step {step.name}", step.shown)
+    return models.prompts_of(FOLDER, models.Prompt, f"the step {step.name}", step.shown)(name)
 
 
 def form_of(step: AnswerCall[T], prompt: models.Prompt) -> ObjectForm[T]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -104,17 +103,15 @@ class Request:
     beforehand: bool = False
 
 
-class LlmStepConfig(ModelConfig, ABC):
+class LlmStepConfig(ModelConfig):
     """Base of the configurations of steps that call a language model by the file of their ``prompt``.
 
     The field ``prompt`` is declared by each kind. It holds the content of the file, read when the
     configuration is, and is written as the name by which the file was asked for.
     """
 
-    @classmethod
-    @abstractmethod
-    def load(cls, name: str) -> Prompt:
-        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
+    load: ClassVar[Callable[[str], Prompt]]
+    """Reads the prompt of a name; raises ConfigError for one that cannot be used."""
 
     @field_validator("prompt", mode="before", check_fields=False)
     @classmethod

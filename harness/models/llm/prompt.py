@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,23 +110,28 @@ class Prompt(StageConfig):
 Own = TypeVar("Own", bound=Prompt)
 
 
-def read_prompt(
-    name: str, folder: Path, model: type[Own], whose: str, slots: Collection[str], also: Collection[str] = ()
-) -> Own:
-    """A prompt by its name among those of ``folder``, or a user's file when it ends in ``.yaml``.
+def prompts_of(
+    folder: Path, model: type[Own], whose: str, slots: Collection[str], also: Collection[str] = ()
+) -> Callable[[str], Own]:
+    """Reads a prompt by its name among those of ``folder``, or a user's file when it ends in ``.yaml``.
 
     ``whose`` says who is prompted by it, such as ``a rewriter``. It shows each of ``slots`` at least once,
     those of ``also`` where it likes, and no other. Raises ConfigError for a file that cannot be used.
     """
-    known = {"id": prompt_path(name, folder).stem}
-    prompt = parse(read_content(name, folder, whose), name, model, known)
-    prompt._asked_for = name
-    shown = slots_of(prompt.system, prompt.user)
-    for slot in slots:
-        if slot not in shown:
-            raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}}; {whose} needs it. Add it.")
-    for slot in sorted(shown - {*slots, *also}):
-        raise ConfigError(
-            f"The prompt file {name} has {{{{ {slot} }}}}, which {whose} cannot fill. Remove it."
-        )
-    return prompt
+
+    def read(name: str) -> Own:
+        known = {"id": prompt_path(name, folder).stem}
+        prompt = parse(read_content(name, folder, whose), name, model, known)
+        prompt._asked_for = name
+        shown = slots_of(prompt.system, prompt.user)
+        for slot in slots:
+            if slot not in shown:
+                lacks = f"has no {{{{ {slot} }}}}; {whose} needs it. Add it."
+                raise ConfigError(f"The prompt file {name} {lacks}")
+        for slot in sorted(shown - {*slots, *also}):
+            raise ConfigError(
+                f"The prompt file {name} has {{{{ {slot} }}}}, which {whose} cannot fill. Remove it."
+            )
+        return prompt
+
+    return read

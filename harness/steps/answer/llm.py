@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.models import LlmStepConfig, Prompt, Request, read_prompt, text_of
+from harness.models import LlmStepConfig, Prompt, Request, prompts_of, text_of
 from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply
 from harness.steps.answer.citations import read_citations, without_citations
 from harness.steps.search.tools import Shared
@@ -28,6 +28,7 @@ class AnswerPrompt(Prompt):
 class LlmAnswerConfig(LlmStepConfig, AnswerConfig):
     """A language model answers from the passages; its answers are paid once and kept in the ledger."""
 
+    load = prompts_of(FOLDER, AnswerPrompt, "an answer", ("query", "passages"), ("count",))
     kind: Literal["llm"] = "llm"
     model: str | None = Field(
         None, min_length=1, description="The model in place of `endpoint.model`; a list is a sweep."
@@ -51,11 +52,6 @@ class LlmAnswerConfig(LlmStepConfig, AnswerConfig):
         if isinstance(endpoint, dict) and "model" not in endpoint and fields.get("model") is not None:
             return {**fields, "endpoint": {**endpoint, "model": fields["model"]}}
         return fields
-
-    @classmethod
-    def load(cls, name: str) -> AnswerPrompt:
-        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        return read_prompt(name, FOLDER, AnswerPrompt, "an answer", ("query", "passages"), ("count",))
 
     @property
     def asked(self) -> LlmAnswerConfig:

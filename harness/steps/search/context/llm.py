@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, read_prompt, text_of
+from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, prompts_of, text_of
 from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
 from harness.steps.search.tools import Sources
 from harness.values import Chunk
@@ -23,6 +23,7 @@ _FAILING = FailurePolicy(
 class LlmContextConfig(LlmStepConfig, ContextConfig):
     """A language model says what each chunk is about; its answers are paid once and kept in the ledger."""
 
+    load = prompts_of(FOLDER, Prompt, "a context", ("passages",))
     kind: Literal["llm"] = "llm"
     prompt: Prompt = Field(
         "situate",
@@ -42,11 +43,6 @@ class LlmContextConfig(LlmStepConfig, ContextConfig):
         description="A chunk without a usable answer ends the run, or is indexed without such a line "
         "(`leave_out`), and the run lists them.",
     )
-
-    @classmethod
-    def load(cls, name: str) -> Prompt:
-        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        return read_prompt(name, FOLDER, Prompt, "a context", ("passages",))
 
 
 class LlmContext(Contextualizer[LlmContextConfig]):

@@ -29,6 +29,7 @@ _FAILING = models.FailurePolicy(
 class LlmFilterConfig(models.LlmStepConfig, FilterConfig):
     """A language model reads every question; its answers are paid once and kept in the ledger."""
 
+    load = models.prompts_of(FOLDER, models.Prompt, "a filter", ("fields", "query"))
     kind: Literal["llm"] = "llm"
     prompt: models.Prompt = Field(
         "fields",
@@ -46,11 +47,6 @@ class LlmFilterConfig(models.LlmStepConfig, FilterConfig):
         description="A question without a usable answer stops the run, or is searched in all "
         "documents (`unfiltered`); the run lists them.",
     )
-
-    @classmethod
-    def load(cls, name: str) -> models.Prompt:
-        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        return models.read_prompt(name, FOLDER, models.Prompt, "a filter", ("fields", "query"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,6 +181,7 @@ class EntitiesMatch(SecondMatch[EntitiesMatchConfig]):
 class LlmMatchConfig(models.LlmStepConfig, MatchConfig):
     """A language model says what questions and passages name and what they are for, matched as vectors."""
 
+    load = models.prompts_of(prompted.FOLDER, prompted.RewritePrompt, "a second match", ("query",))
     kind: Literal["llm_entities"] = "llm_entities"
     prompt: prompted.RewritePrompt = Field(
         "names_and_intent",
@@ -193,11 +194,6 @@ class LlmMatchConfig(models.LlmStepConfig, MatchConfig):
         description="A text without a usable answer ends the run or counts as naming nothing (`nameless`), "
         "and the run lists them.",
     )
-
-    @classmethod
-    def load(cls, name: str) -> prompted.RewritePrompt:
-        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        return models.read_prompt(name, prompted.FOLDER, prompted.RewritePrompt, "a second match", ("query",))
 
     @property
     def model_name(self) -> str:

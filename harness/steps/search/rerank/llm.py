@@ -49,6 +49,9 @@ class RerankPrompt(models.Prompt):
 class LlmRerankerConfig(models.LlmStepConfig, RerankerConfig):
     """A language model reranks; its answers are paid once and kept in the ledger."""
 
+    load = models.prompts_of(
+        FOLDER, RerankPrompt, "a reranker", ("query", "passages"), ("count", "max_grade")
+    )
     kind: Literal["llm"] = "llm"
     by: Literal["pointwise", "listwise", "setwise"] = Field(
         "pointwise",
@@ -80,12 +83,6 @@ class LlmRerankerConfig(models.LlmStepConfig, RerankerConfig):
         description="A query with an answer that cannot be used ends the run or keeps its order "
         "(`as_ranked`), and the run lists them.",
     )
-
-    @classmethod
-    def load(cls, name: str) -> RerankPrompt:
-        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        slots, also = ("query", "passages"), ("count", "max_grade")
-        return models.read_prompt(name, FOLDER, RerankPrompt, "a reranker", slots, also)
 
     @model_validator(mode="before")
     @classmethod

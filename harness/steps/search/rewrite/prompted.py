@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, read_prompt, text_of
+from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, prompts_of, text_of
 from harness.steps.search.step import Identity, RewriterConfig
 from harness.steps.search.tools import Tools
-from harness.values import ConfigError, LlmCall, Query
+from harness.values import LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _COUNT = re.compile(r"\{\{ *n *\}\}")
@@ -58,6 +58,7 @@ class RewritePrompt(Prompt):
 class PromptedConfig(LlmStepConfig, RewriterConfig):
     """Base of the configurations of rewriters that ask a language model about every query."""
 
+    load = prompts_of(FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
     takes_number: ClassVar[bool] = False
     prompt: RewritePrompt
     on_failure: Literal["fail", "as_asked"] = Field(
@@ -66,14 +67,13 @@ class PromptedConfig(LlmStepConfig, RewriterConfig):
         "and the run lists them.",
     )
 
+    @field_validator("prompt")
     @classmethod
-    def load(cls, name: str) -> RewritePrompt:
-        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        prompt = read_prompt(name, FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
+    def _asks_for_lines(cls, prompt: RewritePrompt) -> RewritePrompt:
         if prompt.takes_number and not cls.takes_number:
-            raise ConfigError(
-                f"the prompt {name} asks for {{{{ n }}}} things, one a line, as the kinds multi_query and "
-                "decomposition read them"
+            raise ValueError(
+                f"the prompt {prompt.asked_for} asks for {{{{ n }}}} things, one a line, as the kinds "
+                "multi_query and decomposition read them"
             )
         return prompt
 
