@@ -8,13 +8,7 @@ import pytest
 
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
-from harness.steps.search.retrieve.lexical import (
-    Saturation,
-    TermIds,
-    chunk_vectors,
-    inverse_document_frequency,
-    query_vectors,
-)
+from harness.steps.search.retrieve.lexical import Saturation, TermIds, chunk_vectors, query_vectors, rarity
 from harness.values.types import Query
 from tests.search.helpers import passages_of as passages
 
@@ -38,6 +32,10 @@ def term_ids(texts):
     return TermIds.of(text.split() for text in texts)
 
 
+def idf_of(stored, method):
+    return rarity(np.bincount(stored.indices, minlength=stored.shape[1]), stored.shape[0], method)
+
+
 def cosines():
     one = DENSE_ASKED / np.linalg.norm(DENSE_ASKED, axis=1, keepdims=True)
     return one.astype(float) @ (DENSE / np.linalg.norm(DENSE, axis=1, keepdims=True)).T.astype(float)
@@ -57,7 +55,7 @@ def test_the_dot_product_of_the_sparse_parts_is_that_of_bm25s(method):
     rows = [known.terms[begin:end] for begin, end in pairwise(known.starts)]
     index.index((rows, known.vocabulary), create_empty_token=False, show_progress=False)
     stored = chunk_vectors(known, Saturation(method, 1.3, 0.6, float(known.lengths.mean())))
-    idf = inverse_document_frequency(stored, method)
+    idf = idf_of(stored, method)
     asked = [[known.vocabulary[w] for w in text.split() if w in known.vocabulary] for text in ASKED]
     products = (stored @ query_vectors(asked, idf).T).toarray()
     for column, ids in zip(products.T, asked, strict=True):
@@ -96,8 +94,7 @@ def test_new_chunks_leave_stored_vectors_alone_where_the_average_length_is_kept(
     assert np.abs(moved).max() > 0.01
     # and the queries know of the new ones
     rarity = [
-        inverse_document_frequency(chunk_vectors(one, Saturation("lucene", 1.5, 0.75, 20.0)), "lucene")[0]
-        for one in (old, new)
+        idf_of(chunk_vectors(one, Saturation("lucene", 1.5, 0.75, 20.0)), "lucene")[0] for one in (old, new)
     ]
     assert rarity[0] != rarity[1]
 

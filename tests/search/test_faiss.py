@@ -78,7 +78,7 @@ def test_the_share_rises_with_the_effort_and_counts_what_is_not_returned(search)
 
 @pytest.mark.parametrize("index", INDEXES)
 def test_a_fresh_build_and_a_stored_one_give_the_same_bits(search, tmp_path, monkeypatch, index):
-    low = {**INDEXES[index], "ef_search": 10, "nprobe": 1}
+    low = {**INDEXES[index], **({"ef_search": 10} if index == "hnsw" else {"nprobe": 1})}
     first = search(**low)
     assert search("fresh", **low) == first
 
@@ -89,6 +89,11 @@ def test_a_fresh_build_and_a_stored_one_give_the_same_bits(search, tmp_path, mon
     assert search(**low) == first
     # another effort searches the same index
     assert search(**INDEXES[index]).exact_share > first.exact_share
+
+
+def test_a_key_of_another_index_is_refused():
+    with pytest.raises(ValueError, match="index hnsw has no nlist: list each index by itself"):
+        FaissConfig(nlist=16)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         known = terms.of_passages(passages.texts, passages.key, tools)
         average = c.average_length or float(known.lengths.mean()) or 1.0
         sparse = lexical.chunk_vectors(known, lexical.Saturation(c.method, c.k1, c.b, average))
-        idf = lexical.inverse_document_frequency(sparse, c.method)
+        holding = np.bincount(sparse.indices, minlength=len(known.vocabulary))
+        idf = lexical.rarity(holding, len(known.lengths), c.method)
         stored = concatenate(sparse, self._scaled(np.asarray(vectors)))
         depth, rows = SearchDepth.of(c, passages.lengths), np.arange(len(passages.ids))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,12 @@ from harness.values import ConfigError, HarnessError, Ranking
 
 _SEED = 1234
 _FILE = "index.faiss"
+# The keys of each index; the last one says how hard it is searched, and the others decide it.
+_KEYS = {
+    "hnsw": ("max_neighbors", "ef_construction", "ef_search"),
+    "ivf_flat": ("nlist", "nprobe"),
+    "ivf_pq": ("nlist", "m", "nbits", "nprobe"),
+}
 
 
 class FaissConfig(DenseConfig):
@@ -42,8 +49,12 @@ class FaissConfig(DenseConfig):
             raise _not_installed()
 
     @model_validator(mode="after")
-    def _no_more_cells_than_there_are(self) -> FaissConfig:
-        if self.index != "hnsw" and self.nprobe > self.nlist:
+    def _fits_the_index(self) -> FaissConfig:
+        if others := self.model_fields_set & {*chain(*_KEYS.values())} - {*_KEYS[self.index]}:
+            raise ValueError(
+                f"index {self.index} has no {', '.join(sorted(others))}: list each index by itself"
+            )
+        if self.nprobe > self.nlist:
             raise ValueError(f"nprobe {self.nprobe} is more than the {self.nlist} cells of nlist")
         return self
 
@@ -58,16 +69,12 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
     def built_by(self) -> Identity:
         """FAISS' version and the index."""
         c = self.config
-        own = {
-            "hnsw": [c.max_neighbors, c.ef_construction],
-            "ivf_flat": [c.nlist],
-            "ivf_pq": [c.nlist, c.m, c.nbits],
-        }
-        return [_faiss().__version__, [c.index, c.distance, _SEED, own[c.index]]]
+        own = [getattr(c, key) for key in _KEYS[c.index][:-1]]
+        return [_faiss().__version__, [c.index, c.distance, _SEED, own]]
 
     def effort(self) -> Identity:
         """How many candidates or cells are looked at."""
-        return [self.config.ef_search if self.config.index == "hnsw" else self.config.nprobe]
+        return [getattr(self.config, _KEYS[self.config.index][-1])]
 
     def share(
         self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]

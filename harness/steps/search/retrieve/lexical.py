@@ -323,12 +323,6 @@ def dot_products(asked: Any, stored: Any) -> Iterator[Doubles]:
         yield from (stored @ asked[begin : begin + step].toarray().T).T
 
 
-def inverse_document_frequency(chunks: Any, method: Method) -> Doubles:
-    """How rare each term is among the chunks [vocabulary] of a CSR array [chunks, vocabulary]."""
-    count, terms = chunks.shape
-    return rarity(np.bincount(chunks.indices, minlength=terms), count, method)
-
-
 def rarity(holding: Ints, count: int, method: AnyMethod) -> Doubles:
     """The inverse document frequency of terms [V] that ``holding`` [V] of ``count`` chunks hold.
 
