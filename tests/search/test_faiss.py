@@ -92,7 +92,7 @@ def test_a_fresh_build_and_a_stored_one_give_the_same_bits(search, tmp_path, mon
 
 
 def test_a_key_of_another_index_is_refused():
-    with pytest.raises(ValueError, match="index hnsw has no nlist: list each index by itself"):
+    with pytest.raises(ValueError, match="index hnsw has no nlist: list it by itself"):
         FaissConfig(nlist=16)
 
 

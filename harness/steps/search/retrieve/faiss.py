@@ -51,9 +51,7 @@ class FaissConfig(DenseConfig):
     @model_validator(mode="after")
     def _fits_the_index(self) -> FaissConfig:
         if others := self.model_fields_set & {*chain(*_KEYS.values())} - {*_KEYS[self.index]}:
-            raise ValueError(
-                f"index {self.index} has no {', '.join(sorted(others))}: list each index by itself"
-            )
+            raise ValueError(f"index {self.index} has no {', '.join(sorted(others))}: list it by itself")
         if self.nprobe > self.nlist:
             raise ValueError(f"nprobe {self.nprobe} is more than the {self.nlist} cells of nlist")
         return self
