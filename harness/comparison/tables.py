@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -113,10 +114,14 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
     shown = [one for one in found if one.real or not only_real]
     against = "settings" if verdict.baseline is not None else "pairs"
     family = f"of one test of all {len(found)} {against}" if len(found) > 1 else "of one test"
-    if not shown:
-        return [(f"No difference found (intervals and p {family}).",)]
-    more, bounds = len(shown) - SHOWN, f"{confidence(verdict.level)} interval"
     tolerance = verdict.options.tolerance
+    if not shown:
+        findings = Counter(finding_words(one, tolerance) for one in found)
+        told = ", ".join(f"{words} ({count})" for words, count in findings.most_common())
+        return [
+            (f"Neither better nor worse in {counted(len(found), 'pair')}: {told}; intervals and p {family}.",)
+        ]
+    more, bounds = len(shown) - SHOWN, f"{confidence(verdict.level)} interval"
     where = "" if verdict.across else " and both have the same chunks (not comparable)"
     if verdict.turns is not None:
         where += ", unless longer or shorter labels change the sign (depends on labels)"

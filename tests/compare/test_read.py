@@ -42,6 +42,7 @@ def test_a_setting_that_is_read_less_deep_cannot_be_found_worse():
     )
     assert verdict_json(found)["margin"]["finding"] == "unread"
     assert "rankings end early" in str(compared_parts(found))
+    assert "in 1 pair: rankings end early (1)" in str(compared_parts(found, only_real=True))
 
 
 def test_a_setting_that_is_better_although_it_is_read_less_deep_is_better():
