@@ -1,5 +1,7 @@
 """Labels come out as rows of a labels file, which the benchmark reads as it stands."""
 
+import json
+
 import pytest
 
 from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
@@ -125,11 +127,16 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless(service, grade, tm
     grade(LYON, 3)
     service.rate(by(), LYON.item_id, "note", "=HYPERLINK(1)", 0)
     service.rate(by(), LYON.item_id, "evidence", "+cmd", 0)
-    (row,) = merged_rows(service.state).rows
-    assert (row["note"], row["evidence"]) == ("'=HYPERLINK(1)", "'+cmd")
-    add_rows(tmp_path / "ratings.csv", rater_rows(service.state).rows)
+    (row,) = rater_rows(service.state).rows
+    add_rows(tmp_path / "ratings.csv", [row | {"query_id": "-q", "document": "@home"}])
     (rating,) = table(tmp_path / "ratings.csv")
     assert (rating["judge"], rating["grade"], rating["note"]) == ("Ada", "3", "'=HYPERLINK(1)")
+    assert (rating["query_id"], rating["document"], rating["evidence"]) == ("'-q", "'@home", "'+cmd")
+    (label,) = read_labels(tmp_path / "ratings.csv")
+    assert (label.query_id, label.document, label.evidence) == ("-q", "@home", "+cmd")
+    # JSON Lines are not opened by spreadsheets
+    add_rows(tmp_path / "ratings.jsonl", [row | {"note": "a\ud800b"}])
+    assert json.loads((tmp_path / "ratings.jsonl").read_text(encoding="utf-8"))["evidence"] == "+cmd"
 
 
 def test_merging_passes_over_what_is_there_and_refuses_another_grade(service, grade, tmp_path):

@@ -26,8 +26,8 @@ from harness.data.corpus.table import (
     Note,
     check_offsets,
     is_bare,
+    plain_cell,
     read_table,
-    without_apostrophe,
 )
 from harness.values import Declared, HarnessError, columns_of
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 R = TypeVar("R", bound="DataclassInstance")
+_NAMES = {"query_id", "document", "evidence", "judge"}
 Fault = Callable[[R], str]
 """Says what is wrong with a row as a whole, with the remedy; '' for nothing."""
 
@@ -50,7 +51,10 @@ class InputSpec(Generic[R]):
     key: tuple[str, ...]
     """Of these columns no two rows hold the same, and those that have to be there are never empty."""
     formulas: bool
-    """Cells may have the apostrophe that keeps a spreadsheet from running them; it is taken off."""
+    """All cells may have the apostrophe that keeps a spreadsheet from running them; it is taken off.
+
+    Names lose it in every table; what is compared with a text keeps it, as it may be in the text.
+    """
     columns: tuple[Declared, ...]
 
     @property
@@ -106,16 +110,16 @@ def read_rows(
 def rows_of(table: InputTable, row: type[R], fault: Fault[R] = no_fault) -> list[R]:
     """The rows of a table that is read already; errors as `read_rows`."""
     spec = INPUTS[row]
-    if spec.formulas:
-        table = without_apostrophe(table)
     names = _names(spec, table)
+    escaped = table.path.suffix.lower() != ".jsonl"
     places = [one.name for one in fields(row) if one.name in ("line", "where")]
     faults, rows, lines = FaultsOfRows(spec.error), list[R](), dict[tuple[Any, ...], int]()
     for raw in table.rows:
         where = f"{table.path}, line {raw.line}"
         with faults.of_a_row():
             values = {
-                one.field: _value(spec, one, names[one.field], raw.cells, where) for one in spec.columns
+                one.field: _value(spec, one, names[one.field], raw.cells, where, escaped=escaped)
+                for one in spec.columns
             }
             check_offsets(where, values.get("start"), values.get("end"), spec.error)
             place = {"line": raw.line, "where": where}
@@ -145,9 +149,13 @@ def _names(spec: InputSpec[Any], table: InputTable) -> dict[str, str]:
     return names
 
 
-def _value(spec: InputSpec[Any], column: Declared, name: str, cells: Mapping[str, str], where: str) -> Any:
+def _value(
+    spec: InputSpec[Any], column: Declared, name: str, cells: Mapping[str, str], where: str, *, escaped: bool
+) -> Any:
     # a column without a name, such as the index that pandas writes, is not the one that is missing
     cell = cells.get(name, "") if name else ""
+    if escaped and (spec.formulas or column.field in _NAMES):
+        cell = plain_cell(cell)
     try:
         if column.needed and column.field in spec.key and not cell.strip():
             raise ValueError("is empty. Fill it.")

@@ -12,7 +12,7 @@ from harness.labels.label_page.ratings import SettledGrade, only_skipped, settle
 from harness.labels.label_page.state import PageState
 from harness.labels.labelling.grading import known_labels
 from harness.labels.labelling.passages import PassageToGrade, covers
-from harness.labels.labelling.rows import quote_of, spreadsheet_safe
+from harness.labels.labelling.rows import quote_of
 from harness.values import Document, LabelError
 
 _MOST = 10
@@ -46,11 +46,7 @@ def merged_rows(state: PageState, rater: str = "") -> Exported:
     """
     items, labels = state.items(wanted=False), state.labels(rater)
     settled = settle(labels, {} if rater else state.decisions())
-    disputed = (
-        {**_place(items[name]), "settled": spreadsheet_safe(one.how)}
-        for name, one in settled.items()
-        if one.differs
-    )
+    disputed = ({**_place(items[name]), "settled": one.how} for name, one in settled.items() if one.differs)
     left = sum(one.grade is None for one in settled.values())
     rows = tuple(row for _, row in _rows(items, settled))
     return Exported(rows, left, len(only_skipped(labels)), tuple(disputed))
@@ -68,7 +64,7 @@ def rater_rows(state: PageState, rater: str = "") -> Exported:
     for name in [rater] if rater else sorted({label.rater for label in labels}):
         for item_id, row in _rows(items, settle([one for one in labels if one.rater == name], {})):
             by = together[item_id].decided_by
-            decided = {"decided": together[item_id].grade, "decided_by": spreadsheet_safe(by)} if by else {}
+            decided = {"decided": together[item_id].grade, "decided_by": by} if by else {}
             rows.append({**row, "settled": "", **decided})
     left = sum(one.grade is None for one in together.values())
     return Exported(tuple(rows), left, len(only_skipped(state.labels(rater))))
@@ -122,11 +118,11 @@ def _rows(
             {
                 **item.row(),
                 "grade": one.grade,
-                "evidence": spreadsheet_safe(names.get(one.item_id, "")),
+                "evidence": names.get(one.item_id, ""),
                 "answer": _answer(item, relevant) if one.grade else "",
-                "note": spreadsheet_safe(one.note),
-                "judge": spreadsheet_safe(", ".join(one.grades)),
-                "settled": spreadsheet_safe(one.how),
+                "note": one.note,
+                "judge": ", ".join(one.grades),
+                "settled": one.how,
             },
         )
         for item, one in known

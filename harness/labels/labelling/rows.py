@@ -22,15 +22,25 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 def quote_of(passage: str) -> str:
     """A passage as the quote of a label: on one line, without control characters."""
-    return str(spreadsheet_safe(on_one_line(_CONTROL.sub(" ", passage))))
+    return on_one_line(_CONTROL.sub(" ", passage))
 
 
 def spreadsheet_safe(value: Any) -> Any:
     """A cell that no spreadsheet runs, without control characters; numbers as they are."""
+    text = _cleaned(value)
+    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
+
+
+def _cleaned(value: Any) -> Any:
+    """Text without control characters, which not every program reads; numbers as they are."""
     if not isinstance(value, str):
         return value
-    text = _CONTROL.sub("", value.replace("\r\n", "\n").replace("\r", "\n"))
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return _CONTROL.sub("", value.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    filled = ({name: _cleaned(value) for name, value in row.items() if value != ""} for row in rows)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in filled)
 
 
 def holds_rows(path: Path) -> bool:
@@ -46,16 +56,12 @@ def holds_rows(path: Path) -> bool:
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows of one kind as CSV with a header, or as JSON Lines; raises LabelError for other endings.
-
-    In CSV, cells that a spreadsheet would run are made safe.
-    """
+    """Write rows of one kind as CSV with a header, or as JSON Lines; raises LabelError for other endings."""
     if path.suffix.lower() == ".jsonl":
-        write_text(path, "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows))
+        write_text(path, _json_lines(rows))
     elif path.suffix.lower() == ".csv":
         columns = list(rows[0]) if rows else []
-        safe = [{name: spreadsheet_safe(value) for name, value in row.items()} for row in rows]
-        write_text(path, ",".join(columns) + "\n" + label_lines(safe, columns))
+        write_text(path, ",".join(columns) + "\n" + label_lines(rows, columns))
     else:
         raise LabelError(f"{path}: rows are written as .csv or .jsonl. Give it one of these endings.")
 
@@ -63,9 +69,9 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 def label_lines(
     rows: Iterable[Mapping[str, object]], columns: Iterable[str] = COLUMNS, mark: str = ","
 ) -> str:
-    """Rows as CSV without a header; a column that a row lacks is empty."""
+    """Rows as CSV without a header, safe in a spreadsheet; a column that a row lacks is empty."""
     names = list(columns)
-    return delimited_text(([row.get(name, "") for name in names] for row in rows), mark)
+    return delimited_text(([spreadsheet_safe(row.get(name, "")) for name in names] for row in rows), mark)
 
 
 def addable(path: Path) -> str:
@@ -87,9 +93,7 @@ def add_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """
     before = addable(path)
     if path.suffix.lower() == ".jsonl":
-        filled = ({name: value for name, value in row.items() if value != ""} for row in rows)
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in filled)
-        write_text(path, _ended(before) + "".join(lines))
+        write_text(path, _ended(before) + _json_lines(rows))
     else:
         write_text(path, _csv(path, before, rows))
 
