@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import sys
 import time
@@ -31,7 +30,7 @@ from harness.models import (
     resolve,
 )
 from harness.running.engine import Engine, EngineConfig, LocalEngine, make_engine
-from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, key_of
+from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, digest_of, key_of
 from harness.values import Chunk, RecordingReporter, Reporter, ResultWarning, StageConfig, WarningKind
 
 if TYPE_CHECKING:
@@ -326,17 +325,8 @@ def program_key() -> str:
 
     The content of libraries is not read; after editing an installed one, run with ``--again``.
     """
-    return key_of(_own_files(), sys.version, platform.machine(), sorted(_libraries()))
-
-
-def _own_files() -> str:
-    folder = Path(harness.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
-    return digest.hexdigest()
+    own = digest_of(Path(harness.__file__).parent).hex()
+    return key_of(own, sys.version, platform.machine(), sorted(_libraries()))
 
 
 def _libraries() -> set[str]:

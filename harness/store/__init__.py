@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.store.artifacts import Artifacts, CollectionFolders, Faults, key_of
+    from harness.store.artifacts import Artifacts, CollectionFolders, Faults, digest_of, key_of
     from harness.store.atomic import write_bytes, write_text
     from harness.store.keyvalue import KeyValue
     from harness.store.layout import CacheLayout, clear, sizes, tidy

@@ -206,7 +206,7 @@ def _store(scratch: Path, place: Path) -> None:
     if _is_whole(place):
         # another run has stored it in the meantime, and others may be reading it
         return
-    write_bytes(scratch / _SEAL, seal(place.name.encode(), _digest(scratch / _FILES)))
+    write_bytes(scratch / _SEAL, seal(place.name.encode(), digest_of(scratch / _FILES)))
     _remove(place)
     try:
         scratch.rename(place)
@@ -219,15 +219,16 @@ def _is_whole(place: Path) -> bool:
     """Whether a stored collection passes its check."""
     try:
         sealed = (place / _SEAL).read_bytes()
-        return unseal(place.name.encode(), sealed) == _digest(place / _FILES)
+        return unseal(place.name.encode(), sealed) == digest_of(place / _FILES)
     except OSError:
         return False
 
 
-def _digest(folder: Path) -> bytes:
-    """A hash over the names and the content of all files."""
+def digest_of(folder: Path) -> bytes:
+    """A hash over the names and the content of all files, but for what Python has compiled."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    files = (path for path in folder.rglob("*") if "__pycache__" not in path.parts and path.is_file())
+    for path in sorted(files):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
