@@ -131,11 +131,19 @@ def test_a_line_that_makes_no_rule_is_named(synonyms, text, message):
 @pytest.mark.parametrize("key", ["synonyms", "user_dictionary"])
 def test_a_file_of_words_is_read_with_the_configuration(key, tmp_path):
     with pytest.raises(ValueError, match=rf"{key}: .*none\.txt cannot be read \(No such file"):
-        Bm25Config(**{key: tmp_path / "none.txt"})
+        Bm25Config(analyser="jieba", **{key: tmp_path / "none.txt"})
     path = tmp_path / "words.txt"
     path.write_text("\ufeffcar => auto\n", encoding="utf-8")
-    config = Bm25Config(**{key: path})
+    config = Bm25Config(analyser="jieba", **{key: path})
     path.unlink()
     # a step does not look for it again
     assert (config._synonyms or config._dictionary) == "car => auto\n"
     assert Bm25Config()._synonyms == Bm25Config()._dictionary == ""
+
+
+def test_keys_that_an_analyser_does_not_read_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="user_dictionary is for analyser: jieba; auto reads none"):
+        Bm25Config(user_dictionary=tmp_path / "words.txt")
+    with pytest.raises(ValueError, match="stop_words are for analysers that stem; plain does not"):
+        Bm25Config(analyser="plain", stop_words="short")
+    assert Bm25Config(analyser="plain", stop_words="none").analyser == "plain"

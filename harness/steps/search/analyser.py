@@ -25,7 +25,7 @@ ANALYSER_TEXT = (
 )
 # Raised when the same text gives other terms than before.
 _VERSION = 2
-_STEMMED = frozenset({"auto", "english", "jieba"})
+STEMMED = frozenset({"auto", "english", "jieba"})
 
 
 class Analyser:
@@ -39,7 +39,7 @@ class Analyser:
     def identity(self) -> list[Any]:
         """Everything besides the text that decides the terms."""
         facts: list[Any] = [self._name, _VERSION, unicodedata.unidata_version]
-        if self._name in _STEMMED:
+        if self._name in STEMMED:
             facts += [
                 self._stop_words,
                 f"PyStemmer {installed_version('PyStemmer')}",
@@ -65,7 +65,7 @@ class Analyser:
 
     @cached_property
     def _made(self) -> tuple[Callable[[str], str | None], Callable[[str], list[str]]]:
-        word = _english_stems(self._stop_words) if self._name in _STEMMED else str
+        word = _english_stems(self._stop_words) if self._name in STEMMED else str
         if self._name == "jieba":
             cut = _jieba_cutter(self._dictionary)
             # jieba knows no Japanese and no Korean

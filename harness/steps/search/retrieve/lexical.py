@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, model_validator
 
-from harness.steps.search.analyser import ANALYSER_TEXT, Analyser, AnalyserName, StopWords, Synonyms
+from harness.steps.search.analyser import ANALYSER_TEXT, STEMMED, Analyser, AnalyserName, StopWords, Synonyms
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
 from harness.values import CorpusError, StageConfig, refuse_special
@@ -54,19 +54,19 @@ class TermsConfig(StageConfig):
 
     @model_validator(mode="after")
     def _read_files(self) -> Self:
+        if self.user_dictionary is not None and self.analyser != "jieba":
+            raise ValueError(f"user_dictionary is for analyser: jieba; {self.analyser} reads none")
+        chosen = "stop_words" in self.model_fields_set and self.stop_words != "none"
+        if chosen and self.analyser not in STEMMED:
+            raise ValueError(f"stop_words are for analysers that stem; {self.analyser} does not")
         self._dictionary = _text_of("user_dictionary", self.user_dictionary)
         self._synonyms = _text_of("synonyms", self.synonyms)
         return self
 
     @property
-    def dictionary_text(self) -> str:
-        """The text of ``user_dictionary``, '' for none."""
-        return self._dictionary
-
-    @property
-    def synonyms_text(self) -> str:
-        """The text of ``synonyms``, '' for none."""
-        return self._synonyms
+    def texts(self) -> tuple[str, str]:
+        """The texts of ``user_dictionary`` and ``synonyms``, '' for none."""
+        return self._dictionary, self._synonyms
 
 
 def _text_of(key: str, path: Path | None) -> str:
@@ -137,8 +137,9 @@ class Terms:
     """Passages and queries as a configuration reads them."""
 
     def __init__(self, config: TermsConfig) -> None:
-        self._analyser = Analyser(config.analyser, config.stop_words, config.dictionary_text)
-        self._synonyms = Synonyms.parse(config.synonyms_text, str(config.synonyms), self._analyser.terms)
+        dictionary, synonyms = config.texts
+        self._analyser = Analyser(config.analyser, config.stop_words, dictionary)
+        self._synonyms = Synonyms.parse(synonyms, str(config.synonyms), self._analyser.terms)
 
     @property
     def identity(self) -> Identity:
