@@ -10,13 +10,15 @@ const element = (_what, _attributes, ...children) => ({
   querySelectorAll: () => [],
   getContext: () => ({ measureText: (text) => ({ width: 7 * text.length }) }),
 });
-const PAGE = { document: {}, getComputedStyle: () => ({ fontFamily: 'sans-serif' }), h: element, g: element, foreign: (text) => element('', null, text), section: () => {}, matchMedia: () => ({ addEventListener: () => {} }) };
+const PAGE = { document: {}, getComputedStyle: () => ({ fontFamily: 'sans-serif' }), h: element, g: element, foreign: (text) => element('', null, text), table: element, breakable: String, matchMedia: () => ({ addEventListener: () => {} }) };
 
 export function load(names, files = ['format.js', 'data.js', 'scale.js']) {
-  const context = createContext({ ...PAGE, URLSearchParams, state: { measure: 'ndcg_exp@10', stage: 'final', split: 'all', find: '', type: '', factors: '' } });
+  const sections = {};
+  const section = (one) => { sections[one.id] = one; };
+  const context = createContext({ ...PAGE, section, URLSearchParams, state: { measure: 'ndcg_exp@10', stage: 'final', split: 'all', find: '', type: '', factors: '' } });
   const source = files.map((file) => readFileSync(new URL(file, ASSETS), 'utf8')).join('\n');
   runInContext(`${source}\nthis.found = { ${names.join(', ')}, setData: (data) => { DATA = data; } };`, context);
-  return { ...context.found, state: context.state };
+  return { ...context.found, state: context.state, sections };
 }
 
 // Arrays of another context have another prototype.

@@ -40,3 +40,13 @@ test('bars that are of other queries than those chosen say so', () => {
   assert.match(told('train', [1, 2]), /of the 2 queries whose rankings are on this page/);
   state.split = 'all';
 });
+
+test('a warning that bears on the measure is told once, and unjudged text by the bound of that measure', () => {
+  const { sections, setData, state } = load(['prose'], ['format.js', 'data.js', 'scale.js', 'names.js', 'rows.js', 'terms.js', 'glance.js', 'answer.js', 'judged.js']);
+  state.measure = 'ndcg_evidence@5000';
+  const lines = ['decision', 'test', 'warning'].map((role) => ({ role, label: role, text: `The ${role}.` }));
+  const judged = { measure: 'judged_text@5000', bound: 'ndcg_evidence_upper@5000' };
+  setData({ settings: [], queries: { id: ['q1'] }, warnings: ['The warning.', 'Another.'], notes: [], missing: [], statistics: { 'ndcg_evidence@5000': { verdict: { lines, judged } } } });
+  assert.equal(sections.method.render()[0].textContent, 'testThe test.WarningThe warning.WarningAnother.');
+  assert.match(sections.judged.render()[0].textContent, /The line runs from ndcg_evidence@5000 as reported/);
+});

@@ -29,11 +29,11 @@ function counted() {
   return `${whole(first.n)} of ${count(DATA.queries.id.length, 'query', 'queries')} count in ${state.measure}. ${DATA.left_out}`;
 }
 
-// The lines of the verdict beside its decision; without them, those on how it was reached.
+// The lines of the verdict beside its decision; the others say how it was reached.
 const BESIDE = ['margin', 'next'];
 
-function verdictLines(wanted) {
-  const lines = (statistics().verdict?.lines || []).slice(1).filter((line) => (wanted ? wanted.includes(line.role) : !BESIDE.includes(line.role)));
+function verdictLines(wanted, more = []) {
+  const lines = [...(statistics().verdict?.lines || []).slice(1).filter((line) => wanted(line.role)), ...more];
   const { command, config } = statistics().glance?.next || {};
   const copied = (line) => line.role === 'next' && (config || command) && [' ', h('code', null, config || command)];
   return lines.length > 0 && h('dl.lines', null, lines.map((line) => [h('dt', null, line.label), h('dd.foreign', null, prose(line.text), copied(line))]));
@@ -54,7 +54,7 @@ section({
       aside && h('p.small', null, h('b', null, `Stage ${state.stage} is chosen; the answer is of the last stage.`), ' The leader board below shows the chosen stage.'),
       h(`div${aside ? '.stepped-back' : ''}`, null,
         h('p.verdict', null, h('bdi', null, decision ? prose(decision.text) : found.why || 'There is nothing to compare.')),
-        verdictLines(BESIDE)),
+        verdictLines((role) => BESIDE.includes(role))),
       about && h('p.soft.small', null, `${state.measure}: ${about}. The verdict is on the last stage of every setting.`),
     ];
   },
@@ -66,10 +66,12 @@ section({
   short: 'Method',
   on: ['measure'],
   render: () => [
-    verdictLines(null),
-    h('dl.lines', null,
-      [[counted(), 'Queries'], ...DATA.warnings.map((text) => [text, 'Warning']), ...DATA.notes.map((text) => [text, 'This page'])]
-        .filter(([text]) => text).map(([text, label]) => [h('dt', null, label), h('dd', null, foreign(text, 'span'))])),
+    // the warnings of the verdict are those of the run that bear on its measure
+    verdictLines(
+      (role) => ![...BESIDE, 'warning'].includes(role),
+      [['Queries', counted()], ...DATA.warnings.map((text) => ['Warning', text]), ...DATA.notes.map((text) => ['This page', text])]
+        .filter(([, text]) => text).map(([label, text]) => ({ label, text })),
+    ),
     DATA.missing.length ? h('p.soft.small', null, `Not in this folder, and so not shown: ${DATA.missing.map((name) => DATA.files[name]).join(', ')}.`) : null,
   ],
 });

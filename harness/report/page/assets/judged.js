@@ -1,22 +1,17 @@
 // How much of what was ranked was judged at all, and how far that could move the headline.
 
-function upperOf(measure) {
-  const match = /^(ndcg_(?:exp|lin))(@\d+)$/.exec(measure);
-  const name = match && `${match[1]}_upper${match[2]}`;
-  return DATA.measures.includes(name) ? name : null;
-}
-
-// A share of ranks and a value of a measure are different things: each has a column and an axis of its own.
+// A share and a value of a measure are different things: each has a column and an axis of its own.
 function judgedColumns(judged, upper) {
   const mean = (i, measure) => summary(i, { split: state.split, measure })?.mean;
   const ticks = [0, 0.5, 1];
   const place = percentOf(0, 1);
+  const readOf = (name) => READ[name.split('@')[0]];
   const axes = (title, text) => h('div.plot-head', null, title, axis(ticks, place, text));
   return [
     settingColumn(),
     ...judged.flatMap((name) => [
-      { key: name, title: breakable(name), num: true, about: 'Share of the ranks that was judged', value: (i) => mean(i, name), cell: (i) => percent(mean(i, name)) },
-      { key: `${name}-bar`, pageOnly: true, title: axes('% of the ranks', (share) => fixed(100 * share, 0)), wide: true, cell: (i) => h('div.interval', null,
+      { key: name, title: breakable(name), num: true, about: `Share of the ${readOf(name)} that was judged`, value: (i) => mean(i, name), cell: (i) => percent(mean(i, name)) },
+      { key: `${name}-bar`, pageOnly: true, title: axes(`% of the ${readOf(name)}`, (share) => fixed(100 * share, 0)), wide: true, cell: (i) => h('div.interval', null,
         strip([gridlines(ticks, place), g('rect.judged-bar', { x: 0, width: place(mean(i, name) || 0), y: 7, height: 8 })], { label: `judged ${percent(mean(i, name))}` })) },
     ]),
     ...(judged.includes(state.measure) ? [] : [
@@ -39,13 +34,13 @@ section({
   short: 'Judged',
   on: ['measure', 'stage', 'split'],
   render() {
-    const judged = DATA.measures.filter((name) => name.startsWith('judged@'));
-    const upper = upperOf(state.measure);
+    const { measure, bound: upper } = statistics().verdict?.judged || {};
+    const judged = measure ? [measure] : DATA.measures.filter((name) => name.split('@')[0] in READ);
     if (!judged.length) return null;
     return [
       h('p.lede', null, 'Unjudged text gains nothing in the headline. ',
         upper ? `The line runs from ${state.measure} as reported to the highest value that any grading of the unjudged text could give it; where these lines overlap, more judging could change the order.`
-          : 'Choose a measure with an upper bound among the measures, such as ndcg_exp_upper@10, to see how far that could move it.'),
+          : 'An upper bound says how far that could move a measure: add it to the measures of the configuration, such as ndcg_exp_upper@10 for ndcg_exp@10.'),
       table(judgedColumns(judged, upper), ranked(), { caption: 'Judged share by setting', sort: 'mean', keep: 'judged', most: 30 }),
     ];
   },
