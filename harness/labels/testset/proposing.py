@@ -207,7 +207,7 @@ def _taken(path: Path, field: str, count: int) -> Made:
     given = read_user_questions(path, field)
     lines = [
         f"{path}: {counted(given.entries, 'entry', 'entries')}, {len(given.questions)} different "
-        f"questions in {given.where}; {given.without} without one."
+        f"questions in {given.where}; {given.without} without one. Kept with them: type and answerable."
     ]
     if (fewer := len(given.questions) - count) > 0:
         lines.append(f"{fewer} that were asked less often are left out; --count takes more.")
