@@ -151,8 +151,10 @@ def test_all_failing_quotes_are_reported_together_with_their_best_candidate():
         anchor([row(line=1, page=1), *rows], {"doc": DOC}, CONFIG)
     message = str(error.value)
     assert "25 rows cannot be used" in message
-    assert "l.csv, line 2, query q1, doc page 1: 'Total cost was 999 million, 2' scores " in message
+    assert "l.csv, line 2, query q1, doc page 1: 'Total cost was 999 million, 2' is " in message
     assert "; page 2 holds it with 9" in message
+    with pytest.raises(LabelError, match=r"line 2, .*; page 2 has text closer to it, 48"):
+        anchor([row(line=2, page=1, quote="Total profit was missing from here")], {"doc": DOC}, CONFIG)
     assert "line 21," in message
     assert "line 22," not in message
     assert "and 5 more" in message

@@ -298,15 +298,15 @@ def _failure(item: Anchoring, threshold: float) -> str:
     row, place = item.row, item.place
     at = f"{row.where}, query {row.query_id}, {item.document.doc_id}"
     at += "" if row.page is None else f" page {row.page}"
-    best = f"scores {place.score:.1f} at best, with {snippet(item.found, 160)!r}"
+    closest = f"is {place.score:.1f} % like the closest text, {snippet(item.found, 160)!r}"
+    found = "is like nothing there" if place.start is None else closest
     anywhere = align.Searcher(item.document).find(row.quote.strip(), None)
-    hint = ""
     if anywhere.start is not None and anywhere.score > place.score:
-        hint = f"; page {item.document.page_of(anywhere.start)} holds it with {anywhere.score:.1f}"
-    found = "is like nothing there" if place.start is None else best
+        held = "holds it with" if anywhere.score >= threshold else "has text closer to it,"
+        found += f"; page {item.document.page_of(anywhere.start)} {held} {anywhere.score:.1f} %"
     return (
-        f"{at}: {snippet(row.quote, 160)!r} {found}{hint}. Correct the quote or the page, lower the "
-        f"threshold, which is {threshold:g}, or set on_unanchored: list."
+        f"{at}: {snippet(row.quote, 160)!r} {found}. Correct the quote or the page, lower anchor.threshold, "
+        f"which is {threshold:g}, or set anchor: {{on_unanchored: list}}."
     )
 
 

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from harness.data.corpus.reading import read_utf8
-from harness.values import CorpusError, HarnessError, refuse_special
+from harness.values import CorpusError, HarnessError, counted, refuse_special
 
 Records = list[tuple[int, list[str]]]
 Note = Callable[[str], None]
@@ -134,7 +134,7 @@ def _without_empty(path: Path, records: Records, note: Note) -> Records:
         (line, record) for line, record in records if len(header) == 1 or any(cell.strip() for cell in record)
     ]
     if len(kept) < len(records):
-        note(f"{path}: {len(records) - len(kept)} empty rows are left out.")
+        note(f"{path}: {counted(len(records) - len(kept), 'empty row')} left out.")
     return kept
 
 
