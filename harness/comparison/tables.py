@@ -69,8 +69,8 @@ def standings_table(verdict: Verdict) -> Table:
     notes += ["Too few queries for intervals."] if people.queries < FEWEST_FOR_INTERVAL else []
     if prices:
         notes.append(
-            f"front: no other setting is as good at as few {verdict.costs.unit}, and no better one gives "
-            "more for each."
+            f"front: no other setting is as good for as few {verdict.costs.unit}, and none that is better "
+            "scores more per token."
         )
     return Table(
         f"{verdict.measure}: means over {counted(people.queries, 'query', 'queries')}",
@@ -152,7 +152,7 @@ def _lopsided(found: Sequence[Comparison]) -> tuple[str, ...]:
     if not any(max(arms) > 2 * min(arms) for arms in known):
         return ()
     return (
-        "Where an interval reaches far further on one side, a few queries or documents make that side: more "
+        "Where an interval reaches much further to one side, a few queries or documents make that side: more "
         "like them would move the difference there.",
     )
 

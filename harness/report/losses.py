@@ -110,8 +110,8 @@ def gap_note(rows: Iterable[LossRow]) -> str:
         [f"{number(gap)} more after '{part_in_words(part)}'" for part, gap in largest.items()], len(largest)
     )
     return (
-        "Losses are counted against the best orders of chunks that were found. Better ones may exist: they "
-        f"would leave at most {told} (means, for the setting where it is most)."
+        "The best order of chunks, which losses are counted against, is approximated; the true one would "
+        f"leave at most {told} (means, for the setting where it is most)."
     )
 
 

@@ -34,8 +34,8 @@ class PriceRow:
     ``tokens@k`` can also be asked for as a measure, with a value for every query. It is a price: less is
     better, no setting is chosen by it, and ``harness compare`` and ``harness gate`` refuse it as their
     measure. ``harness compare`` tells which settings are on the front of quality against the tokens that its
-    measure reads (no other is as good and as cheap, and better in one of the two; nor is a better one worth
-    more for each token), and the verdict names a cheaper one only if it loses no more than the tolerance.
+    measure reads (no other is as good and as cheap, and better in one of the two; nor does a better one
+    score more per token), and the verdict names a cheaper one only if it loses no more than the tolerance.
     """
 
     setting: Setting

@@ -13,7 +13,7 @@ function meanOf(values) {
 }
 
 const ORDERS = {
-  spread: 'where settings part most',
+  spread: 'where settings differ most',
   worst: 'hardest first',
   difference: 'A − B, largest first',
   file: 'as in the file of queries',
