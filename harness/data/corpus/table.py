@@ -48,7 +48,7 @@ def read_xlsx(path: Path, note: Note) -> Records:
     """The records of the first sheet that holds anything, as text, with the row each is in."""
     from harness.data.corpus.workbook import TITLE, read_workbook
 
-    sheets = read_workbook(path)
+    sheets = [text for text in read_workbook(path) if text]
     if not sheets:
         raise CorpusError(f"{path}: all sheets are empty. Fill it.")
     title, _, body = sheets[0].partition("\n")
