@@ -16,7 +16,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.resources import RunSources, cut, outlines
 from harness.store import key_of
-from harness.values import Chunk, Ranking, Span, Tokenizer, by_key, merge
+from harness.values import Chunk, Query, Ranking, Span, Tokenizer, by_key, merge
 
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]
@@ -165,18 +165,34 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn 
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
     reading = None if setting.read is None else reading_of(chunks, key, setting.read, sources, warn)
-    overlong = health["overlong"] if indexed is None else indexed.overlong
-    if overlong and any(one.runs_here for one in setting.retrieve.encoders()):
+    if any(one.runs_here for one in setting.retrieve.encoders()):
+        overlong = health["overlong"] if indexed is None else indexed.overlong
         within, remedy = "", "."
         if indexed is not None:
             within = " with their context"
             remedy = ". Use smaller chunks, a shorter context or a model with a longer window."
-        warn(
-            f"{overlong} of {len(chunks)} chunks are longer{within} than the {tokenizer.window} tokens that "
-            f"{tokenizer.name} reads; the rest of each chunk is not searched{remedy}"
-        )
+        if overlong:
+            warn(
+                f"{overlong} of {len(chunks)} chunks are longer{within} than the {tokenizer.window} tokens "
+                f"that {tokenizer.name} reads; the rest of each chunk is not searched{remedy}"
+            )
+        _warn_of_long_queries(corpus.queries.queries, tokenizer, warn)
     _warn_of_capped(chunks, lengths, setting.chunk, warn)
     return Chunking(chunks, key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading)
+
+
+def _warn_of_long_queries(queries: Sequence[Query], tokenizer: Tokenizer, warn: Warn) -> None:
+    """Warn if an encoder reads only the beginning of some queries."""
+    window, special = tokenizer.window, tokenizer.special
+    # a token has at least one byte, so most queries need not be counted
+    texts = [one.text for one in queries if len(one.text.encode("utf-8", "surrogatepass")) > window - special]
+    longer = int((steps.token_lengths(texts, tokenizer) > window).sum()) if window and texts else 0
+    if longer:
+        warn(
+            f"{longer} of {len(queries)} queries are longer than the {window} tokens that {tokenizer.name} "
+            "reads; the rest of each query is not searched for. Shorten them, or use a model with a longer "
+            "window."
+        )
 
 
 def _warn_of_capped(
