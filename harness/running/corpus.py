@@ -115,8 +115,9 @@ def read_texts(
         )
         if named is None:
             ids = [file.doc_id for file in files]
+            close = data.suggestion(only, ids)
             raise values.CorpusError(
-                f"Unknown document: {only!r}{data.suggestion(only, ids)}. Correct the name."
+                f"Unknown document: {only!r}{close}. Correct the name. Known: {values.listed(ids)}."
             )
         files = [file for file in files if file.doc_id == named]
     return _parse(

@@ -81,13 +81,17 @@ def run_and_show(config: running.BenchConfig, quiet: bool, again: bool) -> int:
 def _print_work(record: values.RunRecord) -> None:
     """The calls and computations of a run."""
     counts = record.counts
-    computed = (
-        f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
-        f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
-        f"{counts.get('vectors_reused', 0):,} and {counts.get('pairs_reused', 0):,} reused, "
-        f"in {record.timings['total']:.1f} s."
+    computed, reused = (
+        " and ".join(
+            counted(number, what)
+            for what in ("vector", "pair")
+            if (number := counts.get(f"{what}s_{done}", 0))
+        )
+        for done in ("computed", "reused")
     )
-    show((*_called(record), *_judging(record), computed))
+    more = f", {reused} reused" if reused else ""
+    work = f"{computed or 'No vector or pair'} computed{more}, in {record.timings['total']:.1f} s."
+    show((*_called(record), *_judging(record), work))
 
 
 def _called(record: values.RunRecord) -> list[str]:
@@ -171,7 +175,7 @@ def validate(args: argparse.Namespace) -> int:
             ),
             *_to_ask(plan),
             *_to_judge(plan),
-            ("models", ", ".join(plan.models)),
+            ("models", ", ".join(plan.models) or "none"),
             ("measures", ", ".join(config.measures)),
         ],
     )
@@ -182,9 +186,8 @@ def validate(args: argparse.Namespace) -> int:
 def _to_judge(plan: running.Plan) -> list[tuple[str, str]]:
     """Who judges, and what is still missing."""
     judge = plan.judge
-    no_label = ("answerable query has no label", "answerable queries have no label")
     if judge is None:
-        return [("judgments missing", counted(len(plan.unlabelled), *no_label))]
+        return [("without a label", counted(len(plan.unlabelled), "answerable query", "answerable queries"))]
     missing = _price(judge)
     if judge.pairs is None:
         unmade = _unmade(plan)
