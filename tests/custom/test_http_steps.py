@@ -180,7 +180,7 @@ def test_a_service_rewrites_each_question_once(tools):
         assert [query.text for query in tools.rewritten(config, QUERIES)] == texts
         assert server.count == 2
         broken = config.model_copy(update={"response": "@", "version": "2"})
-        with pytest.raises(HarnessError, match="which is not text"):
+        with pytest.raises(HarnessError, match=r"returned \{.*, which is not text"):
             tools.rewritten(broken, QUERIES)
 
 

@@ -46,5 +46,5 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
             raise self.config.broken(f"returned {returned} for {counted(len(asked), 'question')}")
         for text in answer:
             if not isinstance(text, str):
-                raise self.config.broken(f"returned {str(text)[:60]!r}, which is not text")
+                raise self.config.broken(f"returned {repr(text)[:60]}, which is not text")
         return answer
