@@ -132,7 +132,7 @@ def _dry_run(config: running.BenchConfig, quiet: bool) -> int:
         print_line(f"{what}: {calls}.")
     judge = plan.judge
     if unmade := _unmade(plan):
-        print_line(f"Rankings, and so the pairs to judge, depend on {unmade}.")
+        print_line(f"Rankings, and so any calls to rerank, answer or judge beyond these, depend on {unmade}.")
     elif judge is None:
         print_line("labels: 0 pairs, at no cost.")
     else:
