@@ -6,6 +6,7 @@ import pytest
 
 from harness.cli.commands import COMMANDS
 from harness.cli.commands.usage import Help, parser
+from harness.measures.documents import CONVENTIONS
 from tests.command import exit_code
 
 
@@ -36,6 +37,11 @@ def test_a_command_alone_is_the_one_among_all():
         assert own == set(alone)
         assert all(alone[words].format_help() == whole[words].format_help() for words in own)
     assert {words.split()[0] for words in whole if words} == set(COMMANDS)
+
+
+def test_score_names_every_convention():
+    page = dict(commands(parser()))["score"].format_help()
+    assert all(f" {name}" in page for name in CONVENTIONS)
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
         default="trec_eval",
         metavar="NAME",
         help="whose rules to apply to ties, missing queries and the ideal: trec_eval (default), trec_eval_c, "
-        "harness, ir_measures, beir, ranx, sklearn",
+        "harness, ir_measures, gdeval, beir, ranx, sklearn",
     ),
     _OPTIONS,
 )
