@@ -15,12 +15,10 @@ from types import NoneType
 from typing import Any, TextIO
 
 from harness.report.tables import Table, to_text
-from harness.values import printable, wrapped
+from harness.values import FORMULA, printable, wrapped
 
-# A cell that starts with one of these is run as a formula by spreadsheets.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # Characters that may follow the apostrophe: a carriage return was made a line feed.
-_STARTS = (*_FORMULA, "\n")
+_STARTS = (*FORMULA, "\n")
 # Escapes such as \x1b or \ud800 with the backslashes before them, and text that looks like one.
 _CONTROL = re.compile(r"(\\*)([\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff])")
 _LOOKALIKE = re.compile(r"\\+(?=x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
@@ -87,7 +85,7 @@ def _in_quotes(text: str) -> str:
 def _text_cell(value: str) -> str:
     # a bare carriage return ends a row for some readers, and csv does not quote it
     text = _escaped(value.replace("\r\n", "\n").replace("\r", "\n"))
-    return f"'{text}" if value.startswith(_FORMULA) else text
+    return f"'{text}" if value.startswith(FORMULA) else text
 
 
 def original(text: str) -> str:

@@ -86,7 +86,7 @@ if TYPE_CHECKING:
         signed,
         signed_interval,
     )
-    from harness.values.text.records import delimited, delimited_text, records_of
+    from harness.values.text.records import FORMULA, delimited, delimited_text, records_of
     from harness.values.text.sentences import SENTENCES_VERSION, TO_GRADE, passage_spans, sentence_spans
     from harness.values.text.spans import Span, TokenWindows, between, merge, outside, tidy, trim
     from harness.values.text.tokenizer import (

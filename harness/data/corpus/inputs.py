@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 R = TypeVar("R", bound="DataclassInstance")
-_NAMES = {"query_id", "document", "evidence", "judge"}
 Fault = Callable[[R], str]
 """Says what is wrong with a row as a whole, with the remedy; '' for nothing."""
+# fields that name something; the others may hold text of a document
+_NAMING = {"query_id", "document", "evidence", "judge"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def _value(
 ) -> Any:
     # a column without a name, such as the index that pandas writes, is not the one that is missing
     cell = cells.get(name, "") if name else ""
-    if escaped and (spec.formulas or column.field in _NAMES):
+    if escaped and (spec.formulas or column.field in _NAMING):
         cell = plain_cell(cell)
     try:
         if column.needed and column.field in spec.key and not cell.strip():

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from harness.data.corpus.reading import read_utf8
-from harness.values import CorpusError, HarnessError, counted, refuse_special
+from harness.values import FORMULA, CorpusError, HarnessError, counted, refuse_special
 
 Records = list[tuple[int, list[str]]]
 Note = Callable[[str], None]
@@ -164,8 +164,6 @@ class InputTable:
         return replace(self, columns=(*self.columns, name), rows=rows)
 
 
-# What a spreadsheet would run as a formula; an apostrophe before it keeps it from that.
-FORMULA = ("=", "+", "-", "@", "\t")
 TABLES = (".csv", ".tsv", ".jsonl", ".xlsx")
 
 # Other names that people or tools give to these columns.

@@ -11,12 +11,10 @@ from typing import Any
 
 from harness.data import mark_of, read_csv, read_utf8
 from harness.store import write_text
-from harness.values import LabelError, delimited_text, on_one_line
+from harness.values import FORMULA, LabelError, delimited_text, on_one_line
 
 COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade")
 _FURTHER = ("evidence", "answer", "note", "judge", "settled", "decided", "decided_by")
-# What a spreadsheet would run as a formula gets an apostrophe; reading labels overlooks it.
-_FORMULA = ("=", "+", "-", "@")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -28,7 +26,7 @@ def quote_of(passage: str) -> str:
 def spreadsheet_safe(value: Any) -> Any:
     """A cell that no spreadsheet runs, without control characters; numbers as they are."""
     text = _cleaned(value)
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
+    return f"'{text}" if isinstance(text, str) and text.startswith(FORMULA) else text
 
 
 def _cleaned(value: Any) -> Any:

@@ -23,6 +23,10 @@ class Records:
     widths: tuple[int, ...]
 
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a cell begins with that a spreadsheet would run; an apostrophe before it keeps it from that."""
+
+
 def delimited_text(rows: Iterable[Iterable[object]], delimiter: str = ",") -> str:
     """Rows as lines of fields, which are quoted as in CSV where need be; lines end with LF."""
     out = io.StringIO()
