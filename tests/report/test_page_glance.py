@@ -133,14 +133,19 @@ def test_a_crossed_sweep_shows_what_each_factor_does(chromium, tmp_path):
     ticks = [one.text for one in chromium.all("#glance .factor-axis span span")]
     assert len(ticks) >= 2
     assert any(float(one.replace(minus, "-")) == 0 for one in ticks)
-    named, zero = chromium.run(
-        "const [name, line] = ['.zero-name', '.zero'].map((one) => document.querySelector(`#glance ${one}`));"
-        "const box = line.getBoundingClientRect();"
-        "const at = parseFloat(line.style.getPropertyValue('--at')) / 100;"
-        "return [name.getBoundingClientRect(), box.left + at * box.width]"
-    )
-    assert chromium.find("#glance .zero-name").text == "no difference"
-    assert named["left"] <= zero <= named["right"]
+    for width in (500, 1440):
+        chromium.open(write_page(folder)[0].as_uri(), width=width, every=False)
+        named, zero, tick = chromium.run(
+            "const [name, line] = ['.zero-name', '.zero'].map((one) => document.querySelector(`#glance ${one}`));"
+            "const box = line.getBoundingClientRect();"
+            "const at = parseFloat(line.style.getPropertyValue('--at')) / 100;"
+            "const tick = [...document.querySelectorAll('#glance .factor-axis .axis span')]"
+            "  .find((one) => Number(one.textContent) === 0).getBoundingClientRect();"
+            "return [name.getBoundingClientRect(), box.left + at * box.width, tick.left + tick.width / 2]"
+        )
+        assert chromium.find("#glance .zero-name").text == "no difference"
+        assert named["left"] <= zero <= named["right"]
+        assert tick == pytest.approx(zero, abs=1)
     # a kind of somebody's own reads as ours do
     assert {"mine", "bm25"} <= {one.get_property("textContent") for one in chromium.all("#names dd code")}
     # a filled dot is a finding, a ring is none
