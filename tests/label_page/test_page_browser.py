@@ -319,6 +319,7 @@ def test_two_raters_are_blind_to_each_other_and_resolve_their_differences(tab, p
     assert "1 of 1 difference to resolve" in tab.find("#panel-body").text
     tab.find('.difference [aria-label^="Resolve as 3"]').click()
     tab.until("return document.querySelector('.difference').textContent.includes('Saved: 3, by Bob')")
+    assert "0 of 1 difference to resolve" in tab.find("#panel-body").text
     with PageState(Path("pool.labelling.sqlite")) as state:
         assert [one.grade for one in state.decisions().values()] == [3]
     driver.close()

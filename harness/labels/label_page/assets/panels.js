@@ -130,12 +130,15 @@ async function drawDifferences(node, begin) {
   const found = await get('disagreements', { begin });
   const hidden = found.hidden ? h('p.soft', null, `${counted(found.hidden, 'more difference')} on passages that you have not graded yet: shown once you have.`) : null;
   const none = !found.total && !found.hidden ? h('p.soft', null, 'No differences so far.') : null;
-  swap(node, none, found.total > 0 && h('p', { role: 'status' }, `${found.open} of ${counted(found.total, 'difference')} to resolve.`), hidden,
-    h('ol.differences', null, found.items.map(difference)),
+  const left = h('p', { role: 'status' });
+  const count = (open) => { left.textContent = `${open} of ${counted(found.total, 'difference')} to resolve.`; };
+  count(found.open);
+  swap(node, none, found.total > 0 && left, hidden,
+    h('ol.differences', null, found.items.map((one) => difference(one, () => count(found.open -= 1)))),
     pages(found, 50, (next) => drawDifferences(node, next)));
 }
 
-function difference(one) {
+function difference(one, settled) {
   const decided = h('span.soft.small', { role: 'status' }, one.decided ? `Resolved: ${one.decided.grade}, by ${one.decided.rater}` : '');
   const buttons = [0, 1, 2, 3, 4].map((grade) => h(`button.grade.grade-${grade}`, {
     type: 'button', 'aria-pressed': String(one.decided?.grade === grade), 'aria-label': `Resolve as ${grade}: ${shared.captions[grade]}`,
@@ -147,6 +150,8 @@ function difference(one) {
       await post('decide', { item: one.item_id, grade, note: '' });
       for (const [at, button] of buttons.entries()) button.setAttribute('aria-pressed', String(at === grade));
       decided.textContent = `Saved: ${grade}, by ${shared.rater}`;
+      if (!one.decided) settled();
+      one.decided = { grade, rater: shared.rater };
       tell(`Saved: resolved as ${grade}.`);
     } catch (error) {
       decided.textContent = `Not saved. ${error.message}`;
