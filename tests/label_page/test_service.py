@@ -77,7 +77,7 @@ def test_an_impossible_mark_rating_or_name_is_refused_and_changes_nothing(servic
     for kind, value in WRONG_RATINGS:
         with pytest.raises(LabelError):
             service.rate(by(), ITEMS[0].item_id, kind, value, 0)
-    for name in ("", "  ", "x" * 41, "a\nb", "Ada; Bob", "a\u202eb", "\ud800"):
+    for name in ("", "  ", "x" * 41, "a\nb", "Ada; Bob", "Lee, Ada", "a\u202eb", "\ud800"):
         with pytest.raises(LabelError, match="1 to 40"):
             service.name(name)
     assert service.state.labels() == []

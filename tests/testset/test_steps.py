@@ -257,7 +257,8 @@ def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys)
 def test_no_person_grades_under_the_name_of_a_model_or_of_two(gathered, capsys):
     testset("grade", "--sheet", "s.csv")
     filled("s.csv", by_words)
-    assert "without a semicolon" in step_refused(capsys, "grade", "--from", "s.csv", "--by", "Ann; Ben")
+    for name in ("Ann; Ben", "Ann, Ben"):
+        assert "without comma" in step_refused(capsys, "grade", "--from", "s.csv", "--by", name)
     with FakeServer(scripted) as server:
         configure(model(server.url))
         words = ("--from", "s.csv", "--by", "fake (pointwise v1)")

@@ -110,8 +110,8 @@ class LabelService:
     def name(self, rater: str) -> str:
         """A rater's name as it is kept; raises LabelError for one that cannot be used."""
         name = unicodedata.normalize("NFC", rater).strip()
-        if not name or len(name) > _LONGEST_NAME or not name.isprintable() or ";" in name:
-            raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters, none of them a semicolon.")
+        if not name or len(name) > _LONGEST_NAME or not name.isprintable() or set(",;") & set(name):
+            raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters, no comma and no semicolon.")
         if self._rater and name != self._rater:
             raise LabelError(f"This page was started for {self._rater} alone.")
         return name

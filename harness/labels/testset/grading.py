@@ -216,8 +216,8 @@ def _read(
     Also what was decided, and in words the rows that brought no grade. Raises ConfigError where it names
     raters and has no row by this one.
     """
-    if not grader.strip() or ";" in grader:
-        raise ConfigError("Say who graded, in a name without a semicolon: --by NAME.")
+    if not grader.strip() or set(",;") & set(grader):
+        raise ConfigError("Say who graded, in a name without comma and semicolon: --by NAME.")
     models = {row.grader for row in state.rows(GradeRow) if row.by_model}
     if grader in models | ({state.config.grading.title} if state.config.grading else set()):
         raise ConfigError(f"{grader} is a language model. Name the person who graded: --by NAME.")
