@@ -136,7 +136,8 @@ def test_a_crossed_sweep_shows_what_each_factor_does(chromium, tmp_path):
     for width in (500, 1440):
         chromium.open(write_page(folder)[0].as_uri(), width=width, every=False)
         named, zero, tick = chromium.run(
-            "const [name, line] = ['.zero-name', '.zero'].map((one) => document.querySelector(`#glance ${one}`));"
+            "const at_glance = (one) => document.querySelector(`#glance ${one}`);"
+            "const [name, line] = ['.zero-name', '.zero'].map(at_glance);"
             "const box = line.getBoundingClientRect();"
             "const at = parseFloat(line.style.getPropertyValue('--at')) / 100;"
             "const tick = [...document.querySelectorAll('#glance .factor-axis .axis span')]"
