@@ -182,10 +182,12 @@ def trec_run(rankings: Iterable[Ranking], tag: str) -> str:
     """
     lines = []
     for ranking in rankings:
-        for rank, (chunk_id, score) in enumerate(
-            zip(ranking.chunk_ids, strictly_falling(ranking.scores), strict=True), start=1
-        ):
-            lines.append(f"{_query(ranking.query_id)} Q0 {chunk_id} {rank} {score!r} {tag}\n")
+        before = f"{_query(ranking.query_id)} Q0"
+        scored = zip(ranking.chunk_ids, strictly_falling(ranking.scores), strict=True)
+        lines += [
+            f"{before} {chunk_id} {rank} {score!r} {tag}\n"
+            for rank, (chunk_id, score) in enumerate(scored, 1)
+        ]
     return "".join(lines)
 
 

@@ -92,10 +92,10 @@ class Scoring:
                         split=query.split,
                         cluster=self.clusters.get(query.query_id, ""),
                         measure=measure,
-                        value=finite(values[row]),
+                        value=finite(value),
                     )
-                    for row, query in enumerate(queries)
-                    for measure, values in columns.items()
+                    for query, *values in zip(queries, *(of.tolist() for of in columns.values()), strict=True)
+                    for measure, value in zip(columns, values, strict=True)
                 )
                 scored.ranked.extend(ranked)
                 separated, by_threshold = answerability(setting, stage, rankings, told, config.bootstrap)
