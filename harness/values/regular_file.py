@@ -30,6 +30,8 @@ def refuse_special(path: Path, most: int = MOST_BYTES) -> None:
         reason = error.strerror if isinstance(error, OSError) else error
         if path.is_symlink() and isinstance(error, FileNotFoundError):
             reason = f"it is a link to {path.readlink()}, which is not there"
+        elif isinstance(error, FileNotFoundError) and not path.is_absolute():
+            reason = f"{reason} in {Path.cwd()}"
         raise CorpusError(f"{path}: cannot be read ({reason}). Check that it is there.") from error
     if not stat.S_ISREG(status.st_mode):
         kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "no regular file")

@@ -1,6 +1,8 @@
 """Text files: what is opened, and what is taken for text."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +75,14 @@ def test_what_is_no_regular_file_is_refused_immediately(tmp_path, reader):
     for kind, said in SPECIAL.items():
         with pytest.raises((HarnessError, ValueError), match=rf"{kind}\.pdf: {said}"):
             READERS[reader](tmp_path / f"{kind}.pdf")
+
+
+def test_a_missing_file_is_told_with_the_folder_where_it_was_looked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        HarnessError, match=re.escape(f"q.csv: cannot be read (No such file or directory in {tmp_path})")
+    ):
+        read_queries(Path("q.csv"), SplitConfig())
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,8 @@ def _matches(pattern: str, base: Path) -> list[Path]:
     files = [path for path in found if path.is_file()]
     if not files:
         what = "pattern matches no file" if has_magic(pattern) else "file is not there"
-        raise CorpusError(f"documents: the {what}: {pattern!r}, looked for in {base.resolve()}. Correct it.")
+        place = "" if Path(pattern).is_absolute() else f", looked for in {base.resolve()}"
+        raise CorpusError(f"documents: the {what}: {pattern!r}{place}. Correct it.")
     return files
 
 

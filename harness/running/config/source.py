@@ -113,6 +113,8 @@ class Source:
         if not problem["loc"]:
             values = ", ".join(f"{key}={_shown(key, value)}" for key, value in chosen.items())
             return self.error(path, f"{message}{f' (with {values})' if values else ''}")
+        if problem["type"] == "string_pattern_mismatch":
+            message = f"it may not be written so; {guide(self.page)} describes this key"
         value = problem["input"]
         if value is None:
             return self.error(path, f"its value is missing; {guide(self.page)} describes this key.")
