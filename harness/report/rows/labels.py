@@ -33,7 +33,13 @@ class JudgmentRow:
     ]
     samples: Annotated[str, Column("the grades that were combined, separated by blanks")]
     spread: Annotated[int, Column("their range")]
-    cost: Annotated[float | None, Column("its price; empty: unknown", unit="money")]
+    cost: Annotated[
+        float | None,
+        Column(
+            "what its calls cost; the whole also where texts are equal and share them; empty: unknown",
+            unit="money",
+        ),
+    ]
     text: Annotated[str, Column("the beginning of the span on one line", header="snippet", shown=snippet)]
 
 
