@@ -121,6 +121,9 @@ def test_drawings_are_saved_as_svg_with_their_style(chromium, plain, tmp_path, s
     assert "var(" not in text
     assert "color(" not in text
     assert float(root.get("width")) > 300
+    # with what the colours mean, where the page has a legend
+    legend = chromium.run("return document.querySelector(arguments[0])?.innerText", f"#{section} .legend li")
+    assert (legend or "") in "\n".join(root.itertext())
 
 
 # A4 less its margins; wider tables make the browser shrink the whole page

@@ -133,8 +133,12 @@ async function drawDifferences(node, begin) {
   const left = h('p', { role: 'status' });
   const count = (open) => { left.textContent = `${open} of ${counted(found.total, 'difference')} to resolve.`; };
   count(found.open);
+  const resolved = () => {
+    found.open -= 1;
+    count(found.open);
+  };
   swap(node, none, found.total > 0 && left, hidden,
-    h('ol.differences', null, found.items.map((one) => difference(one, () => count(found.open -= 1)))),
+    h('ol.differences', null, found.items.map((one) => difference(one, resolved))),
     pages(found, 50, (next) => drawDifferences(node, next)));
 }
 

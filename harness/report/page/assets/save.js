@@ -90,7 +90,11 @@ function serialised(svg, width, height) {
 
 function svgText(svg) {
   const box = svg.getBoundingClientRect();
-  return serialised(styled(svg), Math.round(box.width), Math.round(box.height));
+  const [width, height] = [Math.round(box.width), Math.round(box.height)];
+  const [keys, top] = keysOf(svg, width);
+  const copy = styled(svg);
+  for (const [key, value] of Object.entries({ y: top, width, height })) copy.setAttribute(key, value);
+  return serialised(g('svg', null, keys, copy), width, top + height);
 }
 
 function words(text, x, y, more = {}) {
@@ -104,13 +108,42 @@ function roomFor(names, least) {
   return Math.ceil(Math.max(least, ...names.map((name) => pen.measureText(name).width + 24)));
 }
 
+// The mark of an entry of a legend: what the page paints by its style sheet, or draws.
+function markOf(key, x, y) {
+  const own = getComputedStyle(key);
+  const copy = key.matches('svg') ? styled(key) : g('rect', {
+    width: 13, height: 13, rx: own.borderRadius === '50%' ? 6.5 : 3, opacity: own.opacity, fill: olderColor(own.backgroundColor),
+    stroke: olderColor(own.borderTopColor), 'stroke-width': parseFloat(own.borderTopWidth),
+  });
+  copy.setAttribute('x', x);
+  copy.setAttribute('y', y - 7);
+  return copy;
+}
+
+// The legend in or before the figure of a drawing, and the height that it takes at this width.
+function keysOf(drawing, width) {
+  const figure = drawing.closest('figure, .two-rankings');
+  const legend = [figure?.querySelector('.legend'), figure?.previousElementSibling].find((one) => one?.matches('.legend'));
+  const parts = [];
+  let [x, y] = [10, 16];
+  for (const entry of legend?.children ?? []) {
+    const mark = entry.firstElementChild;
+    const [text, wide] = [textIn([...entry.cloneNode(true).childNodes]), Number(mark.getAttribute('width') ?? 13) + 7];
+    const room = wide + roomFor([text], 0);
+    if (x > 10 && x + room > width) [x, y] = [10, y + 20];
+    parts.push(markOf(mark, x, y), words(text, x + wide, y));
+    x += room;
+  }
+  return [parts, legend ? y + 16 : 0];
+}
+
 // A chart of rows: names and values as text, each strip in its place.
 function rowsText(figure) {
   const rows = [...figure.querySelectorAll('.row-list > .row')];
   const nameOfRow = (row) => textIn([...row.querySelector('.row-name').cloneNode(true).childNodes].map((one) => [one, ' ']));
   const [names, values, drawn] = [roomFor(rows.map(nameOfRow), 230), 130, 520];
-  const parts = [];
-  let y = 14;
+  const [parts, top] = keysOf(figure, names + values + drawn);
+  let y = top + 14;
   for (const row of rows) {
     const strip = row.querySelector('svg.strip');
     const height = Math.max(26, (strip?.getBoundingClientRect().height || 22) + 6);
