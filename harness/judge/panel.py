@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from statistics import median_low
 from typing import Any, Literal
 
@@ -16,7 +15,7 @@ from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.llm import LlmJudge, spread_of
 from harness.judge.prompting import Example
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
-from harness.models import Estimate, add
+from harness.models import Estimate, sum_of
 from harness.store import Ledger
 from harness.values import Reporter, most_frequent
 
@@ -140,18 +139,22 @@ class PanelJudge:
 
 
 def together(estimates: Sequence[Estimate]) -> Estimate:
-    """One estimate out of those of several members; a single unknown price makes the sum unknown."""
+    """One estimate out of those of several members; a single unknown price makes the sum unknown.
+
+    Members without a call to make count in neither the price nor what is said of it.
+    """
     if len(estimates) == 1:
         return estimates[0]
-
-    def each(name: str) -> list[Any]:
-        return [getattr(one, name) for one in estimates]
-
+    asked = [one for one in estimates if one.calls]
+    unpriced = [one for one in asked if one.price is None]
     summed = ("calls", "already_answered", "prompt_tokens", "completion_tokens", "likely_completion_tokens")
-    changed: dict[str, Any] = {name: sum(each(name)) for name in summed}
-    changed |= {name: reduce(add, each(name)) for name in ("price", "likely_price")}
-    changed |= {name: "; ".join(dict.fromkeys(each(name))) for name in ("likely_by", "counted_by")}
-    return replace(estimates[0], rate=None, model=", ".join(each("model")), **changed)
+    changed: dict[str, Any] = {name: sum(getattr(one, name) for one in estimates) for name in summed}
+    for name in ("price", "likely_price"):
+        changed[name] = sum_of(getattr(one, name) for one in asked)
+    for name in ("likely_by", "counted_by"):
+        changed[name] = "; ".join(dict.fromkeys(getattr(one, name) for one in asked))
+    model = ", ".join(one.model for one in unpriced or asked)
+    return replace(estimates[0], rate=None, model=model, **changed)
 
 
 def panel_agreement(members: Sequence[str], table: np.ndarray) -> dict[str, Any]:

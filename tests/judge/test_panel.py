@@ -109,10 +109,17 @@ def test_what_a_panel_costs_is_the_sum_of_its_members(ledger):
     assert estimate.price == pytest.approx(3 * alone.price)
     assert "kind, fair, stern" in str(estimate)
     dear = panel("http://127.0.0.1:9/v1", ledger, prices={"kind": prices["kind"]})
-    assert together([one for _, one in dear.estimates(items)]).price is None
-    with FakeServer(answering(kind=[1], fair=[1], stern=[1])) as server:
+    unknown = together([one for _, one in dear.estimates(items)])
+    assert unknown.price is None
+    assert str(unknown).endswith("the table of prices has no fair, stern")
+    with FakeServer(answering(kind=[1], fair=[1] * 5, stern=[1] * 5)) as server:
         (only,), summary = run(panel(server.url, ledger, prices=prices), list(pairs(1)))
+        run(panel(server.url, ledger, models=MODELS[1:]), items)
     assert only.cost == pytest.approx(3 * 110 / 1e6) == summary.cost
+    # what is answered already needs no price
+    left = together([one for _, one in dear.estimates(items)])
+    assert (left.calls, left.already_answered, left.model) == (4, 11, "kind")
+    assert left.price == pytest.approx(dear.members[0].estimate(items).price)
 
 
 def test_the_record_of_a_panel_is_plain_json(ledger):
