@@ -160,6 +160,14 @@ def test_answers_are_shown_word_for_word_and_failures_apart(place, tmp_path, cap
         )
         assert "no query with the id 'q99'" in refused(capsys, "judge", "answers", path, "--query", "q99")
         assert server.count == asked == 12
+        path.write_text(path.read_text().replace("{judge: llm,", "{judge: llm, samples: 2,"))
+        path.write_text(path.read_text().replace("{model: fake-1,", "{model: fake-1, temperature: 1,"))
+        assert exit_code("bench", path, "--quiet") == 0
+        capsys.readouterr()
+        sampled = printed(capsys, "judge", "answers", path, "--limit", 0)
+    assert "sample" not in everything
+    # the first sample has a number too: 12 from before, and 12 of each of the two
+    assert (sampled.count(", sample 1 "), sampled.count(", sample 2 ")) == (24, 12)
     assert "12 answers; without a grade: 6 (no_grade 6)." in everything
     # each of q2's three calls was answered twice; the first answers were asked again
     assert failed.count("I would rather not say [bold].") == 6

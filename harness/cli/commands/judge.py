@@ -152,8 +152,9 @@ def show_answers(args: argparse.Namespace) -> int:
     with open_ledger(config.cache) as ledger:
         found = list(running.answers(ledger, judges, config, args.query, **wanted))
     shown = found[-args.limit :] if args.limit else found
+    numbered = any(entry.sample for entry in found)
     for entry in shown:
-        for line in _entry_lines(entry, full=args.full):
+        for line in _entry_lines(entry, full=args.full, numbered=numbered):
             print_line(line)
     reasons = Counter(entry.reason for entry in found if entry.grades is None)
     failed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
@@ -171,10 +172,10 @@ def _shortened(passage: str) -> str:
     return text if len(text) <= _PASSAGE else f"{text[:_PASSAGE]} […]"
 
 
-def _entry_lines(entry: store.LedgerEntry, *, full: bool) -> Iterator[str]:
+def _entry_lines(entry: store.LedgerEntry, *, full: bool, numbered: bool) -> Iterator[str]:
     grades = " ".join(map(str, entry.grades)) if entry.grades is not None else f"none ({entry.reason})"
     again = "" if entry.settled else ", asked again"
-    sample = f", sample {entry.sample}" if entry.sample else ""
+    sample = f", sample {entry.sample + 1}" if numbered else ""
     used = f"{entry.prompt_tokens or '?'} + {entry.completion_tokens or '?'} tokens"
     yield (
         f"{entry.answered_at[:19]}  {entry.served_model or entry.model}{sample}  grade: {grades}{again}"
