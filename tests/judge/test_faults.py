@@ -217,6 +217,19 @@ def test_one_refused_passage_among_others_is_listed_in_the_words_of_the_endpoint
     assert server.count == 20
 
 
+def test_passages_that_stay_refused_do_not_end_the_next_run(ledger):
+    def script(request, number):
+        odd = any(f"passage {n}\n" in request["body"]["messages"][1]["content"] for n in range(5, 10))
+        return Answer(400, {"message": "not this one"}) if odd else grade(1)
+
+    with FakeServer(script) as server:
+        _, first = judge_all(config(server.url, max_unscored=1.0), ledger, pairs(20))
+        _, second = judge_all(config(server.url, max_unscored=1.0), ledger, pairs(20))
+    # the second run asks only what is refused, which is not the beginning of a useless run
+    assert (first.calls, second.calls) == (20, 5)
+    assert first.unscored == second.unscored == {"http_400": 5}
+
+
 def test_answers_that_are_cut_off_come_with_what_to_do(ledger):
     long = says("Well, the", finish="length")
     with pytest.raises(JudgeError, match=r"raise endpoint\.max_tokens"):

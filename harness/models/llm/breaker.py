@@ -37,6 +37,10 @@ class Breaker:
         self._since = 0.0
         self._answered = self._useful = False
 
+    def answered_before(self) -> None:
+        """Note an answer of an earlier run: what is refused now is these calls, not all of them."""
+        self._answered = True
+
     def succeeded(self) -> None:
         """Note a call that brought a usable answer."""
         self._failures = self._garbled = 0

@@ -175,7 +175,9 @@ class CallRun(Generic[T]):
         calls = self.model.begin(job)
         call = heard(calls, None)
         while call is not None:
-            answers.append(self.model.find(call) or await self._answer(call))
+            if found := self.model.find(call):
+                self._breaker.answered_before()
+            answers.append(found or await self._answer(call))
             call = heard(calls, answers[-1])
         # less those that this run has asked: _ask takes them off
         self.spending.from_ledger += len(answers)
