@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+
 from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
-from harness.steps.custom.code import CodeConfig, call_function
+from harness.steps.custom.code import CodeConfig, call_function, calling
 from harness.values import Document, Span, Tokenizer
 
 
@@ -20,7 +22,8 @@ class PythonChunkerConfig(CodeConfig, ChunkerConfig):
         Offsets are half-open and count characters of the text. Raises HarnessError for offsets outside of
         it, for those that do not rise, and for anything else that is not an offset.
         """
-        return [_spans(document, self) for document in documents]
+        with calling(self.call):
+            return [_spans(document, self) for document in documents]
 
 
 def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
@@ -46,8 +49,10 @@ def _offsets(item: Any, document: Document, config: PythonChunkerConfig) -> Span
             "position is known"
         )
     try:
-        start, end = (int(one) if one == int(one) else None for one in item)
-    except (TypeError, ValueError):
+        start, end = (
+            int(one) if one == int(one) and not isinstance(one, bool | np.bool_) else None for one in item
+        )
+    except (TypeError, ValueError, OverflowError):
         start = end = None
     if start is None or end is None:
         raise config.broken(f"returned {str(item)[:60]} for {document.doc_id}, which is not (start, end)")

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,8 @@ from pydantic import AfterValidator, Field
 
 from harness.values import ConfigError, HarnessError, StageConfig, guide
 
-_NOT_THEIRS = tuple(Path(file) for file in (__file__, contextlib.__file__, importlib.__file__))
+_OURS = Path(__file__).parents[2]
+_NOT_THEIRS = tuple(Path(file) for file in (contextlib.__file__, importlib.__file__))
 _CALL = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -102,7 +104,10 @@ def call_function(name: str, *values: Any, **arguments: Any) -> Any:
 
 @contextmanager
 def calling(name: str) -> Iterator[None]:
-    """Run the user's code in the with block: its exceptions become a HarnessError that names the call."""
+    """Run the user's code, or read what it returned, in the with block.
+
+    Its exceptions become a HarnessError that names the call; what it returned may work only when it is read.
+    """
     try:
         yield
     except HarnessError:
@@ -116,13 +121,10 @@ def calling(name: str) -> Iterator[None]:
 
 def _where(error: BaseException) -> str:
     """The last place of a traceback that is not ours, such as `` (search.py:12)``."""
-    trace, place = error.__traceback__, ""
-    while trace is not None:
-        file = Path(trace.tb_frame.f_code.co_filename)
-        if file not in _NOT_THEIRS and not file.name.startswith("<"):
-            place = f" ({file.name}:{trace.tb_lineno})"
-        trace = trace.tb_next
-    return place
+    steps = [(Path(step.filename), step.lineno) for step in traceback.extract_tb(error.__traceback__)]
+    theirs = [(file.name, line) for file, line in steps if not (file in _NOT_THEIRS or _OURS in file.parents)]
+    places = [f" ({name}:{line})" for name, line in theirs if not name.startswith("<")]
+    return places[-1] if places else ""
 
 
 @contextmanager

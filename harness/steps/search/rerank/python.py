@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.steps.custom.code import CodeConfig, call_function, find_call
+from harness.steps.custom.code import CodeConfig, call_function, calling, find_call
 from harness.steps.search.rerank import Pair, PairScorer
 from harness.steps.search.step import RerankerConfig
 
@@ -56,10 +56,12 @@ class PythonScorer(PairScorer):
         """Call it and check the result."""
         c = self.config
         given = call_function(c.call, list(pairs), **c.arguments)
-        try:
-            scores = np.asarray(given, dtype=np.float32)
-        except (TypeError, ValueError, OverflowError):
-            raise c.broken("returned scores that are not numbers") from None
+        with calling(c.call), np.errstate(over="ignore"):
+            returned = np.asarray(given)
+            # text, yes or no and dates would become numbers too
+            if returned.dtype.kind not in "iuf":
+                raise c.broken("returned scores that are not numbers")
+            scores = returned.astype(np.float32)
         if scores.shape != (len(pairs),):
             raise c.broken(f"returned scores of shape {scores.shape}, not one for each of {len(pairs)} pairs")
         if not np.isfinite(scores).all():

@@ -49,9 +49,11 @@ class PythonRetriever(step.Retriever[PythonConfig]):
         """Call it and check the result."""
         if not passages.ids or not queries:
             return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
-        with tools.timed("retrieve"):
-            answers = self._ask([query.text for query in queries], list(passages.texts), passages)
-        return step.RetrievalResult(rankings_of(self.config.broken, answers, queries, passages, self.config))
+        c = self.config
+        with calling(c.call):
+            with tools.timed("retrieve"):
+                answers = self._ask([query.text for query in queries], list(passages.texts), passages)
+            return step.RetrievalResult(rankings_of(c.broken, answers, queries, passages, c))
 
     @contextmanager
     def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
@@ -67,7 +69,12 @@ class PythonRetriever(step.Retriever[PythonConfig]):
             )
         search = self._searcher(passages)
         rank = ranker_of(self.config.broken, passages, self.config)
-        yield lambda query: rank(query, search(query.text))
+
+        def search_one(query: Query) -> Ranking:
+            with calling(self.config.call):
+                return rank(query, search(query.text))
+
+        yield search_one
 
     def _ask(self, queries: list[str], texts: list[str], passages: step.Passages) -> Any:
         c = self.config
@@ -80,13 +87,7 @@ class PythonRetriever(step.Retriever[PythonConfig]):
         c = self.config
         texts = list(passages.texts)
         retriever = call_function(c.call, texts, asked_depth(c, passages), **c.arguments)
-        search = searcher_of(retriever, texts, c.broken)
-
-        def find(question: str) -> list[Any]:
-            with calling(c.call):
-                return search(question)
-
-        return find
+        return searcher_of(retriever, texts, c.broken)
 
 
 def searcher_of(retriever: Any, passages: Sequence[str], broken: Broken) -> Callable[[str], list[Any]]:
