@@ -7,6 +7,7 @@ import pytest
 
 from harness.cli import main
 from harness.report.columns import TABLES
+from harness.report.page.tables import read_tables
 from harness.report.stored import read_rows
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
@@ -106,4 +107,13 @@ def bench(path, reporter=None):
 def told(path):
     """The results of a benchmark, their folder, and the reporter with all that was said."""
     reporter = Silent()
-    return *bench(path, reporter), reporter
+    results, folder = bench(path, reporter)
+    assert_at_hand(results, folder)
+    return results, folder, reporter
+
+
+def assert_at_hand(results, folder):
+    """What was written is told as it is read."""
+    read, at_hand = read_tables(folder), read_tables(folder, results=results)
+    for name in TABLES:
+        assert (name, name in read, read[name]) == (name, name in at_hand, at_hand[name])

@@ -97,6 +97,16 @@ def original(text: str) -> str:
     return _ESCAPE.sub(_from_escape, text) if "\\" in text else text
 
 
+def as_read(value: Any) -> str:
+    """What reading gives of the cell that is written for a value."""
+    return _text_as_read(value) if isinstance(value, str) else str(cell(value))
+
+
+@lru_cache(maxsize=8192)
+def _text_as_read(value: str) -> str:
+    return original(_text_cell(value))
+
+
 def _escaped(text: str) -> str:
     text = _LOOKALIKE.sub(lambda found: 2 * found[0], text) if "\\" in text else text
     return text if text.isprintable() else _CONTROL.sub(_as_escape, text)

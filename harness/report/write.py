@@ -8,19 +8,20 @@ import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.report.columns import TABLES, R, TableSpec, spec_of
-from harness.report.rendering import to_csv, write_csv
+from harness.report.rendering import as_read, to_csv, write_csv
 from harness.report.rows.answers import ReplyPassageRow
 from harness.report.rows.labels import JudgmentRow
 from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
 from harness.report.scoring_inputs import ChunkPlaces, offset_rows
-from harness.report.stored import PACKED, RECORD, VERDICT
+from harness.report.stored import PACKED, RECORD, VERDICT, Kept, Row
 from harness.values import NOT_SCORED, Query, Ranking, RunRecord
 
 MOST_PLAIN = 50_000_000
@@ -76,17 +77,9 @@ class Results:
 
 def write_results(folder: Path, results: Results, file_name: Callable[[str], str]) -> None:
     """Fill an empty ``folder``; ``file_name`` turns a setting's name into part of a file name."""
-    rows: dict[type, Iterable[Any]] = {
-        SummaryRow: results.summary,
-        ScoreRow: results.per_query,
-        RankedRow: results.ranked,
-        PassageRow: _passages(results.ranked, {row.chunk_id for row in results.of(ReplyPassageRow)}),
-        ChunkOffsetRow: offset_rows(results.cut),
-        JudgmentRow: results.judgments,
-    }
     folder.mkdir(parents=True, exist_ok=True)
     for spec in TABLES.values():
-        own = rows.get(spec.row) or results.of(spec.row)
+        own = _rows_of(results, spec.row)
         if spec.row is QueryRow:
             _write(folder / spec.file, _query_table(results))
         elif own or not spec.when:
@@ -99,6 +92,37 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
         _write(folder / "qrels" / f"{file_name(setting)}.trec", trec_qrels(qrels.rows))
     _write(folder / "qrels" / "README.txt", _about_qrels(results, file_name))
     _write(folder / RECORD, json.dumps(asdict(results.record), indent=2, ensure_ascii=False) + "\n")
+
+
+def _rows_of(results: Results, row: type[Any]) -> Iterable[Any]:
+    """The rows of a table, those of the queries aside."""
+    if row is PassageRow:
+        return _passages(results.ranked, {reply.chunk_id for reply in results.of(ReplyPassageRow)})
+    if row is ChunkOffsetRow:
+        return offset_rows(results.cut)
+    kept: dict[type, Iterable[Any]] = {
+        SummaryRow: results.summary,
+        ScoreRow: results.per_query,
+        RankedRow: results.ranked,
+        JudgmentRow: results.judgments,
+    }
+    return kept.get(row) or results.of(row)
+
+
+def rows_as_read(results: Results, spec: TableSpec[Any], keep: Kept) -> list[Row] | None:
+    """The rows of a table as `read_rows` gives them, without a look at its file; None if there is none."""
+    rows: list[Any] = [*_rows_of(results, spec.row)]
+    if spec.when and not rows:
+        return None
+    for name, holds in keep.items():
+        field = attrgetter(spec.by_name[name].field)
+        rows = [row for row in rows if holds(as_read(field(row)))]
+    found = [dict(zip(spec.names, map(as_read, line), strict=True)) for line in spec.lines(rows)]
+    for column in spec.columns:
+        if column.column.restored:
+            for cells in found:
+                cells[column.name] = column.column.restored(cells)
+    return found
 
 
 def write_table(folder: Path, spec: TableSpec[R], rows: Iterable[R]) -> None:

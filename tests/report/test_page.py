@@ -19,7 +19,7 @@ from harness.report.page.payload import base_payload, with_detail
 from harness.report.page.tables import Axes, read_tables
 from harness.running.bench.page import headline, statistics
 from harness.values.progress import Silent
-from tests.command import refused, run, write_table
+from tests.command import assert_at_hand, refused, run, write_table
 from tests.report.page_results import HOSTILE, fuse, rewrite, unpack, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
@@ -349,6 +349,7 @@ def test_passages_come_back_as_they_were_written(tmp_path, text):
     scores = [ScoreRow(setting="s", stage="retrieve", query_id="q", split="train", measure="map", value=0.5)]
     results = Results("n", queries, summary, scores, [row], {}, {}, record)
     write_results(tmp_path, results, lambda name: name)
+    assert_at_hand(results, tmp_path)
     (found,) = read_tables(tmp_path)["passages"]
     # only line ends change, one character for one
     expected = text.replace("\r\n", " \n").replace("\r", "\n")

@@ -86,7 +86,7 @@ def _score_hits(args: argparse.Namespace) -> int:
     pages = []
 
     def finish(folder: Path, results: report.Results) -> None:
-        page = running.write_page(folder, reporter=reporter, name=config.name, verdict=results.concluded)[1]
+        page = running.write_page(folder, reporter=reporter, name=config.name, results=results)[1]
         pages.append(page)
 
     results, folder = running.score_hits(config, args.threshold, keep_others, reporter, finish)

@@ -12,6 +12,7 @@ from harness.report.columns import TABLES
 from harness.report.losses import is_route
 from harness.report.read import no_result, refuse_foreign
 from harness.report.stored import Kept, Row, read_record, read_rows
+from harness.report.write import Results, rows_as_read
 
 NEEDED = ("summary", "per_query")
 # Ranks further down are not shown, and rankings are by far the longest table.
@@ -28,11 +29,15 @@ DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of one folder by their names; each is read when it is first asked for."""
+    """The tables of one folder by their names; each is read when it is first asked for.
+
+    ``results`` is what the folder was written from, where that is at hand: then few files are read.
+    """
 
     name: str
     record: Mapping[str, Any]
     folder: Path
+    results: Results | None = None
     _rows: dict[str, list[Row] | None] = field(default_factory=dict)
 
     def __getitem__(self, table: str) -> list[Row]:
@@ -79,33 +84,41 @@ class Tables:
 
     def _read(self, table: str) -> list[Row] | None:
         if table not in self._rows:
-            try:
-                rows = read_rows(self.folder, table, self._kept(table))
-            except FileNotFoundError:
-                rows = None
+            rows = self._found(table, self._kept(table))
             if table == "rankings":
                 for row in rows or ():
                     del row["snippet"]
-            if rows and "setting" in rows[0]:
+            if self.results is None and rows and "setting" in rows[0]:
                 settings = {row["setting"] for row in rows}
                 refuse_foreign(self.folder / self.file(table), settings, self["summary"])
             self._rows[table] = rows
         return self._rows[table]
 
+    def _found(self, table: str, keep: Kept) -> list[Row] | None:
+        spec = TABLES[table]
+        # names of own columns are in the file alone
+        if self.results is not None and not spec.own:
+            return rows_as_read(self.results, spec, keep)
+        try:
+            return read_rows(self.folder, table, keep)
+        except FileNotFoundError:
+            return None
 
-def read_tables(folder: Path, name: str = "") -> Tables:
-    """Open a folder of results, called ``name`` (default: as the folder).
+
+def read_tables(folder: Path, name: str = "", results: Results | None = None) -> Tables:
+    """Open a folder of results, called ``name`` (default: as the folder), and written from ``results``.
 
     Raises HarnessError if it is none or a file that every result has cannot be read.
     """
     try:
         record = read_record(folder)
-        rows: dict[str, list[Row] | None] = {table: read_rows(folder, table) for table in NEEDED}
+        checked = NEEDED if results is None else ()
+        rows: dict[str, list[Row] | None] = {table: read_rows(folder, table) for table in checked}
     except FileNotFoundError as error:
         raise no_result(folder, error) from None
-    scored = {row["setting"] for row in rows["per_query"] or ()}
-    refuse_foreign(folder / "per_query.csv", scored, rows["summary"] or ())
-    return Tables(name or folder.resolve().name, record, folder, rows)
+    scored = {row["setting"] for row in rows.get("per_query") or ()}
+    refuse_foreign(folder / "per_query.csv", scored, rows.get("summary") or ())
+    return Tables(name or folder.resolve().name, record, folder, results, rows)
 
 
 class Axes:

@@ -246,7 +246,7 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
     remembering = RecordingReporter(reporter)
 
     def finish(folder: Path, results: Results) -> None:
-        _, page = write_page(folder, reporter=remembering, name=config.name, verdict=results.concluded)
+        _, page = write_page(folder, reporter=remembering, name=config.name, results=results)
         notes.extend(filter(None, [page.note]))
         files.update(written(folder))
 

@@ -24,17 +24,17 @@ def write_page(
     reporter: Reporter | None = None,
     name: str = "",
     picture_bytes: int = 0,
-    verdict: comparison.Verdict | None = None,
+    results: report.Results | None = None,
 ) -> tuple[Path, report.Page]:
     """Build the page of a folder of results and write it, by default into that folder.
 
     With ``picture_bytes`` it shows PDF pages with their evidence marked, up to that many bytes of them.
     Returns where it is and the page, which is called ``name`` (default: that of the folder). Raises
-    HarnessError where the folder holds no results. ``verdict`` is the one by the headline, where it is known.
+    HarnessError where the folder holds no results. ``results`` is what it was written from, if at hand.
     """
-    tables, reporter = report.read_tables(folder, name), reporter or Silent()
+    tables, reporter = report.read_tables(folder, name, results), reporter or Silent()
     pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
-    found, glances = statistics(tables, reporter, verdict)
+    found, glances = statistics(tables, reporter)
     page = report.build_page(
         tables,
         found,
@@ -51,15 +51,16 @@ def write_page(
 
 
 def statistics(
-    tables: report.Tables, reporter: Reporter, known: comparison.Verdict | None = None
+    tables: report.Tables, reporter: Reporter
 ) -> tuple[dict[str, dict[str, Any]], dict[str, comparison.Glance]]:
     """The statistics of every measure at the last stage of each setting, as plain values; and the glances.
 
     Settings are named by their place in the order of the tables. Where a statistic is not available, ``why``
-    gives the reason. ``known`` is the verdict by the headline, if it is.
+    gives the reason.
     """
     places = {name: i for i, name in enumerate(report.Axes.of(tables).settings)}
     stored = _stored(tables)
+    known = tables.results.concluded if tables.results is not None else None
     scores = comparison.scores_of({"": (tables.folder, stored)})
     folder = f"{tables.record.get('config', {}).get('results', 'results')}/{tables.name}"
     # commands name the folder where the results will be
@@ -90,7 +91,8 @@ def _stored(tables: report.Tables) -> comparison.Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row["status"] == "read"}
     result = report.StoredResult(tables.name, tables["per_query"], dict(tables.record), texts, judged="")
-    return comparison.Stored.of(result, partial(report.read_any, tables.folder))
+    others = partial(report.read_any, tables.folder) if tables.results is None else tables.results.of
+    return comparison.Stored.of(result, others)
 
 
 def _reranked(

@@ -41,7 +41,7 @@ class SearchDepth:
         """About how many chunks a ranking has: as many of mean length as are wanted, 1 at least."""
         if self.top_chars is None:
             return max(1, min(self.top_k, len(self.lengths)))
-        mean = max(1.0, float(self.lengths.mean()))
+        mean = max(1.0, float(self.lengths.mean())) if len(self.lengths) else 1.0
         return max(1, min(len(self.lengths), int(np.ceil(self.top_chars / mean))))
 
     @property
