@@ -71,6 +71,7 @@ def test_the_kind_of_a_package_is_swept_scored_and_recorded(project):
 FAULTS = {
     "not installed": ("", "", "there is no kind 'shared_words'. Known kinds: "),
     "cannot be imported": ("import nowhere", ENTRY[2], "of the package words-kind cannot be loaded"),
+    "ends the program": ("raise SystemExit(0)", ENTRY[2], "cannot be loaded (SystemExit: 0)"),
     "no kind": ("KIND = 5", ENTRY[2], "is no Kind of that name"),
     "another name": (CODE.replace('"shared_words"', '"other"'), ENTRY[2], "is no Kind of that name"),
 }
@@ -86,6 +87,16 @@ def test_a_package_with_a_fault_is_named(project, fault):
     assert done.returncode == 1
     assert "bench.yaml:5: retrieve" in done.stderr
     assert message in " ".join(done.stderr.split())
+
+
+@pytest.mark.slow
+def test_a_retriever_that_leaves_out_a_query_ends_the_run(project):
+    install(project, CODE.replace("RetrievalResult(rankings)", "RetrievalResult(rankings[:-1])"))
+    done = harness(project, "bench", "bench.yaml")
+    assert done.returncode == 1
+    assert "shared_words did not return one ranking for each of the 2 queries" in " ".join(
+        done.stderr.split()
+    )
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from harness.running.config.models import Setting
 from harness.running.context import Context, NotStoredError
 from harness.running.resources import Resources
 from harness.store import key_of
-from harness.values import Query, Ranking, by_key
+from harness.values import HarnessError, Query, Ranking, by_key, counted, kind_of
 
 REWRITE = "rewrite"
 RETRIEVE = "retrieve"
@@ -202,8 +202,17 @@ class RunTools(Resources):
     def found(
         self, retriever: steps.RetrieverConfig, passages: steps.Passages, queries: Sequence[Query]
     ) -> steps.RetrievalResult:
-        """What a retriever finds for queries as they are, in no other documents."""
-        return steps.RETRIEVERS.make(retriever).run(passages, queries, self)
+        """What a retriever finds for queries as they are, in no other documents.
+
+        Raises HarnessError where it has not one ranking for each query: one without would score 0.
+        """
+        found = steps.RETRIEVERS.make(retriever).run(passages, queries, self)
+        if [one.query_id for one in found.rankings] != [query.query_id for query in queries]:
+            raise HarnessError(
+                f"retrieve: kind {kind_of(retriever)} did not return one ranking for each of the "
+                f"{counted(len(queries), 'query', 'queries')}, in their order. Mend the retriever."
+            )
+        return found
 
     def only(self, passages: steps.Passages, documents: frozenset[str] | None) -> steps.Passages:
         """The passages of some documents; all for None."""

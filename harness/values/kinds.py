@@ -103,7 +103,7 @@ class OpenTable(Mapping[str, Item], Generic[Item]):
         where = f"{self.stage}: {quoted(name)} of the package {package}"
         try:
             item: Item = entry.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ConfigError(
                 f"{where} cannot be loaded ({type(error).__name__}: {error}). Mend or remove the package."
             ) from error

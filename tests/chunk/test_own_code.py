@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.steps.chunk import chunk_documents
+from harness.steps.chunk import ChunkerConfig, chunk_documents
 from harness.steps.chunk.python import PythonChunkerConfig
 from harness.values.errors import HarnessError
 from tests.chunk.conftest import document
@@ -33,3 +33,15 @@ def test_chunks_are_the_ranges_that_were_returned():
 def test_an_answer_that_breaks_the_contract_is_named(call, says):
     with pytest.raises(HarnessError, match=says):
         cut(call)
+
+
+@pytest.mark.parametrize("span", [(0, 99), (-1, 3), (0.0, 3.0), (False, True), (0, 3, 5), "whole"])
+def test_offsets_of_the_chunker_of_a_package_are_checked_too(span):
+    class Theirs(ChunkerConfig):
+        kind: str = "theirs"
+
+        def split(self, documents, tokenizer, vectors):
+            return [[span] for _ in documents]
+
+    with pytest.raises(HarnessError, match="kind theirs returned"):
+        chunk_documents([document("One line.\n")], Theirs())

@@ -13,7 +13,19 @@ from pydantic import Field
 
 from harness.models import EmbedConfig
 from harness.steps.chunk.sizes import SizeUnit, smaller_than
-from harness.values import Chunk, ConfigError, Document, KindAt, Kinds, Span, StageConfig, Tokenizer, tidy
+from harness.values import (
+    Chunk,
+    ConfigError,
+    Document,
+    HarnessError,
+    KindAt,
+    Kinds,
+    Span,
+    StageConfig,
+    Tokenizer,
+    quoted,
+    tidy,
+)
 
 Documents = Sequence[Document]
 Cuts = list[list[Span]]
@@ -116,10 +128,19 @@ def chunk_documents(
 
     ``tokenizer`` is the embedding model's; it may be None for a configuration whose ``reads_model_tokens`` is
     false, and so may ``vectors`` for one whose ``embed`` is None. Raises ConfigError if one is missing or
-    where the windows asked for are longer than it reads.
+    where the windows asked for are longer than it reads, HarnessError for a range that the document does not
+    have.
     """
     chunks = []
-    for document, spans in zip(documents, config.split(documents, tokenizer, vectors), strict=True):
+    for document, cuts in zip(documents, config.split(documents, tokenizer, vectors), strict=True):
+        spans = list(cuts)
+        for span in spans:
+            whole = all(type(one) is int for one in span) and len(span) == 2
+            if not (whole and 0 <= span[0] <= span[1] <= len(document.text)):
+                raise HarnessError(
+                    f"chunk: kind {config.kind} returned {quoted(span, 60)} for {document.doc_id}: it must "
+                    f"be (start, end), whole numbers from 0 to {len(document.text)}. Mend the chunker."
+                )
         kept = tidy(document.text, spans, config.strip)
         before = config.shown_before(document, kept)
         chunks += [Chunk.of(document, *span, shown) for span, shown in zip(kept, before, strict=True)]
