@@ -50,8 +50,9 @@ class Results:
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades. ``rows`` are
     those of all other tables, each written to the file that its class declares. ``extras`` maps query ids to
     what the query file says besides, ``clusters`` to what a query is tested with. ``verdict`` is the verdict
-    as plain values, with its ``sentences``, and ``concluded`` the verdict itself, None if there is none.
-    ``cut`` maps a setting to a name of its chunking, which settings with the same chunks share, and to these.
+    as plain values, with its ``sentences``, ``concluded`` the verdict itself, None if there is none, and
+    ``compared`` the scores that it is of. ``cut`` maps a setting to a name of its chunking, which settings
+    with the same chunks share, and to these.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Results:
     clusters: Mapping[str, str] = field(default_factory=dict)
     verdict: Mapping[str, Any] = field(default_factory=dict)
     concluded: Any = None
+    compared: Any = None
     cut: Mapping[str, ChunkPlaces] = field(default_factory=dict)
 
     def of(self, row: type[R]) -> list[R]:

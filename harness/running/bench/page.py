@@ -60,8 +60,9 @@ def statistics(
     """
     places = {name: i for i, name in enumerate(report.Axes.of(tables).settings)}
     stored = _stored(tables)
-    known = tables.results.concluded if tables.results is not None else None
-    scores = comparison.scores_of({"": (tables.folder, stored)})
+    run = tables.results
+    known = None if run is None else run.concluded
+    scores = comparison.scores_of({"": (tables.folder, stored)}) if run is None else run.compared
     folder = f"{tables.record.get('config', {}).get('results', 'results')}/{tables.name}"
     # commands name the folder where the results will be
     scores = replace(scores, folders=dict.fromkeys(scores.folders, folder))
@@ -91,8 +92,7 @@ def _stored(tables: report.Tables) -> comparison.Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row["status"] == "read"}
     result = report.StoredResult(tables.name, tables["per_query"], dict(tables.record), texts, judged="")
-    others = partial(report.read_any, tables.folder) if tables.results is None else tables.results.of
-    return comparison.Stored.of(result, others)
+    return comparison.Stored.of(result, partial(report.read_any, tables.folder))
 
 
 def _reranked(

@@ -98,9 +98,9 @@ def _with_verdict(results: report.Results, folder: str) -> report.Results:
                 *(f"{comparison.LABELS['warning']}: {text}" for text in comparison.warning_lines(kept)),
             ),
         }
-        return replace(results, verdict=why)
+        return replace(results, verdict=why, compared=scores)
     plain = {**comparison.verdict_json(verdict), "sentences": comparison.sentences_of(verdict)}
-    return replace(results, verdict=plain, concluded=verdict)
+    return replace(results, verdict=plain, concluded=verdict, compared=scores)
 
 
 def _anchoring_row(one: Anchoring) -> report.AnchoringRow:
