@@ -51,6 +51,21 @@ def test_a_clear_difference_is_called_real_and_the_better_setting_named(tmp_path
     assert sorted(pairs) == [("large", "small"), ("largest", "small")]
 
 
+def test_the_next_command_names_a_folder_that_it_can_take(tmp_path, capsys):
+    base, today = (write_results(tmp_path / name, {"a": 0.6, "b": 0.4}) for name in ("base", "today"))
+    # hardly anything is judged: labels are the next step
+    for folder in (base, today):
+        with (folder / "per_query.csv").open("a") as file:
+            file.writelines(f"{a},retrieve,q{n},train,judged@10,0.01,\n" for a in "ab" for n in range(QUERIES))
+    columns = ("setting", "stage", "split", "measure", "mean", "ci_low", "ci_high")
+    columns = (*columns, "n_queries", "n_unanswerable", "n_failed")
+    rows = [[name, "retrieve", "all", "ndcg_exp@10", 0.4, "", "", QUERIES, 0, 0] for name in "ab"]
+    write_table(today / "summary.csv", columns, rows)
+    out = one_line(printed(capsys, "compare", base, today))
+    # of the baseline there is only what a comparison reads
+    assert f"harness labels unjudged {today} --output" in out
+
+
 def test_an_unknown_measure_stage_or_folder_is_named(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"a": 0.4, "b": 0.5})
     assert "ndcg_exp@10" in run(capsys, "compare", folder, "--measure", "map")[2]

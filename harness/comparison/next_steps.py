@@ -55,7 +55,7 @@ def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
         # without labels nobody can see what another step does
         return (_labelling(verdict, "Label what is unjudged"), *steps_of(replace(verdict, holes=None)))
     name = verdict.shown
-    folder = quote(verdict.folders.get(name) or next(iter(verdict.folders.values()), "RESULTS"))
+    folder = _folder(verdict, name)
     worst = f"harness show {folder} --worst 10"
     if verdict.leader is None:
         return (NextStep("See what was ranked, and where the labels are:", worst),)
@@ -85,9 +85,14 @@ def _labelling(verdict: Verdict, do: str) -> NextStep:
     """To grade what is unjudged: by people, on a sheet that a command writes, or by the judge of the run."""
     if verdict.judge != "labels":
         return NextStep(f"{do}: raise the depth of the pool in `relevance` and run again.")
-    folder = quote(verdict.folders.get(verdict.standings[0].setting, "RESULTS"))
+    folder = _folder(verdict, verdict.standings[0].setting)
     sheet = f"harness labels unjudged {folder} --output unjudged.csv"
     return NextStep(f"{do}, beginning with what most settings found. For a sheet to fill in:", sheet)
+
+
+def _folder(verdict: Verdict, setting: str) -> str:
+    """The folder of a setting, or of another one, as a command takes it."""
+    return quote(verdict.folders.get(setting) or next(iter(verdict.folders.values()), "RESULTS"))
 
 
 def fitting(verdict: Verdict) -> str:

@@ -85,7 +85,11 @@ def compare(args: argparse.Namespace) -> int:
     named = zip(comparison.names_of(args.results), args.results, strict=True)
     own = {name: (folder, stored[folder]) for name, folder in named}
     scores = comparison.scores_of(own, measure)
-    scores = replace(scores, options=replace(scores.options, **_stated(args)))
+    # of a baseline there may be only what a comparison reads, which the next command cannot take
+    whole = {
+        name: folder for name, folder in scores.folders.items() if (Path(folder) / "summary.csv").is_file()
+    }
+    scores = replace(scores, options=replace(scores.options, **_stated(args)), folders=whole)
     verdict = comparison.verdict_of(scores, baseline=args.baseline)
     comparisons = [asdict(one) for one in verdict.comparisons]
     if args.csv:
