@@ -15,7 +15,6 @@ import numpy as np
 from harness.comparison import Interval, bootstrap, jackknife
 from harness.values import Judgment, LabelError, counted, delimited_text
 
-Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["none", "linear", "quadratic"]
 Grades = Mapping[str, Mapping[Hashable, int]]
 """By rater, then by item, grades from 0 up."""
@@ -43,8 +42,8 @@ def cohen_kappa(human: np.ndarray, judge: np.ndarray, grades: int, weights: Weig
     return float(1 - (cost * matrix).sum() / expected) if expected else float("nan")
 
 
-def krippendorff_alpha(ratings: np.ndarray, level: Level = "ordinal") -> float:
-    """Krippendorff's alpha of ratings of shape (raters, units), NaN if a rater has not rated a unit.
+def krippendorff_alpha(ratings: np.ndarray) -> float:
+    """Krippendorff's alpha for ordinal ratings of shape (raters, units), NaN if a rater has not rated a unit.
 
     Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011). NaN if it is undefined:
     fewer than two ratings that share a unit, or all of them equal.
@@ -59,17 +58,11 @@ def krippendorff_alpha(ratings: np.ndarray, level: Level = "ordinal") -> float:
     coincidences = np.einsum("ua,ub,u->ab", counts, counts, 1 / (raters - 1))
     coincidences -= np.diag((counts / (raters - 1)[:, None]).sum(axis=0))
     totals = coincidences.sum(axis=1)
-    distance = _distance(values, totals, level)
+    # how many ratings lie between two values, their own counted half
+    places = np.cumsum(totals) - totals / 2
+    distance = np.subtract.outer(places, places) ** 2
     expected = (distance * np.outer(totals, totals)).sum() / (totals.sum() - 1)
     return float(1 - (distance * coincidences).sum() / expected) if expected else float("nan")
-
-
-def _distance(values: np.ndarray, totals: np.ndarray, level: Level) -> np.ndarray:
-    if level == "nominal":
-        return 1 - np.eye(len(values))
-    # Ordinal: how many ratings lie between two values, their own counted half.
-    places = values if level == "interval" else np.cumsum(totals) - totals / 2
-    return np.asarray(np.subtract.outer(places, places) ** 2)
 
 
 def bias_per_grade(human: np.ndarray, judge: np.ndarray, grades: int) -> np.ndarray:
