@@ -60,7 +60,7 @@ def rows_of(tables):
 def coefficient(kind, human, judge, grades):
     if kind == "alpha":
         return krippendorff_alpha(np.stack([human, judge]).astype(float))
-    return cohen_kappa(human, judge, grades, "quadratic" if kind == "quadratic kappa" else "none")
+    return cohen_kappa(human, judge, grades, kind == "quadratic kappa")
 
 
 def whole_queries(statistic, query, seed):

@@ -85,8 +85,7 @@ def _labelling(verdict: Verdict, do: str) -> NextStep:
     """To grade what is unjudged: by people, on a sheet that a command writes, or by the judge of the run."""
     if verdict.judge != "labels":
         return NextStep(f"{do}: raise the depth of the pool in `relevance` and run again.")
-    folder = _folder(verdict, verdict.standings[0].setting)
-    sheet = f"harness labels unjudged {folder} --output unjudged.csv"
+    sheet = f"harness labels unjudged {_folder(verdict, verdict.standings[0].setting)} --output unjudged.csv"
     return NextStep(f"{do}, beginning with what most settings found. For a sheet to fill in:", sheet)
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
 from harness.comparison import Interval, bootstrap, jackknife
 from harness.values import Judgment, LabelError, counted, delimited_text
 
-Weights = Literal["none", "linear", "quadratic"]
 Grades = Mapping[str, Mapping[Hashable, int]]
 """By rater, then by item, grades from 0 up."""
 
@@ -27,15 +25,15 @@ def confusion_matrix(human: np.ndarray, judge: np.ndarray, grades: int) -> np.nd
     return matrix
 
 
-def cohen_kappa(human: np.ndarray, judge: np.ndarray, grades: int, weights: Weights = "none") -> float:
-    """Cohen's kappa (Cohen 1960), or weighted by the distance of the grades (Cohen 1968).
+def cohen_kappa(human: np.ndarray, judge: np.ndarray, grades: int, quadratic: bool = False) -> float:
+    """Cohen's kappa (Cohen 1960), or weighted by the squared distance of the grades (Cohen 1968).
 
     NaN if it is undefined: no pairs, or both say one and the same grade throughout.
     """
     matrix = confusion_matrix(human, judge, grades).astype(float)
     total = matrix.sum()
-    distance = np.abs(np.subtract.outer(np.arange(grades), np.arange(grades))).astype(float)
-    cost = {"none": (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[weights]
+    distance = np.subtract.outer(np.arange(grades), np.arange(grades))
+    cost = (distance**2 if quadratic else distance != 0).astype(float)
     if not total:
         return float("nan")
     expected = (cost * np.outer(matrix.sum(axis=1), matrix.sum(axis=0))).sum() / total
@@ -129,7 +127,7 @@ def _pair(first: str, second: str, grades: Grades) -> PairAgreement:
         float((apart == 0).mean()),
         float((apart <= 1).mean()),
         cohen_kappa(one, two, scale),
-        cohen_kappa(one, two, scale, "quadratic"),
+        cohen_kappa(one, two, scale, quadratic=True),
         krippendorff_alpha(np.array([one, two], dtype=float)),
     )
 
@@ -228,9 +226,7 @@ def measure_agreement(
         unscored=len(pairs) - len(scored),
         out_of_scale=out_of_scale,
         kappa=jackknife(lambda rows: cohen_kappa(human[rows], judged[rows], grades), queries),
-        kappa_quadratic=jackknife(
-            lambda rows: cohen_kappa(human[rows], judged[rows], grades, "quadratic"), queries
-        ),
+        kappa_quadratic=jackknife(lambda rows: cohen_kappa(human[rows], judged[rows], grades, True), queries),
         alpha_ordinal=jackknife(lambda rows: krippendorff_alpha(both[:, rows]), queries),
         exact=float((human == judged).mean()),
         mean_absolute_difference=float(np.abs(human - judged).mean()),

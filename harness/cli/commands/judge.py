@@ -13,7 +13,7 @@ from harness import judge, report, running, store
 from harness.cli.commands.declaring import CACHE, Command, config_file, flag, number, option, part, path
 from harness.cli.commands.shared import exit_code, open_ledger, refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, write_out
-from harness.values import ConfigError, JudgeError, counted, refuse_existing, refuse_special
+from harness.values import ConfigError, JudgeError, counted, refuse_existing, refuse_special, snippet
 
 _DESCRIPTION = """\
 Manage the judgments of language models, and check how far they can be trusted.
@@ -119,7 +119,6 @@ def _print_check(checked: judge.CheckReport) -> None:
         print_line(f"problem: {problem}")
 
 
-_PASSAGE = 200
 _ANSWERS = """\
 Print the raw answers of the judge of CONFIG from the ledger: query, passage, grade or the reason
 why there is none, tokens, time. Answers that were superseded by a retry are shown too. No call is made.
@@ -166,12 +165,6 @@ def show_answers(args: argparse.Namespace) -> int:
     return 0
 
 
-def _shortened(passage: str) -> str:
-    """The beginning of a passage on one line: the columns of a table are far apart in the text of a page."""
-    text = " ".join(passage.split())
-    return text if len(text) <= _PASSAGE else f"{text[:_PASSAGE]} […]"
-
-
 def _entry_lines(entry: store.LedgerEntry, *, full: bool, numbered: bool) -> Iterator[str]:
     grades = " ".join(map(str, entry.grades)) if entry.grades is not None else f"none ({entry.reason})"
     again = "" if entry.settled else ", asked again"
@@ -183,7 +176,7 @@ def _entry_lines(entry: store.LedgerEntry, *, full: bool, numbered: bool) -> Ite
     )
     yield f"  query:   {entry.query}"
     for passage in entry.passages:
-        yield "  passage: " + (passage.replace("\n", "\n           ") if full else _shortened(passage))
+        yield "  passage: " + (passage.replace("\n", "\n           ") if full else snippet(passage))
         words = judge.find_injection(passage)
         if words:
             yield f"  flagged: “{words}”"
