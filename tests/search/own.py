@@ -116,3 +116,7 @@ def real_langchain(passages, k):
             return [Document(page_content=passages[place]) for place, _ in ranked]
 
     return Words()
+
+
+def halved(questions):
+    return [f"{question}\ud83d" for question in questions]

@@ -74,6 +74,9 @@ def test_rewriters_and_rerankers_are_checked_too(tools):
     assert tools.rewritten(polite, QUERIES)[0].text == "How many vehicles fit the yard? thanks"
     with pytest.raises(HarnessError, match="returned None, which is not text"):
         tools.rewritten(PythonRewriterConfig(call="tests.search.own:silent", version="1"), QUERIES)
+    # half of a character, which no tokenizer takes
+    half = PythonRewriterConfig(call="tests.search.own:halved", version="1")
+    assert tools.rewritten(half, QUERIES)[0].text.endswith(chr(0xFFFD))
     scorer = PythonScorer(PythonRerankerConfig(call="tests.search.own:lengths", version="1"))
     scorer.try_out()
     assert scorer.score([("a", "bb"), ("a", "b")]).tolist() == [2.0, 1.0]

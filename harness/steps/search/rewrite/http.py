@@ -12,7 +12,7 @@ from harness.steps.custom.sending import kept_or_asked
 from harness.steps.custom.service import ServiceConfig, one_of
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
-from harness.values import Query, counted
+from harness.values import Query, counted, encodable
 
 
 class HttpRewriterConfig(ServiceConfig, RewriterConfig):
@@ -47,4 +47,4 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
         for text in answer:
             if not isinstance(text, str):
                 raise self.config.broken(f"returned {repr(text)[:60]}, which is not text")
-        return answer
+        return list(map(encodable, answer))

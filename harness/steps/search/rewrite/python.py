@@ -9,7 +9,7 @@ from typing import Literal
 from harness.steps.custom.code import CodeConfig, call_function
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
-from harness.values import Query, counted
+from harness.values import Query, counted, encodable
 
 
 class PythonRewriterConfig(CodeConfig, RewriterConfig):
@@ -51,4 +51,4 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
         for text in asked:
             if not isinstance(text, str):
                 raise c.broken(f"returned {text!r}, which is not text")
-        return list(asked)
+        return list(map(encodable, asked))
