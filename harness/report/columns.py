@@ -48,7 +48,7 @@ class TableSpec(Generic[R]):
         plain, packed = folder / self.file, folder / f"{self.file}.gz"
         return packed if packed.exists() and not plain.exists() else plain
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The header."""
         return tuple(one.name for one in self.columns)
