@@ -137,7 +137,7 @@ def pack(payload: Mapping[str, Any]) -> str:
     """JSON, compressed, in base64; the same payload always gives the same text."""
     # NaN has no place in JSON, and ASCII escapes keep every character safe on its way
     text = json.dumps(payload, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(text.encode("ascii"), compresslevel=6, mtime=0)).decode("ascii")
 
 
 @cache
