@@ -100,6 +100,18 @@ def test_a_retriever_that_leaves_out_a_query_ends_the_run(project):
 
 
 @pytest.mark.slow
+def test_an_exception_in_a_package_is_not_called_a_fault_of_ours(project):
+    code = CODE.replace("        rankings = ", "        raise KeyError('q7')\n        rankings = ", 1)
+    install(project, code)
+    done = harness(project, "bench", "bench.yaml")
+    assert done.returncode == 1
+    line = code.splitlines().index("        raise KeyError('q7')") + 1
+    said = " ".join(done.stderr.split())
+    assert f"error: shared_words:{line} of a package failed: KeyError: 'q7'. The traceback is in" in said
+    assert "please report it to those who make the package" in said
+
+
+@pytest.mark.slow
 def test_a_kind_of_ours_cannot_be_replaced(project):
     install(project, CODE.replace('"shared_words"', '"bm25"'), "retrieve.bm25 = shared_words:KIND")
     (project / "bench.yaml").write_text(BENCH.replace("shared_words", "bm25"), encoding="utf-8")

@@ -26,13 +26,16 @@ def watch() -> None:
 
 
 def report(error: BaseException) -> None:
-    """Report a fault of the program in one line that names the file with the traceback."""
-    what = _summary(error)
+    """Report a fault of ours, or of a package of kinds, in one line that names the file of its traceback."""
+    from harness.values import line_of_package
+
+    what, theirs = _summary(error), line_of_package(error)
+    whom = " to those who make the package" if theirs else ""
     try:
-        where = f"The traceback is in {_save(error)}; please report it with the command that you gave."
+        where = f"The traceback is in {_save(error)}; please report it{whom} with the command that you gave."
     except OSError as problem:
         where = f"The traceback could not be saved ({problem.strerror}); set TMPDIR to a folder with room."
-    _line(f"error: internal fault: {what} {where}")
+    _line(f"error: {f'{theirs} of a package failed' if theirs else 'internal fault'}: {what} {where}")
 
 
 def _save(error: BaseException) -> str:

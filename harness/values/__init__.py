@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Step,
         installed_version,
         kind_of,
+        line_of_package,
         no_such_key,
         packages_in_use,
         problem_in,

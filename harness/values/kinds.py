@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from operator import attrgetter
 from pathlib import Path, PurePath
+from traceback import walk_tb
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Generic, LiteralString, TypeVar, get_args, get_origin
 
@@ -120,6 +121,14 @@ _packages: dict[str, str] = {}
 def packages_in_use() -> dict[str, str]:
     """The version of every package whose items have been used, by name."""
     return dict(sorted(_packages.items()))
+
+
+def line_of_package(error: BaseException) -> str:
+    """The last line in a package of kinds that an error has come through, as ``module:line``; '' if none."""
+    theirs = {entry.module.partition(".")[0] for entry in _plug_ins()}
+    lines = [(frame.f_globals.get("__name__", ""), line) for frame, line in walk_tb(error.__traceback__)]
+    places = [f"{name}:{line}" for name, line in lines if name.partition(".")[0] in theirs]
+    return places[-1] if places else ""
 
 
 @cache
