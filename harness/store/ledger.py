@@ -272,6 +272,8 @@ class Ledger:
             if entry.key != self.key(entry):
                 raise ValueError("the key does not belong to its query, passages, prompt, model, parameters")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
+            if isinstance(error, KeyError):
+                error = ValueError(f"it has no field {error}")
             what = problem_in(error) if isinstance(error, ValidationError) else error
             raise _not_ours(where, what) from error
         return entry

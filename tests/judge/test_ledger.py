@@ -198,6 +198,15 @@ def test_a_bad_import_is_named_and_leaves_nothing_behind(break_line, tmp_path):
         assert list(target.entries()) == []
 
 
+def test_a_field_that_an_import_lacks_is_named(tmp_path):
+    with Ledger(tmp_path / "a.db") as source:
+        put(source)
+        (line,) = source.export_lines()
+        short = json.dumps({k: v for k, v in json.loads(line).items() if k != "raw"})
+        with pytest.raises(LlmError, match=r"it has no field 'raw'"):
+            source.import_lines([short], "j.jsonl")
+
+
 def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("not a database, but long enough to be taken for one " * 20, encoding="utf-8")
