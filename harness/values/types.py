@@ -197,9 +197,12 @@ class Ranking:
 
     @classmethod
     def by_score(cls, query_id: str, chunk_ids: Sequence[str], scores: Sequence[float]) -> Ranking:
-        """Order by score, highest first; equal scores keep the order given (the earlier stage's order)."""
-        order = sorted(range(len(scores)), key=lambda i: -scores[i])
-        return cls(query_id, tuple(chunk_ids[i] for i in order), tuple(float(scores[i]) for i in order))
+        """Order by score, highest first; equal scores keep the order given (the earlier stage's order).
+
+        Raises ValueError unless there is a score for each chunk.
+        """
+        pairs = sorted(zip(chunk_ids, scores, strict=True), key=lambda pair: -pair[1])
+        return cls(query_id, tuple(chunk for chunk, _ in pairs), tuple(float(score) for _, score in pairs))
 
 
 ANSWER = "answer"

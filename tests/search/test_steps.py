@@ -199,3 +199,8 @@ def test_toys_run_from_yaml_to_tables(write_config, with_toys):
     assert pairs["rerank2"] == 2 * queries
     assert pairs["retrieve"] == pairs["retrieve.chroma"] == 0 < pairs["rerank"]
     assert results.record.counts["settings"]["base"]["seconds"].keys() == {"retrieve", "rerank", "rerank2"}
+
+
+def test_a_ranking_by_score_has_a_score_for_each_chunk():
+    with pytest.raises(ValueError, match="shorter"):
+        Ranking.by_score("q", ("a", "b"), (1.0,))
