@@ -147,6 +147,17 @@ def test_a_package_adds_measures_and_formats(project):
     assert "1 document, 2 queries, 3 labels" in imported.stdout, imported.stderr
 
 
+@pytest.mark.parametrize("wrong", ["0.5", "np.full(2, np.inf)", "np.full(3, 0.5)", "np.array(['a', 'b'])"])
+def test_a_measure_that_gives_no_number_for_each_query_is_refused(project, wrong):
+    code = MORE.replace(
+        'np.ones(len(data.query_ids)) if hasattr(data, "query_ids") else np.full(2, 0.5)', wrong
+    )
+    install(project, code, "measures.half = shared_words:FAMILY")
+    done = harness(project, *["score", "--run", "run.txt", "--qrels", "qrels.txt", "--measures", "half"])
+    assert done.returncode == 1
+    assert "half did not give each of the 2 queries a finite number or NaN" in " ".join(done.stderr.split())
+
+
 JUDGE = """
 from typing import Literal
 

@@ -30,7 +30,7 @@ from harness.measures.ranked import Graded, Hits
 from harness.measures.table import FAMILIES, parse_measure
 from harness.measures.text_ndcg import RankedTokens
 from harness.measures.trail import Characters, Ideals, TokenBoundaries, Tokens, Trail, Unit, read
-from harness.values import Chunk, Judgment, Query, Ranking
+from harness.values import Chunk, HarnessError, Judgment, Query, Ranking
 
 Unanswerable = Literal["nan", "zero"]
 UNJUDGED = -1
@@ -205,7 +205,7 @@ def compute(
 
     ``read_as`` holds the text read in ``characters`` and in ``tokens``, and the ``lengths`` of the ranked
     chunks, as far as a measure needs them. A query that is known not to be ``answerable`` [Q] has no relevant
-    text, whatever is on its topic.
+    text, whatever is on its topic. Raises HarnessError where a measure gives anything but a number a query.
     """
     values = np.empty((graded.n_queries, len(measures)))
     for column, measure in enumerate(measures):
@@ -214,7 +214,12 @@ def compute(
         data = graded if family.reads == "ranks" else (read_as or {}).get(family.reads)
         if data is None:
             raise ValueError(f"{measure} reads the text of chunks, and here are only graded ranks")
-        result = family.compute(data, measure.cutoff, **params)
+        result = np.asarray(family.compute(data, measure.cutoff, **params))
+        if result.shape != (graded.n_queries,) or result.dtype.kind not in "biuf" or np.isinf(result).any():
+            raise HarnessError(
+                f"{measure} did not give each of the {graded.n_queries} queries a finite number or NaN. Mend "
+                "the package that adds it."
+            )
         if family.needs_relevant:
             undefined = graded.n_relevant(params.get("rel", 1)) == 0
             if family.unjudged_counts and unanswerable == "zero":
