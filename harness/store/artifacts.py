@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.store.atomic import TEMPORARY, seal, unseal, write_bytes
+from harness.store.locking import lock
 from harness.values import Slot, StoreError
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -148,7 +149,7 @@ def _name(kind: str, key: str) -> bytes:
 
 
 _WHAT = "indexes"
-_FILES, _SEAL = "collection", "seal"
+_FILES, _SEAL, _LOCK = "collection", "seal", "lock"
 
 
 class CollectionFolders:
@@ -207,12 +208,19 @@ def _store(scratch: Path, place: Path) -> None:
         # another run has stored it in the meantime, and others may be reading it
         return
     write_bytes(scratch / _SEAL, seal(place.name.encode(), digest_of(scratch / _FILES)))
-    _remove(place)
-    try:
-        scratch.rename(place)
-    except OSError:
-        if not _is_whole(place):
-            raise
+    held = lock(place.parent / _LOCK, wait=True)
+    assert held is not None, "waited for"
+    with held:
+        # what another run has stored in the meantime may be read by others by now
+        if _is_whole(place):
+            return
+        _remove(place)
+        try:
+            scratch.rename(place)
+        except OSError:
+            # a file system without locks: another run was faster
+            if held.sure or not place.exists():
+                raise
 
 
 def _is_whole(place: Path) -> bool:

@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -244,6 +246,29 @@ def test_a_damaged_index_is_built_again(tmp_path, name):
     faults = Faults()
     assert retrieve(tmp_path, faults) == expected
     assert faults.sentences() == []
+
+
+def test_an_index_that_several_runs_store_at_once_is_whole_and_none_of_them_fails(tmp_path):
+    # each finds no index, and so would remove what another has stored since
+    at_once, start = 6, threading.Barrier(6)
+
+    def store(number):
+        slot = CollectionFolders(tmp_path, Faults()).slot(key)
+        slot.path.mkdir(parents=True)
+        for name in "abcdef":
+            (slot.path / name).write_text(name * 1000, encoding="utf-8")
+        slot.finish()
+        start.wait(30)
+        slot.release()
+
+    for round_ in range(20):
+        key = f"{round_:064x}"
+        with ThreadPoolExecutor(at_once) as threads:
+            list(threads.map(store, range(at_once)))
+        slot = CollectionFolders(tmp_path, Faults()).slot(key)
+        assert slot.built
+        slot.release()
+    assert not list(tmp_path.glob(".partial-*"))
 
 
 def test_swapped_indexes_are_damage(tmp_path):
