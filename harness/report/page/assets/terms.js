@@ -61,9 +61,18 @@ function escaped(text) {
 const JARGON = ['keyword + vector search', 'keyword search', 'vector search', 'bundled reranker', 'reranker', 'reranked', 'chunks', 'unjudged', 'judged', 'labels', 'evidence'];
 const WORDS_OF_JARGON = new RegExp(`(?<![\\w-])(${JARGON.map(escaped).join('|')})(?![\\w-])`, 'u');
 
+// What stands between two backticks as code, the rest as `others` makes it.
+function withCode(text, others) {
+  return text.split(/`([^`]+)`/u).map((part, k) => (k % 2 ? h('code', null, part) : others(part)));
+}
+
 // A text with its jargon explained; it may name settings, which are foreign text.
 function plainly(text) {
   const said = new Set();
+  return withCode(text, (part) => explainedWords(part, said));
+}
+
+function explainedWords(text, said) {
   const parts = text.split(WORDS_OF_JARGON);
   return parts.map((part, k) => {
     if (k % 2 === 0 || said.has(part)) return part && foreign(part);
@@ -82,13 +91,13 @@ function prose(text) {
   const names = DATA.settings.filter((name, i) => name.length > 2 && nameOf(i) !== name).sort((x, y) => y.length - x.length);
   const pattern = new RegExp(`(?<![\\w/])(${[...names, ...PROSE_TERMS].map(escaped).join('|')})(?![\\w/])`, 'u');
   const said = new Set();
-  return text.split(pattern).map((part, k) => {
+  return withCode(text, (words) => words.split(pattern).map((part, k) => {
     const setting = k % 2 ? DATA.settings.indexOf(part) : -1;
     if (setting >= 0) return named(setting);
     if (k % 2 === 0 || said.has(part)) return part;
     said.add(part);
     return term(part);
-  });
+  }));
 }
 
 section({
