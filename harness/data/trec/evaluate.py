@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, compress, islice, pairwise, repeat
 from typing import Any
 
@@ -26,7 +27,9 @@ from harness.measures import (
     AnyArray,
     Bools,
     Convention,
+    Floats,
     Graded,
+    Ints,
     JudgedDocuments,
     Measure,
     compute,
@@ -40,8 +43,6 @@ from harness.measures import (
     tie_groups,
 )
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 
 
@@ -92,51 +93,49 @@ def evaluate(
     measure or convention, and for a measure that a convention does not define; TrecError where a document is
     ranked twice for a query within the depth that is looked at.
     """
+    return _scored(measures, convention, partial(_score, run, qrels))
+
+
+Scored = tuple[Sequence[str], Floats]
+"""The queries that count, and their values [Q, M]."""
+
+
+def _scored(
+    measures: Sequence[Measure | str],
+    convention: Convention | str,
+    score: Callable[[Sequence[Measure], Convention], Scored],
+) -> DocScores:
+    """What ``score`` gives for the measures, which a convention may score in two precisions."""
     rules = find_convention(convention)
     wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
-    check_defined(wanted, rules)
+    _check_defined(wanted, rules)
     parts = rules.by_precision([measure.family for measure in wanted])
-    if len(parts) > 1:
-        return joined(wanted, rules, parts, lambda some, within: evaluate(run, qrels, some, within))
-    ((rules, _),) = parts
+    found = [score([wanted[place] for place in places], within) for within, places in parts]
+    names = tuple(found[0][0])
+    values = np.empty((len(names), len(wanted)))
+    for (_, places), (_, part) in zip(parts, found, strict=True):
+        values[:, places] = part
+    return DocScores(names, wanted, values, rules)
+
+
+def _score(run: Run, qrels: Qrels, measures: Sequence[Measure], rules: Convention) -> Scored:
     n_queries = len(qrels.query.names)
     code = places_in(run.query.names, qrels.query.names)
     query = code[run.query.code]
     rows = _scored_rows(run, query, rules)
-    ranked, offsets = _rank(run, query, rows, n_queries, depth_needed(wanted, rules), rules)
+    ranked, offsets = _rank(run, query, rows, n_queries, _depth_needed(measures, rules), rules)
     pairs = PairRows.of(owners(offsets), run.doc, ranked)
     refuse_repeats(run.source, run.query, pairs, "ranked")
-    graded = _grade(run, qrels, pairs, offsets, rules)
-    values = compute(graded, wanted, rules.unanswerable)
-    kept = np.ones(n_queries, dtype=np.bool_)
+    values = compute(_grade(run, qrels, pairs, offsets, rules), measures, rules.unanswerable)
+    kept = np.arange(n_queries)
     if rules.missing == "drop":
         # a dictionary may name queries without a document, in the run (empty is not missing) or as judged
-        kept = _marked(code[code >= 0], n_queries) & _marked(qrels.query.code, n_queries)
-    names = qrels.query.names.take(column_of(np.flatnonzero(kept))).to_pylist()
-    return DocScores(tuple(names), wanted, values[kept], rules)
+        counts = [np.bincount(own, minlength=n_queries) for own in (code[code >= 0], qrels.query.code)]
+        kept = np.flatnonzero(np.all(counts, axis=0))
+    return qrels.query.names.take(column_of(kept)).to_pylist(), values[kept]
 
 
-def joined(
-    measures: Sequence[Measure],
-    rules: Convention,
-    parts: Sequence[tuple[Convention, list[int]]],
-    scored: Callable[[Sequence[Measure], Convention], DocScores],
-) -> DocScores:
-    """The values of measures that are scored under different rules, in their order."""
-    found = [scored([measures[place] for place in places], within) for within, places in parts]
-    values = np.empty((len(found[0].query_ids), len(measures)))
-    for (_, places), part in zip(parts, found, strict=True):
-        values[:, places] = part.values
-    return DocScores(found[0].query_ids, tuple(measures), values, rules)
-
-
-def _marked(places: Numbers, n: int) -> npt.NDArray[np.bool_]:
-    marks = np.zeros(n, dtype=np.bool_)
-    marks[places] = True
-    return marks
-
-
-def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
+def _check_defined(measures: Sequence[Measure], rules: Convention) -> None:
     """Raise ValueError for a measure that ranked documents, or the convention, do not define."""
     for measure in measures:
         family = FAMILIES[measure.family]
@@ -148,7 +147,7 @@ def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
             )
 
 
-def depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
+def _depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
     """How far down the rankings matter; None for all the way."""
     if rules.ideal == "retrieved" or any(
         measure.cutoff is None or FAMILIES[measure.family].whole_ranking for measure in measures
@@ -157,10 +156,10 @@ def depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
     return max((m.cutoff for m in measures if m.cutoff is not None), default=1)
 
 
-def single_precision(scores: Floats) -> npt.NDArray[np.float32]:
-    """Scores in single precision, as trec_eval keeps them; one that is too large becomes infinite."""
+def _rounded(scores: Floats, rules: Convention) -> AnyArray:
+    """Scores as a convention compares them: trec_eval keeps 32 bits, where a large one becomes infinite."""
     with np.errstate(over="ignore"):
-        return scores.astype(np.float32)
+        return scores.astype(np.float32) if rules.single_precision else scores
 
 
 def _scored_rows(run: Run, query: Numbers, rules: Convention) -> Ints | None:
@@ -177,9 +176,7 @@ def _rank(
 ) -> tuple[Ints, Ints]:
     """The ranked rows of every query, and their offsets."""
     rank = run.rank if rules.order == "given" else None
-    score: npt.NDArray[Any] = run.score if rank is None else -rank.astype(np.float64)
-    if rules.single_precision:
-        score = single_precision(score)
+    score = _rounded(run.score if rank is None else -rank.astype(np.float64), rules)
 
     def tie_key(chosen: Ints) -> npt.NDArray[Any]:
         """Where scores, or ids by their bytes, are among those chosen, lowest first; equals in one place."""
@@ -215,21 +212,11 @@ def _grade(run: Run, qrels: Qrels, ranked: PairRows, offsets: Ints, rules: Conve
 
 NestedScores = Mapping[str, Mapping[str, float]]
 NestedGrades = Mapping[str, Mapping[str, int]]
+Ranked = Sequence[Mapping[str, float]]
+Judged = Sequence[Mapping[str, int]]
 
 _UNJUDGED = -(2**63)
 _BLOCK_DOCUMENTS = 3_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Some queries: their dictionaries, the scores in these, laid end to end, and where each begins."""
-
-    names: Sequence[str]
-    runs: Sequence[Mapping[str, float]]
-    judged: Sequence[Mapping[str, int]]
-    scores: AnyArray
-    offsets: Ints
-    judged_offsets: Ints
 
 
 def evaluate_dicts(
@@ -244,28 +231,27 @@ def evaluate_dicts(
     a score that is not a number and a grade that is not a whole number.
     """
     rules = find_convention(convention)
-    wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
     if rules.skip_same_id or rules.ideal == "retrieved":
-        return evaluate(run_from_dict(run), qrels_from_dict(qrels), wanted, rules)
-    check_defined(wanted, rules)
-    parts = rules.by_precision([measure.family for measure in wanted])
-    if len(parts) > 1:
-        return joined(wanted, rules, parts, lambda some, within: evaluate_dicts(run, qrels, some, within))
-    ((within, _),) = parts
-    depth = depth_needed(wanted, rules)
+        return evaluate(run_from_dict(run), qrels_from_dict(qrels), measures, rules)
+    return _scored(measures, rules, partial(_score_dicts, run, qrels))
+
+
+def _score_dicts(
+    run: NestedScores, qrels: NestedGrades, measures: Sequence[Measure], rules: Convention
+) -> Scored:
     names, runs, judged = list(qrels), [run.get(query) or {} for query in qrels], list(qrels.values())
     if rules.missing == "drop" and not (all(runs) and all(judged)):
         there = [query in run and bool(graded) for query, graded in qrels.items()]
         names, runs = list(compress(names, there)), list(compress(runs, there))
         judged = list(compress(judged, there))
-    values = [np.zeros((0, len(wanted)))]
+    depth, values = _depth_needed(measures, rules), [np.zeros((0, len(measures)))]
     for part in _blocks(runs, judged):
-        graded = _graded(_block(names[part], runs[part], judged[part], within), depth, within)
-        values.append(compute(graded, wanted, rules.unanswerable))
-    return DocScores(tuple(names), wanted, np.concatenate(values), rules)
+        graded = _graded(names[part], runs[part], judged[part], depth, rules)
+        values.append(compute(graded, measures, rules.unanswerable))
+    return names, np.concatenate(values)
 
 
-def _blocks(runs: Sequence[Mapping[str, float]], judged: Sequence[Mapping[str, int]]) -> Iterator[slice]:
+def _blocks(runs: Ranked, judged: Judged) -> Iterator[slice]:
     """Queries of about as many documents, ranked and judged ones, as a block may have, or one query."""
     documents = np.cumsum([len(ranked) + len(graded) for ranked, graded in zip(runs, judged, strict=True)])
     edges = np.flatnonzero(np.diff(documents // _BLOCK_DOCUMENTS)) + 1
@@ -273,56 +259,47 @@ def _blocks(runs: Sequence[Mapping[str, float]], judged: Sequence[Mapping[str, i
         yield slice(first, last)
 
 
-def _block(
-    names: Sequence[str],
-    runs: Sequence[Mapping[str, float]],
-    judged: Sequence[Mapping[str, int]],
-    rules: Convention,
-) -> _Block:
-    scores = pack_scores(runs, names)
-    return _Block(
-        names,
-        runs,
-        judged,
-        single_precision(scores) if rules.single_precision else scores,
-        offsets_of(np.fromiter(map(len, runs), np.int64, len(runs))),
-        offsets_of(np.fromiter(map(len, judged), np.int64, len(judged))),
+def _graded(
+    names: Sequence[str], runs: Ranked, judged: Judged, depth: int | None, rules: Convention
+) -> Graded:
+    """The grades along the rankings of some queries."""
+    starts, judged_starts = (
+        offsets_of(np.fromiter(map(len, own), np.int64, len(names))) for own in (runs, judged)
     )
-
-
-def _graded(block: _Block, depth: int | None, rules: Convention) -> Graded:
-    """The grades along the rankings."""
-    # first, as this names a grade that is not a whole number
-    judgments = JudgedDocuments(owners(block.judged_offsets), pack_grades(block.judged, block.names))
-    rows, offsets = _first_rows(block, depth, rules)
-    earned, known = _looked_up(block, rows, offsets)
+    scores = _rounded(pack_scores(runs, names), rules)
+    # before the ranks, as this names a grade that is not a whole number
+    judgments = JudgedDocuments(owners(judged_starts), pack_grades(judged, names))
+    rows, offsets = _first_rows(runs, scores, starts, depth, rules)
+    earned, known = _looked_up(runs, judged, starts, rows, offsets)
     return grade_documents(earned, known, offsets, judgments, rules)
 
 
-def _first_rows(block: _Block, depth: int | None, rules: Convention) -> tuple[Ints, Ints]:
+def _first_rows(
+    runs: Ranked, scores: AnyArray, starts: Ints, depth: int | None, rules: Convention
+) -> tuple[Ints, Ints]:
     """The rows of the first ``depth`` documents of every ranking, or of all, and their offsets."""
 
     def id_order(rows: Ints) -> Ints:
-        owner = np.searchsorted(block.offsets, rows, side="right") - 1
-        within = rows - block.offsets[owner]
-        documents = {query: list(block.runs[query]) for query in np.unique(owner).tolist()}
+        owner = np.searchsorted(starts, rows, side="right") - 1
+        within = rows - starts[owner]
+        documents = {query: list(runs[query]) for query in np.unique(owner).tolist()}
         chosen = [documents[query][row] for query, row in zip(owner.tolist(), within.tolist(), strict=True)]
         place = {doc: number for number, doc in enumerate(sorted(set(chosen)))}
         return np.array([place[doc] for doc in chosen])
 
     by_id = rules.order == "score_then_id_descending"
-    return rank_grouped(block.scores, block.offsets, depth, id_order if by_id else None)
+    return rank_grouped(scores, starts, depth, id_order if by_id else None)
 
 
-def _looked_up(block: _Block, rows: Ints, offsets: Ints) -> tuple[Ints, Bools]:
+def _looked_up(runs: Ranked, judged: Judged, starts: Ints, rows: Ints, offsets: Ints) -> tuple[Ints, Bools]:
     """The grade of the document in every row, 0 if it is unjudged, and which are judged."""
-    within = (rows - np.repeat(block.offsets[:-1], np.diff(offsets))).tolist()
+    within = (rows - np.repeat(starts[:-1], np.diff(offsets))).tolist()
     found: list[int] = []
     # a loop over queries, so that no document is left and come back to: that would fetch it twice
     for documents, graded, read, (first, last) in zip(
-        block.runs,
-        block.judged,
-        _rows_to_read(rows, offsets, block.offsets),
+        runs,
+        judged,
+        _rows_to_read(rows, offsets, starts),
         pairwise(offsets.tolist()),
         strict=True,
     ):

@@ -96,15 +96,17 @@ class Ids:
         chunked = _checked(column, source)
         coded = pa.types.is_dictionary(chunked.type)
         names, code = _unified(chunked if coded else chunked.dictionary_encode(), source)
-        if not coded:
-            return cls(_text(names, source), code)
         used = np.zeros(len(names), dtype=np.bool_)
         used[code] = True
         if not used.all():
             # a part of a larger table: what only the rest of it holds is not an id of this column
             names = names.take(column_of(np.flatnonzero(used)))
             code = (np.cumsum(used, dtype=np.int32) - 1)[code]
-        return cls(_text(names, source), code)
+        try:
+            names.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise TrecError(f"{source}: a query id is not UTF-8 text; the file may be damaged") from error
+        return cls(names, code)
 
     def empty_row(self) -> int | None:
         """The first row with an id of no characters; None if there is none."""
@@ -261,12 +263,3 @@ def _ends(strings: Any) -> Ints:
     if not len(strings):
         return np.zeros(1, dtype=np.int64)
     return np.frombuffer(ends, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
-
-
-def _text(names: Any, source: str) -> Any:
-    """The names as they are; raises TrecError if one is not UTF-8, as in a damaged file."""
-    try:
-        names.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise TrecError(f"{source}: a query id is not UTF-8 text; the file may be damaged") from error
-    return names

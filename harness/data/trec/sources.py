@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
@@ -22,6 +21,7 @@ from harness.data.trec.tables import (
     QUERY_NAMES,
     RANK_NAMES,
     SCORE_NAMES,
+    Floats,
     Qrels,
     Run,
     find_column,
@@ -150,11 +150,11 @@ def _read_parquet(path: Path) -> pa.Table:
 
 def _kept(names: Sequence[str]) -> list[str] | None:
     """The columns of a run or of judgments; None if one is missing, as the error then lists them all."""
-    query, doc = find_column(names, QUERY_NAMES), find_column(names, DOC_NAMES)
-    numbers = [find_column(names, accepted) for accepted in (SCORE_NAMES, GRADE_NAMES, RANK_NAMES)]
+    wanted = (QUERY_NAMES, DOC_NAMES, SCORE_NAMES, GRADE_NAMES, RANK_NAMES)
+    query, doc, *numbers = found = [find_column(names, accepted) for accepted in wanted]
     if query is None or doc is None or numbers[:2] == [None, None]:
         return None
-    return list(dict.fromkeys(name for name in (query, doc, *numbers) if name is not None))
+    return list(dict.fromkeys(name for name in found if name is not None))
 
 
 def _refuse_unreadable(path: Path) -> None:
@@ -196,7 +196,6 @@ def _existing(path: Path) -> Path:
     return path
 
 
-Floats = npt.NDArray[np.float64]
 Inner = Mapping[str, Any]
 _REFUSED = (struct.error, TypeError, ValueError, OverflowError)
 

@@ -36,26 +36,36 @@ _LARGEST_RATIO = 100
 _BLOCK_BYTES = 4 << 20
 """Small enough that the memory of one block serves the next."""
 _LONGEST_LINE = 32 << 20
-_ID = pa.dictionary(pa.int32(), pa.string())
 _BOM = b"\xef\xbb\xbf"
 _SPACE = ord(" ")
 
 
+_TYPES = {
+    "query": pa.dictionary(pa.int32(), pa.string()),
+    "doc": pa.string(),
+    "rank": pa.float64(),
+    "score": pa.float64(),
+    "grade": pa.int64(),
+}
+"""The fields that are read; the others of a line are passed over."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The fields of a line; ``kept`` are read, with ``number`` the one that must be a number."""
+    """The fields of a line, of which ``number`` must be a number."""
 
     what: str
     fields: tuple[str, ...]
-    kept: tuple[str, ...]
     number: str
-    whole: bool
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The fields that are read."""
+        return pa.schema([(name, _TYPES[name]) for name in self.fields if name in _TYPES])
 
 
-RUN = Layout(
-    "run", ("query", "q0", "doc", "rank", "score", "tag"), ("query", "doc", "rank", "score"), "score", False
-)
-QRELS = Layout("judgment", ("query", "iteration", "doc", "grade"), ("query", "doc", "grade"), "grade", True)
+RUN = Layout("run", ("query", "q0", "doc", "rank", "score", "tag"), "score")
+QRELS = Layout("judgment", ("query", "iteration", "doc", "grade"), "grade")
 
 
 def read_trec_run(path: Path) -> Run:
@@ -85,23 +95,14 @@ def read_trec_qrels(path: Path) -> Qrels:
 
 
 def _read(path: Path, layout: Layout) -> pa.Table:
-    schema = pa.schema([(name, _type(name)) for name in layout.kept])
-    # not schema.empty_table(), which loads pandas
-    tables = [pa.Table.from_batches([], schema)]
+    # not empty_table() of the schema, which loads pandas
+    tables = [pa.Table.from_batches([], layout.schema)]
     line = 1
     with open_unpacked(path) as file:
         for block in _blocks(file, path):
             tables.append(_parse(block.removeprefix(_BOM) if line == 1 else block, layout, path, line))
             line += block.count(b"\n")
     return pa.concat_tables(tables)
-
-
-def _type(name: str) -> pa.DataType:
-    if name == "grade":
-        return pa.int64()
-    if name == "doc":
-        return pa.string()
-    return pa.float64() if name in ("score", "rank") else _ID
 
 
 def _blocks(file: IO[bytes], path: Path) -> Iterator[bytes]:
@@ -130,8 +131,8 @@ def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Tabl
             ),
             parse_options=csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=True),
             convert_options=csv.ConvertOptions(
-                column_types={name: _type(name) for name in layout.kept},
-                include_columns=list(layout.kept),
+                column_types=layout.schema,
+                include_columns=layout.schema.names,
                 null_values=[],
                 strings_can_be_null=False,
             ),
@@ -140,11 +141,10 @@ def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Tabl
         )
     except pa.ArrowInvalid:
         return _parse_lines(block, layout, path, first_line)
-    if not layout.whole and np.isnan(numbers_of(table.column(layout.number))).any():
-        return _parse_lines(block, layout, path, first_line)
     queries = (chunk.dictionary.to_pylist() for chunk in table.column("query").chunks)
-    if b"\0" in block or (b"#" in block and any("#" in names for names in queries)):
-        # damage, or a comment with as many fields as a row
+    # no number, damage, or a comment with as many fields as a row
+    odd = np.isnan(numbers_of(table.column(layout.number))).any() or b"\0" in block
+    if odd or (b"#" in block and any("#" in names for names in queries)):
         return _parse_lines(block, layout, path, first_line)
     return table
 
@@ -172,7 +172,7 @@ def _has_odd_spaces(block: bytes) -> bool:
 
 def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Table:
     """The same, one line at a time, so that the first bad one can be named."""
-    columns: dict[str, list[str | float | int]] = {name: [] for name in layout.kept}
+    columns: dict[str, list[str | float | int]] = {name: [] for name in layout.schema.names}
     for number, raw in enumerate(block.split(b"\n"), start=first_line):
         where = f"{path}, line {number}"
         if not _holds_row(raw, layout):
@@ -180,7 +180,7 @@ def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> p
         for name, text in zip(layout.fields, _fields(raw, layout, where), strict=True):
             if name in columns:
                 columns[name].append(_value(name, text, where))
-    return pa.table({name: pa.array(values, _type(name)) for name, values in columns.items()})
+    return pa.table(columns, layout.schema)
 
 
 def _holds_row(line: bytes, layout: Layout) -> bool:
