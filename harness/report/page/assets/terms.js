@@ -63,7 +63,7 @@ const WORDS_OF_JARGON = new RegExp(`(?<![\\w-])(${JARGON.map(escaped).join('|')}
 
 // What stands between two backticks as code, the rest as `others` makes it.
 function withCode(text, others) {
-  return text.split(/`([^`]+)`/u).map((part, k) => (k % 2 ? h('code', null, part) : others(part)));
+  return text.split(/\x60([^\x60]+)\x60/u).map((part, k) => (k % 2 ? h('code', null, part) : others(part)));
 }
 
 // A text with its jargon explained; it may name settings, which are foreign text.
