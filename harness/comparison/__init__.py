@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, join
     from harness.comparison.paired import Comparison, Options, compare_changes, mean_of
     from harness.comparison.scores import (
-        LOSS_MEASURE,
         Scores,
         chunkings_of,
         headline_of,

@@ -42,6 +42,6 @@ if TYPE_CHECKING:
         upper_of,
     )
     from harness.measures.text_ndcg import Depth, RankedTokens, paid_up_to, tokens_to
-    from harness.measures.trail import TokenBoundaries, Unit
+    from harness.measures.trail import TokenBoundaries, Trail, Unit
 else:
     __getattr__ = door(__name__, __file__)

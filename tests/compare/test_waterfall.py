@@ -4,28 +4,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.comparison import front
-from harness.running.evaluate.losses import Level, waterfall
+from harness.running.evaluate.losses import Level, loss_rows, waterfall
 from harness.values.errors import HarnessError
+from harness.values.types import Query
 
 NAMES = ("parsed", "chunked", "found", "ranked")
 
 
 def fall(*columns, changes=()):
-    """The waterfall of four levels that only fall, and any number that may rise."""
+    """The waterfall of four levels that only fall, and any number that may rise: losses, and what is left."""
     levels = [
         Level(name, "part", np.array(column, dtype=np.float64))
         for name, column in zip(NAMES, columns, strict=True)
     ]
-    levels += [Level("step", "change", np.array(c, dtype=np.float64), may_rise=True) for c in changes]
+    levels += [Level("step", "change", np.array(c, dtype=np.float64)) for c in changes]
     return waterfall([f"q{i}" for i in range(len(columns[0]))], levels)
 
 
 def test_losses_by_hand():
-    found = fall([1.0, 0.8], [0.9, 0.8], [0.6, 0.7], [0.5, 0.1], changes=[[0.55, 0.05], [0.35, 0.95]])
+    losses, left = fall([1.0, 0.8], [0.9, 0.8], [0.6, 0.7], [0.5, 0.1], changes=[[0.55, 0.05], [0.35, 0.95]])
     np.testing.assert_allclose(
-        found.losses, [[0, 0.1, 0.3, 0.1, -0.05, 0.2], [0.2, 0, 0.1, 0.6, 0.05, -0.9]], atol=1e-12
+        losses, [[0, 0.1, 0.3, 0.1, -0.05, 0.2], [0.2, 0, 0.1, 0.6, 0.05, -0.9]], atol=1e-12
     )
-    assert found.left[:, -1].tolist() == [0.35, 0.95]
+    assert left[:, -1].tolist() == [0.35, 0.95]
 
 
 @settings(deadline=None)
@@ -44,26 +45,26 @@ def test_losses_by_hand():
 def test_losses_sum_exactly_and_only_changes_gain(rows):
     table = [sorted(four, reverse=True) for four, _ in rows]
     changes = list(zip(*(later for _, later in rows), strict=True))
-    found = fall(*zip(*table, strict=True), changes=changes)
-    np.testing.assert_allclose(1 - found.losses.sum(axis=1), found.left[:, -1], atol=1e-12)
-    np.testing.assert_allclose(1 - np.cumsum(found.losses, axis=1), found.left, atol=1e-12)
-    assert (found.losses[:, :4] >= 0).all()
+    losses, left = fall(*zip(*table, strict=True), changes=changes)
+    np.testing.assert_allclose(1 - losses.sum(axis=1), left[:, -1], atol=1e-12)
+    np.testing.assert_allclose(1 - np.cumsum(losses, axis=1), left, atol=1e-12)
+    assert (losses[:, :4] >= 0).all()
     final = [[*four, *later][-1] for four, (_, later) in zip(table, rows, strict=True)]
-    assert found.left[:, -1].tolist() == final
+    assert left[:, -1].tolist() == final
 
 
-def test_undefined_queries_are_left_out():
-    found = fall([np.nan, 1.0], [np.nan, 1.0], [np.nan, 0.5], [np.nan, 0.5])
-    assert found.query_ids == ("q1",)
-    with pytest.raises(HarnessError, match="No query has a score"):
-        fall([np.nan], [np.nan], [np.nan], [np.nan])
+def test_queries_without_scores_have_no_rows():
+    queries = [Query("q0", "?", "train"), Query("q1", "?", "train")]
+    levels = [Level("chunk", "chunking", np.array([np.nan, one])) for one in (1.0, 0.5)]
+    rows = list(loss_rows("s", queries, levels, "ndcg_text@10000"))
+    assert {(row.query_id, row.split, row.loss, row.left) for row in rows} == {("q1", "train", 0.5, 0.5)}
+    levels = [Level("chunk", "chunking", np.full(2, np.nan))]
+    assert list(loss_rows("s", queries, levels, "ndcg_text@10000")) == []
 
 
-def test_levels_that_rise_or_do_not_fit_are_refused():
+def test_levels_that_rise_are_refused():
     with pytest.raises(ValueError, match=r"q0: the level after found, part is 0\.9.*above the 0\.8"):
         fall([1.0], [0.8], [0.9], [0.9])
-    with pytest.raises(ValueError, match="one score per query"):
-        waterfall(["q0"], [Level("parsed", "part", np.ones(2))])
 
 
 def test_the_front_and_its_prices():

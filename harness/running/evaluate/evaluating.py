@@ -175,8 +175,8 @@ def _losses(
                 oracles[scorer] = Oracle(scorer, parse_measure(measure), stored)
             if corpus.texts_of:
                 found = SpanQrels.from_judgments(judged_for(one.setting.name, judgments, corpus)[0])
-            levels = loss_levels(one, scorer, found, measure, oracles[scorer])
-            rows += loss_rows(one.setting.name, scorer, levels, measure)
+            levels = loss_levels(one, oracles[scorer], found)
+            rows += loss_rows(one.setting.name, scorer.queries, levels, measure)
     return rows
 
 

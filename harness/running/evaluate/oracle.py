@@ -1,4 +1,4 @@
-"""The best order of chunks that a search finds for queries whose evidence is known, and its bound."""
+"""What queries whose evidence is known can reach: the best order of chunks that a search finds, its bound."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.measures import Bools, Floats, Ints, Measure, Scorer, discount, overlapping
+from harness.measures import Bools, Floats, Ints, Measure, Scorer, SpanQrels, discount, overlapping
 from harness.running.evaluate.segments import EvidenceSegments, Paying
 from harness.store import KeyValue
 from harness.values import Ranking
@@ -27,24 +27,24 @@ _Found = tuple[list[int], list[int], float]
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The two greedy orders of every query, and ``most`` [Q], the gain that no order exceeds."""
+    """The ``scores`` [Q] of the better of two greedy orders, and the ``bound`` [Q] that no order exceeds."""
 
-    by_rate: list[Ranking]
-    by_gain: list[Ranking]
-    most: Floats
+    scores: Floats
+    bound: Floats
 
 
 class Oracle:
-    """Finds the best orders of the chunks of a scorer by a measure, each set of chunks once.
+    """What the queries of a scorer earn by a measure; finds the best order of each set of chunks once.
 
-    ``measure`` is an ``ndcg_evidence`` or an ``ndcg_text``, of characters or tokens. ``stored`` has what
-    was found before.
+    ``measure`` is an ``ndcg_evidence`` or an ``ndcg_text``, of characters or tokens. ``ideal`` [Q] is what
+    the best reading of the evidence earns, whatever the chunks. ``stored`` has what was found before.
     """
 
     def __init__(self, scorer: Scorer, measure: Measure, stored: KeyValue | None = None) -> None:
+        self.scorer, self.measure = scorer, measure
         self._paying = Paying.of(measure)
-        self._query_ids = scorer.query_ids
-        self._scorer, self._unit, self._stored = scorer, scorer.unit_of(measure), stored
+        self.ideal = self._paying.ideal(scorer.unread(measure))
+        self._unit, self._stored = scorer.unit_of(measure), stored
         self._rows: dict[int, tuple[Ints, Ints]] = {}
         self._known: dict[_Asked, _Found] = {}
         spans = scorer.spans
@@ -58,26 +58,44 @@ class Oracle:
             own = relevant[first_span[at] : first_span[at + 1]]
             self._rows[at] = own, rows
 
-    def best(self, found: Orders | None = None) -> Best:
-        """For every query the greedy orders of the chunks that were ``found``, of all without it.
+    def scores(self, rankings: Sequence[Ranking]) -> Floats:
+        """The scores of rankings [Q]; NaN without relevant evidence."""
+        table = self.scorer.score(rankings, [self.measure])
+        return np.where(table.has_relevant, table.values[:, 0], np.nan)
 
-        Queries no chunk shows relevant evidence of have none.
+    def share(self, found: SpanQrels) -> Floats:
+        """The ideal of the evidence that was ``found`` over that of all evidence, [Q]; 1 if it is all."""
+        part, share = self.scorer.against(found), np.ones(len(self.ideal))
+        counts = [
+            np.bincount(one.spans.query[one.spans.grade > 0], minlength=len(share))
+            for one in (self.scorer, part)
+        ]
+        found_ideal = self._paying.ideal(part.unread(self.measure))
+        return np.divide(found_ideal, self.ideal, out=share, where=counts[0] > counts[1])
+
+    def best(self, found: Orders | None = None) -> Best:
+        """The best of the chunks that were ``found`` for each query, of all without it.
+
+        A query no chunk shows relevant evidence of scores 0; NaN without relevant evidence.
         """
-        best = Best([], [], np.zeros(len(self._query_ids)))
-        chunk_ids = self._scorer.chunks.chunk_ids
+        query_ids, chunk_ids = self.scorer.query_ids, self.scorer.chunks.chunk_ids
         asked: list[_Asked] = []
         for at, (_, rows) in self._rows.items():
-            there = None if found is None else set(found.get(self._query_ids[at], ()))
+            there = None if found is None else set(found.get(query_ids[at], ()))
             some = tuple(i for i, row in enumerate(rows) if there is None or chunk_ids[row] in there)
             asked.append((at, some))
         self._find([one for one in asked if one not in self._known])
+        ways: tuple[list[Ranking], list[Ranking]] = [], []
+        most = np.zeros(len(query_ids))
         for at, some in asked:
-            by_rate, by_gain, best.most[at] = self._known[at, some]
-            for rankings, order in ((best.by_rate, by_rate), (best.by_gain, by_gain)):
+            *orders, most[at] = self._known[at, some]
+            for rankings, order in zip(ways, orders, strict=True):
                 names = tuple(chunk_ids[self._rows[at][1][i]] for i in order)
                 scores = tuple(-float(i) for i in range(len(order)))
-                rankings.append(Ranking(self._query_ids[at], names, scores))
-        return best
+                rankings.append(Ranking(query_ids[at], names, scores))
+        bound = np.divide(most, self.ideal, out=np.zeros(len(most)), where=self.ideal > 0)
+        # fmax: NaN stands for the same queries in both
+        return Best(np.fmax(*map(self.scores, ways)), np.minimum(bound, 1.0))
 
     def _find(self, asked: Sequence[_Asked]) -> None:
         """Find the orders of these queries and chunks, as far as they are not stored."""
@@ -102,13 +120,13 @@ class Oracle:
         return hashlib.sha256(repr(facts).encode() + b"".join(one.tobytes() for one in columns)).digest()
 
     def _evidence(self, at: int) -> EvidenceSegments:
-        return EvidenceSegments.of(self._scorer, *self._rows[at], self._unit, self._paying)
+        return EvidenceSegments.of(self.scorer, *self._rows[at], self._unit, self._paying)
 
     def _of(self, evidence: EvidenceSegments, allowed: Sequence[int]) -> _Found:
-        # one chunk has one order
-        ways = (True, False) if len(allowed) > 1 else (True,)
-        orders = [greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in ways]
-        return orders[0], orders[-1], most_earned(evidence, allowed, self._paying)
+        by_rate, by_gain = (
+            greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in (True, False)
+        )
+        return by_rate, by_gain, most_earned(evidence, allowed, self._paying)
 
 
 def greedy_order(
@@ -167,45 +185,37 @@ def most_earned(evidence: EvidenceSegments, allowed: Sequence[int], paying: Payi
         return 0.0
     rows = np.array(allowed, dtype=np.int64)
     one = replace(evidence, at=evidence.at[rows], size=evidence.size[rows])
-    cells = _Cells(paying)
+    ends, paid_at, paid = _cells(paying)
     if paying.found:
         gain, earliest, shown = _facts(one)
-        soonest = _steps(earliest, gain, cells.ends)
+        soonest = _steps(earliest, gain, ends)
         ideal = np.cumsum(np.sort(gain)[::-1])
         best = ideal[np.minimum(np.arange(1, paying.stretches + 1), len(gain)) - 1]
-        by_chunk = [_steps(row, gain, cells.ends) for row in shown]
+        by_chunk = [_steps(row, gain, ends) for row in shown]
         shows = np.isfinite(shown)
     else:
-        gain = one.length * (one.holds.T @ (one.gain / one.span_length))
-        begin = one.at.min(axis=0)
-        read = np.clip((cells.ends[:, None] - begin) / one.length, 0.0, 1.0)
-        soonest = read @ np.where(np.isfinite(begin), gain, 0.0)
-        gain = np.where(np.isfinite(begin), gain, 0.0)
-        best = _densest(gain, one.length, cells.ends)
-        by_chunk = [_ramps(row, gain, one.length, cells.ends) for row in one.at]
         shows = np.isfinite(one.at)
-    most = np.minimum(soonest, _read_whole_and_current(by_chunk, gain, shows, one.size, cells.ends))
-    at_stretch_ends = np.minimum(most[cells.of_stretch], best) if paying.found else np.minimum(most, best)
-    paid = cells.discounts
+        gain = np.where(shows.any(axis=0), one.length * (one.holds.T @ (one.gain / one.span_length)), 0.0)
+        read = np.clip((ends[:, None] - one.at.min(axis=0)) / one.length, 0.0, 1.0)
+        soonest = read @ gain
+        best = _densest(gain, one.length, ends)
+        by_chunk = [_ramps(row, gain, one.length, ends) for row in one.at]
+    most = np.minimum(soonest, _read_whole_and_current(by_chunk, gain, shows, one.size, ends))
     falls = paid - np.append(paid[1:], 0.0)
-    return float(falls @ at_stretch_ends)
+    return float(falls @ np.minimum(most[paid_at], best))
 
 
-class _Cells:
-    """The budget in cells: their ``ends``, and the discount of what is paid there."""
-
-    def __init__(self, paying: Paying) -> None:
-        size = max(1, -(-paying.budget // _CELLS))
-        inner = np.arange(size, paying.budget, size)
-        if paying.found:
-            stretch_ends = np.minimum(np.arange(1, paying.stretches + 1) * paying.enough, paying.budget)
-            self.ends: Floats = np.union1d(inner, stretch_ends).astype(np.float64)
-            self.of_stretch = np.searchsorted(self.ends, stretch_ends)
-            self.discounts = discount(np.arange(paying.stretches), paying.enough, paying.L)
-        else:
-            self.ends = np.append(inner, paying.budget).astype(np.float64)
-            begin = np.concatenate([[0.0], self.ends[:-1]])
-            self.discounts = 1.0 / np.log2(2.0 + begin / paying.L)
+def _cells(paying: Paying) -> tuple[Floats, Ints, Floats]:
+    """The budget in cells: their ends, at which of these is paid, and the discount of what is paid there."""
+    size = max(1, -(-paying.budget // _CELLS))
+    inner = np.arange(size, paying.budget, size)
+    if paying.found:
+        stretch_ends = np.minimum(np.arange(1, paying.stretches + 1) * paying.enough, paying.budget)
+        ends = np.union1d(inner, stretch_ends)
+        paid = discount(np.arange(paying.stretches), paying.enough, paying.L)
+        return ends.astype(np.float64), np.searchsorted(ends, stretch_ends), paid
+    ends = np.append(inner, paying.budget)
+    return ends.astype(np.float64), np.arange(len(ends)), 1.0 / np.log2(2.0 + np.append(0, inner) / paying.L)
 
 
 def _facts(one: EvidenceSegments) -> tuple[Floats, Floats, Floats]:
@@ -229,8 +239,7 @@ def _facts(one: EvidenceSegments) -> tuple[Floats, Floats, Floats]:
     # a copy that cannot be found adds nothing
     np.maximum.at(gain, one.fact, np.where(np.isfinite(first), one.gain, 0.0))
     np.minimum.at(earliest, one.fact, first)
-    for span, fact in enumerate(one.fact.tolist()):
-        within[:, fact] = np.minimum(within[:, fact], helped[:, span])
+    np.minimum.at(within.T, one.fact, helped.T)
     return gain, earliest, within
 
 

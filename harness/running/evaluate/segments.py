@@ -15,15 +15,18 @@ from harness.measures import (
     Ints,
     Measure,
     Scorer,
+    Trail,
     Unit,
     arguments,
     before,
     discount,
+    evidence_ndcg,
     gain_exp,
     offsets_of,
     paid_up_to,
     slices,
     stretch_of,
+    text_ndcg,
 )
 
 _ROUNDING = 1e-9
@@ -54,6 +57,12 @@ class Paying:
     def stretches(self) -> int:
         """How many stretches the budget has, the last one perhaps cut short."""
         return -(-self.budget // self.enough)
+
+    def ideal(self, trail: Trail) -> Floats:
+        """What the best reading of the relevant spans of a trail earns, [Q], whatever is ranked."""
+        if self.found:
+            return evidence_ndcg.ideal_gain(trail, self.budget, self.enough, self.L)
+        return text_ndcg.ideal_gain(trail, self.budget, self.L)
 
 
 @dataclass(frozen=True)
@@ -89,38 +98,33 @@ class EvidenceSegments:
         if paying.found and spans.answer is not None:
             named = spans.answer[:, 0] >= 0
             start, end = np.where(named, spans.answer.T, [start, end])
-        names = [
-            *dict.fromkeys(
-                [*(spans.doc_ids[d] for d in spans.doc), *(chunks.doc_ids[d] for d in chunks.doc[chunk_rows])]
-            )
-        ]
-        number = {doc_id: i for i, doc_id in enumerate(names)}
+        of_span = [spans.doc_ids[row] for row in spans.doc]
+        of_chunk = [chunks.doc_ids[row] for row in chunks.doc[chunk_rows]]
+        number = {doc_id: at for at, doc_id in enumerate(dict.fromkeys([*of_span, *of_chunk]))}
+        names = list(number)
         counts = np.diff(chunks.part_offsets)[chunk_rows]
         part = slices(chunks.part_offsets[chunk_rows], counts)
         part_start, part_end = chunks.part_start[part], chunks.part_end[part]
         width = int(max(end.max(initial=0), part_end.max(initial=0))) + 1
-        span_at = np.array([number[spans.doc_ids[d]] for d in spans.doc], dtype=np.int64) * width
-        own = np.array([number[chunks.doc_ids[d]] for d in chunks.doc[chunk_rows]], dtype=np.int64)
-        part_doc = np.repeat(own, counts)
-        edges = np.unique(
-            np.concatenate(
-                [span_at + start, span_at + end, part_doc * width + part_start, part_doc * width + part_end]
-            )
-        )
+        span_at = np.array([number[doc_id] for doc_id in of_span], dtype=np.int64) * width
+        part_at = np.repeat(np.array([number[doc_id] for doc_id in of_chunk], dtype=np.int64), counts) * width
+        start, end = span_at + start, span_at + end
+        part_start, part_end = part_at + part_start, part_at + part_end
+        edges = np.unique(np.concatenate([start, end, part_start, part_end]))
         left, right = edges[:-1], edges[1:]
-        holds = ((span_at + start)[:, None] <= left) & (right <= (span_at + end)[:, None])
+        holds = (start[:, None] <= left) & (right <= end[:, None])
         wanted = holds.any(axis=0)
         left, right, holds = left[wanted], right[wanted], holds[:, wanted]
-        shown = ((part_doc * width + part_start)[:, None] <= left) & (
-            right <= (part_doc * width + part_end)[:, None]
-        )
-        begin = unit.positions(names, left // width, left % width)
-        part_begin = unit.positions(names, part_doc, part_start)
-        part_length = unit.positions(names, part_doc, part_end) - part_begin
+        shown = (part_start[:, None] <= left) & (right <= part_end[:, None])
+
+        def place(at: Ints) -> Floats:
+            return unit.positions(names, at // width, at % width)
+
+        begin, part_begin = place(left), place(part_start)
+        length, part_length = place(right) - begin, place(part_end) - part_begin
         parts = offsets_of(counts)
         # a chunk's text is that of its parts, one after another
         shift = before(part_length, parts) - part_begin
-        length = unit.positions(names, left // width, right - (left // width) * width) - begin
         span_length = holds @ length
         return cls(
             length=length,
