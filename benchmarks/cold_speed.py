@@ -101,18 +101,16 @@ def watched() -> Clock:
     clock.watch(data, "parse_documents", "parser")
     clock.watch(latency, "latency_rows", "latency")
 
-    inner = compute.compute_new
+    inner = compute.run_of
 
-    def compute_new(
-        name: str, items: Any, path: Path, batches: Any, run: Any, *rest: Any, **named: Any
-    ) -> Any:
+    def run_of(model: Any) -> Any:
         def counted(batch: Any) -> list[Any]:
             with clock.part("forward passes"):
-                return list(run(batch))
+                return list(inner(model)(batch))
 
-        return inner(name, items, path, batches, counted, *rest, **named)
+        return counted
 
-    compute.compute_new = compute_new
+    compute.run_of = run_of
     return clock
 
 

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import models
-from harness.models import ServedEstimate, Spending
+from harness.models import LocalEncoder, ServedEstimate, Spending
 from harness.running.context import Context, NotStoredError
-from harness.running.engine import Job, LocalEngine, keep_rate, value_bytes
-from harness.steps import PendingCalls, PendingCallsError
+from harness.running.engine import LocalEngine, ModelJob, keep_rate, run_of, value_bytes
+from harness.steps import LocalModelScorer, PairScorer, PendingCalls, PendingCallsError
 from harness.store import KeyValue, Turn, key_of
 from harness.values import StoreError
 
 Floats = NDArray[np.float32]
-Holding = Literal["all", "unkept", "none"]
-"""Which values stay in memory: all, those that the cache cannot keep, or none, as they are too large."""
+Items = Mapping[bytes, Any]
+"""Distinct texts or pairs by their digests."""
 _AT_ONCE = 64
 # rows of vectors read at once
 _ROWS_AT_ONCE = 4_096
@@ -60,46 +61,67 @@ class Computed:
         return np.frombuffer(self.values[key], dtype=np.float32)
 
 
-def compute_new(
-    name: str,
-    items: Mapping[bytes, Any],
-    path: Path,
-    batches: Callable[[Sequence[Any]], Iterable[list[int]]],
-    run: Callable[[Sequence[Any]], Iterable[Floats | bytes]],
-    context: Context,
-    job: Job | None = None,
-    *,
-    hold: Holding = "all",
-) -> Computed:
-    """The value of every item by its key: from the file at ``path`` where it is there, else by ``run``.
+@dataclass(frozen=True, slots=True)
+class ModelPass(ABC):
+    """A model that gives every item a value: ``name`` is what they are called, ``path`` where they are."""
 
-    ``batches`` groups the places of items, ``run`` computes one such group, a value an item; the engine of
-    the run may send ``job``, which does the same, to other machines. Each batch is stored as soon as it is
-    done. What is not held is left in the file, to be read when needed.
+    name: str
+    fingerprint: str
+    path: Path
+
+    @abstractmethod
+    def __call__(self, items: Items, context: Context) -> Computed:
+        """The value of every item: the stored one, else computed or bought, and stored.
+
+        Raises NotStoredError where the run may not compute, PendingCallsError where it may not ask.
+        """
+
+    def known(self, keys: Iterable[bytes], context: Context) -> set[bytes]:
+        """Those keys whose value is in the file; computes nothing."""
+        if not self.path.exists():
+            return set()
+        with context.values(self.name, self.path) as store:
+            return store.present(keys)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPass(ModelPass):
+    """By a model that runs here, or by workers that have the same one.
+
+    ``hold`` says which values stay in memory: all, those that the cache cannot keep, or none, as they are too
+    large. What is not held is left in the file, to be read when needed.
     """
-    with context.values(name, path) as store:
-        keys = list(items)
-        if hold == "unkept" and not store.lasting:
-            hold = "all"
-        known = store.get(keys) if hold == "all" else dict.fromkeys(store.present(keys), b"")
-        missing = [key for key in keys if key not in known]
-        if missing and not context.may_compute:
-            raise NotStoredError(name, missing)
-        context.count(f"{name}_computed", len(missing))
-        if missing:
+
+    model: LocalEncoder | PairScorer
+    hold: Literal["all", "unkept", "none"] = "all"
+
+    def __call__(self, items: Items, context: Context) -> Computed:
+        """The value of every item; each batch is stored as soon as it is done."""
+        with context.values(self.name, self.path) as store:
+            keys, model = list(items), self.model
+            hold = "all" if self.hold == "unkept" and not store.lasting else self.hold
+            known = store.get(keys) if hold == "all" else dict.fromkeys(store.present(keys), b"")
+            missing = [key for key in keys if key not in known]
+            if missing and not context.may_compute:
+                raise NotStoredError(self.name, missing)
+            context.count(f"{self.name}_computed", len(missing))
+            if not missing:
+                return Computed(known, frozenset())
             # what was damaged was computed among all that is asked for now, or among more
             lost = keys if store.damaged & items.keys() else missing
-            planned = _plan(name, path, keys, lost, context)
-            kept = True
-            with context.reporter.task(name.replace("_", " "), len(missing)) as task:
-                whole = (
-                    [planned[place] for place in places]
-                    for places in batches([items[key] for key in planned])
-                )
-                groups = [keys for keys in whole if any(key not in known for key in keys)]
-                parts = [[items[key] for key in keys] for keys in groups]
-                engine = LocalEngine() if job is None else context.engine
-                characters, seconds = 0, 0.0
+            planned = _plan(self.name, self.path, keys, lost, context)
+            batches = model.batches([items[key] for key in planned])
+            whole = ([planned[place] for place in places] for places in batches)
+            groups = [keys for keys in whole if any(key not in known for key in keys)]
+            parts = [[items[key] for key in keys] for keys in groups]
+            run, job, engine = run_of(model), None, context.engine
+            if isinstance(model, LocalEncoder | LocalModelScorer):
+                job = ModelJob(model.config, model.fingerprint)
+            else:
+                # code of a user
+                engine = LocalEngine()
+            kept, characters, seconds = True, 0, 0.0
+            with context.reporter.task(self.name.replace("_", " "), len(missing)) as task:
                 for part in engine.map(job or run, parts, run, task):
                     batch = groups[part.index]
                     new = sum(key not in known for key in batch)
@@ -111,8 +133,8 @@ def compute_new(
                     task.advance(new)
                     characters += sum(map(length_of, parts[part.index]))
                     seconds += part.seconds
-            if engine is context.engine:
-                keep_rate(path, characters, seconds, context)
+            if job is not None:
+                keep_rate(self.path, characters, seconds, context)
             if not kept:
                 _warn_of_other_batches(context)
         return Computed(known, frozenset(missing))
@@ -136,9 +158,8 @@ class StoredValues:
     StoreError if the file does not have what is not held, as in a cache that cannot be written to.
     """
 
-    name: str
+    model: ModelPass
     keys: Sequence[bytes]
-    path: Path
     context: Context
     held: Mapping[bytes, bytes] = field(default_factory=dict)
 
@@ -164,25 +185,17 @@ class StoredValues:
         if all(map(self.held.get, keys)):
             yield from (self.held[key] for key in keys)
             return
-        with self.context.values(self.name, self.path) as store:
+        with self.context.values(self.model.name, self.model.path) as store:
             for start in range(0, len(keys), at_once):
                 part = keys[start : start + at_once]
                 found = {key: value for key in part if (value := self.held.get(key))}
                 found |= store.get([key for key in dict.fromkeys(part) if key not in found])
                 if not found.keys() >= set(part):
                     raise StoreError(
-                        f"{self.path} does not contain all computed {self.name}. They are too large for "
-                        "memory: set `cache` to a writable folder, and run again."
+                        f"{self.model.path} does not contain all computed {self.model.name}. They are too "
+                        "large for memory: set `cache` to a writable folder, and run again."
                     )
                 yield from (found[key] for key in part)
-
-
-def is_computed(name: str, keys: Iterable[bytes], path: Path, context: Context) -> set[bytes]:
-    """Those keys whose value is in the file at ``path``; computes nothing."""
-    if not path.exists():
-        return set()
-    with context.values(name, path) as store:
-        return store.present(keys)
 
 
 def _plan(name: str, path: Path, items: list[bytes], missing: list[bytes], context: Context) -> list[bytes]:
@@ -197,125 +210,115 @@ def _plan(name: str, path: Path, items: list[bytes], missing: list[bytes], conte
     return missing
 
 
-Served: TypeAlias = "models.ServedEncoder | models.ServedPairs"
 # Before the numbers of an item: its share of the tokens and of the requests that brought it, in float32.
 _SHARES = 2
 _HEADER = 4 * _SHARES
 _POLL = 0.2
 
 
-def compute_served(name: str, items: Mapping[bytes, Any], model: Served, context: Context) -> Computed:
-    """The numbers of every item by its key: those that are kept, and the others from the endpoint.
+@dataclass(frozen=True, slots=True)
+class ServedPass(ModelPass):
+    """By a model behind an endpoint, whose numbers cost money and are kept for good."""
 
-    Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so that
-    no run buys what another is buying. Raises PendingCallsError if the run may not ask.
-    """
-    with _opened(name, model, context) as store:
-        known = store.get(list(items))
-        missing = [key for key in items if key not in known]
-        if missing and not context.may_compute:
-            raise NotStoredError(name, missing)
-        if missing and not context.may_ask:
-            raise PendingCallsError(pending_call([items[key] for key in missing], len(known), model))
-        seen = context.bills.looked_up.setdefault(model.fingerprint, set())
-        spending = context.bills.served.setdefault(model.endpoint.model, Spending())
-        spending.from_ledger += len(known.keys() - seen)
-        seen |= items.keys()
-        if missing:
-            with _turn(store, model, context):
-                known |= store.get(missing)
-                missing = [key for key in missing if key not in known]
-                wanted = [items[key] for key in missing]
-                known |= _bought(name, missing, wanted, model, store, context)
-        context.count(f"{name}_computed", len(missing))
-        return Computed({key: raw[_HEADER:] for key, raw in known.items()}, frozenset(missing))
+    model: models.ServedEncoder | models.ServedPairs
 
+    def __call__(self, items: Items, context: Context) -> Computed:
+        """The numbers of every item: those that are kept, and the others from the endpoint.
 
-def pending_call(missing: Sequence[Any], known: int, model: Served) -> PendingCalls:
-    """The cost of the missing items; nothing is sent."""
-    calls = tokens = 0
-    for asked in model.requests(missing):
-        calls += 1
-        tokens += asked.tokens
-    price = model.endpoint.cost(tokens, calls)
-    estimate = ServedEstimate(len(missing) + known, known, calls, tokens, price, model.noun)
-    return PendingCalls(
-        model.endpoint.model, model.fingerprint, estimate, model.endpoint.problem(), "endpoint"
-    )
+        Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so
+        that no run buys what another is buying.
+        """
+        with self._opened(context) as store:
+            known = store.get(list(items))
+            missing = [key for key in items if key not in known]
+            if missing and not context.may_compute:
+                raise NotStoredError(self.name, missing)
+            if missing and not context.may_ask:
+                raise PendingCallsError(self.pending([items[key] for key in missing], len(known)))
+            seen = context.bills.looked_up.setdefault(self.model.fingerprint, set())
+            spending = context.bills.served.setdefault(self.model.endpoint.model, Spending())
+            spending.from_ledger += len(known.keys() - seen)
+            seen |= items.keys()
+            if missing:
+                with self._turn(store, context):
+                    known |= store.get(missing)
+                    missing = [key for key in missing if key not in known]
+                    known |= self._bought({key: items[key] for key in missing}, store, spending, context)
+            context.count(f"{self.name}_computed", len(missing))
+            return Computed({key: raw[_HEADER:] for key, raw in known.items()}, frozenset(missing))
 
+    def pending(self, missing: Sequence[Any], known: int) -> PendingCalls:
+        """The cost of the missing items; nothing is sent."""
+        requests, endpoint = list(self.model.requests(missing)), self.model.endpoint
+        calls, tokens = len(requests), sum(asked.tokens for asked in requests)
+        price = endpoint.cost(tokens, calls)
+        estimate = ServedEstimate(len(missing) + known, known, calls, tokens, price, self.model.noun)
+        return PendingCalls(endpoint.model, self.model.fingerprint, estimate, endpoint.problem(), "endpoint")
 
-def shares(name: str, keys: Sequence[bytes], model: Served, context: Context) -> tuple[float, float]:
-    """The tokens and the requests, in part, that the items of these keys took, each counted once."""
-    with _opened(name, model, context) as store:
-        found = store.get(list(dict.fromkeys(keys)))
-    read = [np.frombuffer(raw[:_HEADER], dtype=np.float32).astype(np.float64) for raw in found.values()]
-    tokens, requests = np.sum(read, axis=0) if read else (0.0, 0.0)
-    return float(tokens), float(requests)
+    def cost(self, keys: Iterable[bytes], context: Context) -> float | None:
+        """What the items of these keys cost, each counted once, by the tokens and requests that they took."""
+        with self._opened(context) as store:
+            found = store.get(list(dict.fromkeys(keys)))
+        read = [np.frombuffer(raw[:_HEADER], dtype=np.float32).astype(np.float64) for raw in found.values()]
+        tokens, requests = np.sum(read, axis=0) if read else (0.0, 0.0)
+        return self.model.endpoint.cost(float(tokens), float(requests))
 
+    def _bought(
+        self, items: Items, store: KeyValue, spending: Spending, context: Context
+    ) -> dict[bytes, bytes]:
+        """Request all items; each reply is stored immediately."""
+        found: dict[bytes, bytes] = {}
+        keys, wanted, model = list(items), list(items.values()), self.model
+        weights = [max(1, model.tokens(item)) for item in wanted]
+        before = store.any()
+        width = None if before is None else len(before) // 4 - _SHARES
 
-def _bought(
-    name: str, keys: Sequence[bytes], items: Sequence[Any], model: Served, store: KeyValue, context: Context
-) -> dict[bytes, bytes]:
-    """Request all items; each reply is stored immediately."""
-    found: dict[bytes, bytes] = {}
-    weights = [max(1, model.tokens(item)) for item in items]
-    before = store.any()
-    width = None if before is None else len(before) // 4 - _SHARES
+        def keep(asked: models.ServedRequest, rows: list[Any], used: int) -> None:
+            whole = sum(weights[place] for place in asked.items)
+            new = {}
+            for place, row in zip(asked.items, rows, strict=True):
+                share = [used * weights[place] / whole, 1 / len(asked.items)]
+                new[keys[place]] = value_bytes(share) + value_bytes(row)
+            store.put(new)
+            if not store.get(list(new)):
+                raise self._not_kept()
+            found.update(new)
+            task.advance(len(new))
 
-    def keep(asked: models.ServedRequest, rows: list[Any], used: int) -> None:
-        whole = sum(weights[place] for place in asked.items)
-        new = {}
-        for place, row in zip(asked.items, rows, strict=True):
-            share = [used * weights[place] / whole, 1 / len(asked.items)]
-            header = np.array(share, dtype=np.float32).tobytes()
-            new[keys[place]] = header + np.ascontiguousarray(row, dtype=np.float32).tobytes()
-        store.put(new)
-        if not store.get(list(new)):
-            raise _not_kept(model)
-        found.update(new)
-        task.advance(len(new))
+        with context.reporter.task(f"{self.name} by {model.endpoint.model}", len(keys)) as task:
+            models.fetch(model.endpoint, model.requests(wanted, width), keep, spending)
+        return found
 
-    with context.reporter.task(f"{name} by {model.endpoint.model}", len(keys)) as task:
-        spending = context.bills.served[model.endpoint.model]
-        models.fetch(model.endpoint, model.requests(items, width), keep, spending)
-    return found
+    def _opened(self, context: Context) -> KeyValue:
+        return KeyValue(self.path, context.faults, f"{self.name} that were paid for", durable=True)
 
+    @contextmanager
+    def _turn(self, store: KeyValue, context: Context) -> Iterator[None]:
+        """Wait until no other run asks this endpoint with this cache."""
+        if not store.lasting:
+            raise self._not_kept()
+        turn = Turn(context.cache.paid / f"{self.model.fingerprint[:32]}.turn")
 
-def _opened(name: str, model: Served, context: Context) -> KeyValue:
-    path = context.cache.served(name, model.fingerprint)
-    return KeyValue(path, context.faults, f"{name} that were paid for", durable=True)
+        def taken() -> bool:
+            try:
+                return turn.take()
+            except OSError as error:
+                raise self._not_kept() from error
 
-
-@contextmanager
-def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
-    """Wait until no other run asks this endpoint with this cache."""
-    if not store.lasting:
-        raise _not_kept(model)
-    turn = Turn(context.cache.paid / f"{model.fingerprint[:32]}.turn")
-    noted = False
-
-    def taken() -> bool:
         try:
-            return turn.take()
-        except OSError as error:
-            raise _not_kept(model) from error
-
-    try:
-        while not taken():
-            if not noted:
-                noted = True
+            if not taken():
                 context.reporter.note(
-                    f"Another run is asking {model.endpoint.model} with this cache. This run waits for its "
-                    "turn and reuses what the other has paid for."
+                    f"Another run is asking {self.model.endpoint.model} with this cache. This run waits for "
+                    "its turn and reuses what the other has paid for."
                 )
-            time.sleep(_POLL)
-        yield
-    finally:
-        turn.end()
+                while not taken():
+                    time.sleep(_POLL)
+            yield
+        finally:
+            turn.end()
 
-
-def _not_kept(model: Served) -> StoreError:
-    return StoreError(
-        f"What {model.endpoint.model} gives costs money, and the cache cannot keep it. Set `cache` "
-        "to a writable folder, and run again."
-    )
+    def _not_kept(self) -> StoreError:
+        return StoreError(
+            f"What {self.model.endpoint.model} gives costs money, and the cache cannot keep it. Set `cache` "
+            "to a writable folder, and run again."
+        )

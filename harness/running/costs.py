@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from harness import models
 from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, reading_depth, tokens_to
 from harness.models import ModelConfig, Spending, add
 from harness.report import CostRow, PriceRow, SummaryRow
-from harness.running.compute import digest, shares
+from harness.running.compute import ServedPass, digest
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
+from harness.running.passes import encoding, scoring
 from harness.running.search import Searched, rerank_lists, reranker_names
 from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import RETRIEVERS, ListScorer, Passages, RetrieverConfig, pairs_of
@@ -49,14 +50,13 @@ def _bought(
         if isinstance(scorer, ListScorer):
             asked = scorer.ordered(lists, RunTools(context.again()))
             total = add(total, models.sum_of(cost for _, cost in asked))
-        elif (served := scorer.served) is not None:
-            pairs = [digest(*pair) for pair in pairs_of(lists)]
-            total = add(total, served.endpoint.cost(*shares("pairs", pairs, served, context)))
+        elif isinstance(model := scoring(setting.rerank[place], context), ServedPass):
+            total = add(total, model.cost([digest(*pair) for pair in pairs_of(lists)], context))
         found[step] = index_cost, total
     return found
 
 
-_Keys: TypeAlias = "dict[models.ServedEncoder, set[bytes]]"
+_Keys = dict[ServedPass, set[bytes]]
 
 
 def _keys(
@@ -66,16 +66,15 @@ def _keys(
     keys: _Keys = {}
     for retriever, asked in searches:
         for config, texts in RETRIEVERS.make(retriever).wants(passages, asked):
-            encoder = context.models.encoder(config)
-            if not config.runs_here and isinstance(encoder, models.ServedEncoder):
-                keys.setdefault(encoder, set()).update(map(digest, texts))
+            if isinstance(model := encoding(config, context), ServedPass):
+                keys.setdefault(model, set()).update(map(digest, texts))
     return keys
 
 
 def _cost(keys: _Keys, context: Context) -> float | None:
     cost: float | None = 0.0
-    for encoder, own in keys.items():
-        cost = add(cost, encoder.endpoint.cost(*shares("vectors", sorted(own), encoder, context)))
+    for model, own in keys.items():
+        cost = add(cost, model.cost(sorted(own), context))
     return cost
 
 

@@ -6,17 +6,17 @@ import os
 import platform
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 from pydantic import Field
 
 from harness.models import EncoderConfig, LocalEncoder
-from harness.steps import RERANKERS, RerankerConfig
+from harness.steps import RERANKERS, PairScorer, RerankerConfig
 from harness.store import key_of
 from harness.values import ModelError, Reporter, StageConfig, Task
 
@@ -135,32 +135,26 @@ class ModelJob:
 
     def __call__(self, batch: Sequence[Any]) -> list[bytes]:
         """The value of each item of a batch, as bytes."""
-        name = self.config.model_name
-        known = _built.get(self.fingerprint)
-        if known is None:
-            found, known = _build(self.config)
-            if found != self.fingerprint:
+        if self.fingerprint not in _built:
+            config = self.config
+            model = RERANKERS.make(config) if isinstance(config, RerankerConfig) else config.make()
+            if model.fingerprint != self.fingerprint:
                 raise ModelError(
-                    f"{name}: a worker has other files of this model than the machine that runs the harness. "
-                    "Give both the same files, or name the model by its hub id."
+                    f"{config.model_name}: a worker has other files of this model than the machine that runs "
+                    "the harness. Give both the same files, or name the model by its hub id."
                 )
             # one model at a time: weights of several may not fit
             _built.clear()
-            _built[self.fingerprint] = known
-        return [value_bytes(value) for value in known(batch)]
+            _built[self.fingerprint] = run_of(cast("LocalEncoder | PairScorer", model))
+        return [value_bytes(value) for value in _built[self.fingerprint](batch)]
 
 
 _built: dict[str, Callable[[Sequence[Any]], Any]] = {}
 
 
-def _build(config: EncoderConfig | RerankerConfig) -> tuple[str, Callable[[Sequence[Any]], Any]]:
-    if isinstance(config, EncoderConfig):
-        encoder = config.make()
-        if not isinstance(encoder, LocalEncoder):
-            raise TypeError(f"{config.model_name} does not compute on a machine of ours")
-        return encoder.fingerprint, encoder.encode
-    scorer = RERANKERS.make(config)
-    return scorer.fingerprint, lambda pairs: scorer.score(pairs)[:, None]
+def run_of(model: LocalEncoder | PairScorer) -> Callable[[Sequence[Any]], Iterable[Any]]:
+    """What computes the values of a batch, in its order."""
+    return model.encode if isinstance(model, LocalEncoder) else model.score
 
 
 def value_bytes(value: Any) -> bytes:

@@ -223,17 +223,17 @@ def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Quer
     except NotStoredError as error:
         error.place = place
         raise
-    for one, (config, _), result in zip(reranked_here, requests, results, strict=True):
+    for one, (config, _), (scores, effort) in zip(reranked_here, requests, results, strict=True):
         begun = perf_counter()
         top_n, start = config.top_n, 0
         reranked = []
         for ranking in one.rankings[one.steps[-1]]:
             end = start + len(ranking.chunk_ids[:top_n])
-            reranked.append(rerank(ranking, result.scores[start:end]))
+            reranked.append(rerank(ranking, scores[start:end]))
             start = end
         step = reranker_names(one.setting)[place]
         one.rankings[step] = reranked
-        _note(one, step, one.efforts[-1] + result.effort + Effort(perf_counter() - begun))
+        _note(one, step, one.efforts[-1] + effort + Effort(perf_counter() - begun))
 
 
 def rerank_lists(one: Searched, place: int, queries: Sequence[Query]) -> list[tuple[str, ...]]:

@@ -364,7 +364,7 @@ def reranker(url, **options):
 
 def scores_of(tmp_path, config, **options):
     context = Context.at(tmp_path / "cache", Silent(), **options)
-    return score_for_all([(config, PAIRS)], context)[0].scores, context
+    return score_for_all([(config, PAIRS)], context)[0][0], context
 
 
 @pytest.mark.parametrize("form", ["cohere", "tei"])

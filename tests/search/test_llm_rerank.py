@@ -356,10 +356,10 @@ def test_settings_share_answers_and_each_has_its_scores(tmp_path):
         context = Context.at(tmp_path / "cache", Silent())
         asked = config(server.url, by="listwise")
         few = [(asked, lists[:1]), (asked, lists), (config(server.url), lists[:1])]
-        first, second, third = score_for_all(few, context)
+        scores, efforts = zip(*score_for_all(few, context), strict=True)
         assert server.count == 3
-    assert (first.scores, second.scores, third.scores) == ([1, 2], [1, 2, 1], [0, 2])
-    assert [one.effort.computed for one in (first, second, third)] == [1, 1, 1]
+    assert scores == ([1, 2], [1, 2, 1], [0, 2])
+    assert [one.computed for one in efforts] == [1, 1, 1]
     assert "rerank" in context.clock.timings
 
 

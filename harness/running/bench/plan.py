@@ -16,7 +16,7 @@ from harness.running.answering.replies import Replies, answer_group, golden_of, 
 from harness.running.answering.scores import MeasuringTools, cases_of
 from harness.running.bench.flow import prepare
 from harness.running.bench.spread import Looked, Work, depths, pairs_left, pairs_to_score, texts_left
-from harness.running.compute import pending_call
+from harness.running.compute import ServedPass
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpora import Corpora
@@ -195,8 +195,8 @@ def _settings(work: Work, judged: Mapping[str, Sequence[int]]) -> Iterator[Setti
 def _texts_to_buy(work: Work) -> Iterator[PendingCalls]:
     """The vectors that endpoints would be asked for, by model."""
     for _, model, left, known in texts_left(work.points, work.queries, work.context):
-        if model.served is not None:
-            yield pending_call(list(left.values()), known, model.served)
+        if isinstance(model, ServedPass):
+            yield model.pending(list(left.values()), known)
 
 
 def _pairs_to_buy(work: Work) -> Iterator[PendingCalls]:

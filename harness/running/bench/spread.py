@@ -6,13 +6,14 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness.models import EncoderConfig
-from harness.running.compute import digest, is_computed
+from harness.running.compute import LocalPass, ModelPass, digest
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context, NotStoredError
 from harness.running.engine import EngineConfig, LocalEngine, rate_of
-from harness.running.passes import ModelPass, encoding, scoring
+from harness.running.passes import encoding, scoring
 from harness.running.search import Chunked, Searched
 from harness.steps import RETRIEVERS, LocalModelScorer, PendingCallsError, RerankerConfig
 from harness.values import Query, counted, duration
@@ -36,7 +37,7 @@ def texts_left(
                 items.update((digest(text), text) for text in texts)
     for config, items in found.values():
         model = encoding(config, context)
-        known = is_computed("vectors", items, model.path, context)
+        known = model.known(items, context)
         left = {key: text for key, text in items.items() if key not in known}
         yield config.model_name, model, left, len(known)
 
@@ -135,9 +136,9 @@ class Work:
     def _embedding(self, workers: int) -> Iterator[StageSpread]:
         asked, context = self.config.engine, self.context
         for name, model, left, _ in texts_left(self.points, self.queries, context):
-            if left and model.batches is not None:
-                texts = list(left.values())
-                batches = sum(1 for _ in model.batches(texts))
+            if left and isinstance(model, LocalPass):
+                texts: list[Any] = list(left.values())
+                batches = len(model.model.batches(texts))
                 seconds, measured = _seconds(model, sum(map(len, texts)), asked, context)
                 items = counted(len(texts), "text")
                 yield StageSpread(f"embed by {name}", items, batches, workers, seconds, measured)
