@@ -119,7 +119,7 @@ class Results:
     def _repr_html_(self) -> str:
         """The picture of the verdict, in a notebook; where there is none, the reason."""
         try:
-            return comparison.svg_of(comparison.glance_of(comparison.verdict_on(self.folder)))
+            return comparison.svg_of(comparison.verdict_on(self.folder))
         except HarnessError:
             return escape(str(self))
 
@@ -151,7 +151,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The picture of the verdict, in a notebook."""
-        return comparison.svg_of(comparison.glance_of(self.verdict))
+        return comparison.svg_of(self.verdict)
 
 
 def compare(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.comparison.design import design_of, routes_in_words
     from harness.comparison.factors import label_parts
     from harness.comparison.gating import gate, github_annotations, junit
-    from harness.comparison.glance import Glance, glance_json, glance_lines, glance_of
+    from harness.comparison.glance import glance_json, glance_lines
     from harness.comparison.glance_svg import svg_of
     from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, join
     from harness.comparison.paired import Comparison, Options, compare_changes, mean_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         options_of,
         verdict_of,
     )
-    from harness.comparison.sentences import finding_words, gate_sentence
+    from harness.comparison.sentences import finding_words, gate_sentence, sentence
     from harness.comparison.stats import Interval, bootstrap, guarded_pair, jackknife
     from harness.comparison.stored import (
         Stored,

@@ -1,6 +1,6 @@
 """A verdict at a glance: the sentence, what matters, the leaders, the largest loss, what to do next.
 
-One value for all who draw it: the first screen of report.html, Markdown reports and notebooks, and the end of
+It is the first screen of report.html, a picture in Markdown reports and notebooks, and the end of
 ``harness bench``, which has at most 24 lines of 80 columns with a small chart of dots and intervals.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from textwrap import wrap
 from typing import Any
 
@@ -16,10 +16,10 @@ from harness.comparison.advice import ends_at_one
 from harness.comparison.next_steps import NextStep, largest_losses, steps_of
 from harness.comparison.scores import loss_measure
 from harness.comparison.sentences import in_words, queries, sentence, these
-from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Tone, Verdict
+from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Verdict
 from harness.comparison.words import values_of
 from harness.report import part_in_words
-from harness.values import FEWEST_FOR_INTERVAL, confidence, counted, width
+from harness.values import FEWEST_FOR_INTERVAL, confidence, counted, width, wrapped
 
 LINES, COLUMNS = 24, 80
 # a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave
@@ -33,66 +33,17 @@ _MARKS = {"use": "●", "may": "○", "out": "×"}
 _OF_SETTING = ("setting", "words", "mean", "low", "high", "group", "why", "regret", "losses")
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
-    """All that a first screen shows; ``settings`` go from the highest mean down."""
-
-    tone: Tone
-    sentence: str
-    holds: str
-    measure: str
-    called: str
-    level: float
-    tolerance: float
-    factors: tuple[Effect, ...]
-    interactions: tuple[str, ...]
-    settings: tuple[Standing, ...]
-    largest: str
-    next: NextStep
-
-    @property
-    def about_settings(self) -> str:
-        """The title of the chart of settings."""
-        if any(one.low is not None for one in self.settings):
-            return f"Settings (score, {confidence(self.level)} intervals)"
-        return "Settings (score; too few queries for intervals)"
-
-    @property
-    def head(self) -> list[str]:
-        """The sentence and what it holds for, with the name of the measure after its words."""
-        told = f"{TONES[self.tone]}{self.sentence}\n{self.holds}"
-        named = self.called if self.called == self.measure else f"{self.called} ({self.measure})"
-        return told.replace(self.called, named, 1).split("\n")
-
-
-def glance_of(verdict: Verdict) -> Glance:
-    """A verdict at a glance."""
-    standings = verdict.standings
-    if verdict.population.queries < FEWEST_FOR_INTERVAL:
-        standings = tuple(replace(one, low=None, high=None) for one in standings)
-    return Glance(
-        verdict.tone,
-        sentence(verdict),
-        _holds(verdict),
-        verdict.measure,
-        in_words(verdict.measure),
-        verdict.level,
-        verdict.options.tolerance,
-        verdict.effects.main,
-        verdict.effects.interactions,
-        standings,
-        _largest(verdict),
-        steps_of(verdict)[0],
-    )
-
-
-def glance_json(glance: Glance) -> dict[str, Any]:
-    """The same as plain values."""
+def glance_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict at a glance as plain values."""
+    settings = shown_standings(verdict)
     return {
-        **asdict(glance),
-        "said": TONES[glance.tone],
-        # what is folded, by how many settings are shown
-        "more": [folded(glance.settings, most)[1] for most in range(MOST_SETTINGS + 1)],
+        "tone": verdict.tone,
+        "sentence": sentence(verdict),
+        "holds": holds(verdict),
+        "measure": verdict.measure,
+        "called": in_words(verdict.measure),
+        "level": verdict.level,
+        "tolerance": verdict.options.tolerance,
         "factors": [
             {
                 "factor": one.factor,
@@ -101,13 +52,40 @@ def glance_json(glance: Glance) -> dict[str, Any]:
                 "words": one.words,
                 "clear": one.found.real,
             }
-            for one in glance.factors
+            for one in verdict.effects.main
         ],
-        "settings": [values_of(one, *_OF_SETTING) for one in glance.settings],
+        "interactions": verdict.effects.interactions,
+        "settings": [values_of(one, *_OF_SETTING) for one in settings],
+        "largest": largest(verdict),
+        "next": asdict(steps_of(verdict)[0]),
+        "said": TONES[verdict.tone],
+        # what is folded, by how many settings are shown
+        "more": [folded(settings, most)[1] for most in range(MOST_SETTINGS + 1)],
     }
 
 
-def _largest(verdict: Verdict) -> str:
+def head(verdict: Verdict) -> list[str]:
+    """The sentence and what it holds for, with the name of the measure after its words."""
+    told, called = f"{TONES[verdict.tone]}{sentence(verdict)}\n{holds(verdict)}", in_words(verdict.measure)
+    named = called if called == verdict.measure else f"{called} ({verdict.measure})"
+    return told.replace(called, named, 1).split("\n")
+
+
+def shown_standings(verdict: Verdict) -> tuple[Standing, ...]:
+    """The settings from the highest mean down, without intervals where queries are too few for them."""
+    if verdict.population.queries >= FEWEST_FOR_INTERVAL:
+        return verdict.standings
+    return tuple(replace(one, low=None, high=None) for one in verdict.standings)
+
+
+def about_settings(verdict: Verdict) -> str:
+    """The title of the chart of settings."""
+    if any(one.low is not None for one in shown_standings(verdict)):
+        return f"Settings (score, {confidence(verdict.level)} intervals)"
+    return "Settings (score; too few queries for intervals)"
+
+
+def largest(verdict: Verdict) -> str:
     """A sentence on the largest losses of the setting to use, or the leader, which it names."""
     told = [f"{part_in_words(part)} {lost:.2f}" for part, lost in largest_losses(verdict)[:3]]
     if not told:
@@ -119,7 +97,7 @@ def _largest(verdict: Verdict) -> str:
     return f"Largest loss of {verdict.words(verdict.shown)}{of}: {first}{then}."
 
 
-def _holds(verdict: Verdict) -> str:
+def holds(verdict: Verdict) -> str:
     """How good the best is, the queries that were asked, and what a finding on them holds for."""
     people = verdict.population
     asked, unit = queries(people.queries), people.unit
@@ -141,51 +119,45 @@ def _holds(verdict: Verdict) -> str:
     return f"{told} {holds} {like.get(people.kind, 'more queries like these')}."
 
 
-def glance_lines(glance: Glance, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
+def glance_lines(verdict: Verdict, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
     """The lines to print; ``ends`` are printed below, such as where the page is."""
-    head = [line for text in glance.head for line in _paragraph(text)]
+    lead = [line for text in head(verdict) for line in _paragraph(text)]
     tail = [
-        *_paragraph(glance.largest),
-        *_next(glance),
+        *_paragraph(largest(verdict)),
+        *_next(steps_of(verdict)[0]),
         *(line for end in ends for line in _paragraph(end, whole=True)),
     ]
     # without two blank lines; each chart has a title
-    left = lines - len(head) - len(tail) - 2
-    unlike = _paragraph(interactions_of(glance)) if left >= _MOST_FACTORS + _FEWEST_SETTINGS + 2 else []
+    left = lines - len(lead) - len(tail) - 2
+    unlike = _paragraph(interactions_of(verdict)) if left >= _MOST_FACTORS + _FEWEST_SETTINGS + 2 else []
     left -= len(unlike)
-    most = min(len(glance.factors), _MOST_FACTORS, max(0, left - 2 - _FEWEST_SETTINGS))
-    factors = _factors(glance, most) if most else []
-    return [*head, "", *factors, *unlike, *_settings(glance, left - len(factors)), "", *tail]
+    most = min(len(verdict.effects.main), _MOST_FACTORS, max(0, left - 2 - _FEWEST_SETTINGS))
+    factors = _factors(verdict.effects.main, most) if most else []
+    return [*lead, "", *factors, *unlike, *_settings(verdict, left - len(factors)), "", *tail]
 
 
 def _paragraph(text: str, whole: bool = False) -> list[str]:
     """Lines of at most 80 columns; a longer word is broken, unless it stays ``whole`` to be copied."""
-    lines = [""]
-    for word in text.split():
-        step = len(word) if whole or width(word) <= COLUMNS else COLUMNS if word.isascii() else COLUMNS // 2
-        for at in range(0, len(word), step):
-            joined = f"{lines[-1]} {word[at : at + step]}".strip()
-            if lines[-1] and width(joined) > COLUMNS:
-                lines.append(word[at : at + step])
-            else:
-                lines[-1] = joined
-    return [one for one in lines if one]
+    longer = any(width(word) > COLUMNS for word in text.split())
+    return wrapped(text, COLUMNS, break_words=longer and not whole)
 
 
-def _next(glance: Glance) -> list[str]:
+def _next(step: NextStep) -> list[str]:
     """The next step and what to copy, on its own lines where both are too long for one."""
-    line, text, step = f"Next: {glance.next}", f"Next: {glance.next.text}", glance.next
-    if width(line) <= COLUMNS:
+    if width(line := f"Next: {step}") <= COLUMNS:
         return [line]
     # YAML goes on in lines that are indented further, a command does not
     config = wrap(step.config, COLUMNS - 4, subsequent_indent="  ", break_long_words=False)
-    return [*_paragraph(text), *(f"  {one}" for one in config or filter(None, [step.command]))]
+    return [
+        *_paragraph(f"Next: {step.text}"),
+        *(f"  {one}" for one in config or filter(None, [step.command])),
+    ]
 
 
-def _factors(glance: Glance, most: int) -> list[str]:
+def _factors(factors: Sequence[Effect], most: int) -> list[str]:
     """The title, and a line a factor: what it changes, the interval as a chart, and what that means."""
-    first = sorted(glance.factors, key=lambda one: not one.found.real)[:most]
-    shown = [one for one in glance.factors if one in first]
+    first = sorted(factors, key=lambda one: not one.found.real)[:most]
+    shown = [one for one in factors if one in first]
     room, columns = _room([(pair_of(one), one.words) for one in shown])
     lines = ["What matters (difference in score)"]
     for one in shown:
@@ -195,9 +167,9 @@ def _factors(glance: Glance, most: int) -> list[str]:
     return lines
 
 
-def interactions_of(glance: Glance) -> str:
+def interactions_of(verdict: Verdict) -> str:
     """The first interaction, and how many more there are; '' for none."""
-    first, *more = glance.interactions or ("",)
+    first, *more = verdict.effects.interactions or ("",)
     return f"But {first}{f' And {len(more)} more like this.' if more else ''}" if first else ""
 
 
@@ -227,6 +199,12 @@ def ends_of(shown: Iterable[Effect | Standing]) -> list[float]:
     return [end for end in ends if end is not None]
 
 
+def place_on(ends: Sequence[float], value: float) -> float:
+    """The place of a value on an axis that spans all ``ends``: 0 where it begins, 1 where it ends."""
+    least, most = min(ends), max(ends)
+    return (value - least) / (most - least) if most > least else 0.5
+
+
 def folded(settings: Sequence[Standing], most: int) -> tuple[list[Standing], str]:
     """The first ``most`` with the one to use, and the others: ``5 more: 3 may be best, 2 ruled out``."""
     # one folded row would take as much room
@@ -237,16 +215,17 @@ def folded(settings: Sequence[Standing], most: int) -> tuple[list[Standing], str
     return shown, f"{rest.total()} more: {told}" if rest else ""
 
 
-def _settings(glance: Glance, room: int) -> list[str]:
+def _settings(verdict: Verdict, room: int) -> list[str]:
     """The title, and a line a setting, the one to use always among them."""
-    fits = (folded(glance.settings, most) for most in range(len(glance.settings), -1, -1))
+    settings = shown_standings(verdict)
+    fits = (folded(settings, most) for most in range(len(settings), -1, -1))
     shown, more = next(one for one in fits if len(one[0]) + bool(one[1]) < max(room, 3))
     rows = [(one.words, one.short) for one in shown]
     if any(width(one.words) > _room(rows)[1] for one in shown):
         # names come before why one is ruled out
         rows = [(one.words, "" if one.group == "may" else GROUPS[one.group]) for one in shown]
     room, columns = _room(rows)
-    lines = [glance.about_settings]
+    lines = [about_settings(verdict)]
     for one, (name, short) in zip(shown, rows, strict=True):
         chart = _chart(one.bounds, ends_of(shown), room - columns, _MARKS[one.group])
         lines.append(_row(padded(name, columns), f"{one.mean:.2f}", chart, short))
@@ -282,10 +261,10 @@ def _chart(bounds: Bounds, ends: Sequence[float], columns: int, mark: str, zero:
     It takes so many ``columns``, up to a limit; ``zero`` marks where 0 is.
     """
     low, value, high = bounds
-    last, least, most = min(columns, _WIDEST_CHART) - 1, min(ends), max(ends)
+    last = min(columns, _WIDEST_CHART) - 1
 
     def at(number: float) -> int:
-        return round((number - least) / (most - least) * last) if most > least else last // 2
+        return round(place_on(ends, number) * last)
 
     cells = [" "] * (last + 1)
     if zero:

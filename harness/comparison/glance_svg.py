@@ -6,17 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
-from harness.comparison.glance import (
-    MOST_SETTINGS,
-    Glance,
-    ends_of,
-    folded,
-    interactions_of,
-    padded,
-    pair_of,
-    shown_difference,
-)
-from harness.comparison.verdict import Bounds, Effect, Standing
+from harness.comparison import glance
+from harness.comparison.next_steps import steps_of
+from harness.comparison.sentences import sentence
+from harness.comparison.verdict import Bounds, Effect, Standing, Verdict
 from harness.report import colours
 from harness.values import width
 
@@ -61,44 +54,45 @@ text.use {{ fill: var(--accent) }} rect.bar {{ stroke: var(--bg); stroke-width: 
 """
 
 
-def svg_of(glance: Glance) -> str:
+def svg_of(verdict: Verdict) -> str:
     """The picture: the sentence, what matters, the settings and what they lose, what to do next."""
     parts: list[str] = []
     top = MARGIN
-    lead, holds = glance.head
+    lead, holds = glance.head(verdict)
     for line in wrap(lead, 78):
         top += LINE
-        parts.append(_text(0, top, line, f"lead {glance.tone}"))
+        parts.append(_text(0, top, line, f"lead {verdict.tone}"))
     for line in wrap(holds, _LETTERS):
         top += LINE
         parts.append(_text(0, top, line, "quiet"))
-    if glance.factors:
+    if factors := verdict.effects.main:
         top += 2 * LINE
         parts += [
             _text(0, top, "What matters (difference in score)", "title"),
-            *_factors(glance.factors, top),
+            *_factors(factors, top),
         ]
-        top += LINE * (len(glance.factors) + 1)
-        for line in wrap(interactions_of(glance), _LETTERS):
+        top += LINE * (len(factors) + 1)
+        for line in wrap(glance.interactions_of(verdict), _LETTERS):
             top += LINE
             parts.append(_text(0, top, line))
-    (shown, more), lost = folded(glance.settings, MOST_SETTINGS), _lost(glance.settings)
+    settings, step = glance.shown_standings(verdict), steps_of(verdict)[0]
+    (shown, more), lost = glance.folded(settings, glance.MOST_SETTINGS), _lost(settings)
     top += 2 * LINE
-    parts.append(_text(0, top, glance.about_settings, "title"))
+    parts.append(_text(0, top, glance.about_settings(verdict), "title"))
     legend = _legend(lost, top)
     parts += [part for row in legend for part in row]
     top += LINE * len(legend)
     parts += _settings(shown, top, lost)
     top += LINE * (len(shown) + 1)
     parts.append(_text(0, top, more, "quiet"))
-    for text in (glance.largest, f"Next: {glance.next.text} {glance.next.copied}".strip()):
+    for text in (glance.largest(verdict), f"Next: {step.text} {step.copied}".strip()):
         for line in wrap(text, _LETTERS):
             top += LINE
             parts.append(_text(0, top, line))
     height, fillings = top + MARGIN, dict.fromkeys(kind for kind, _ in lost.values())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-MARGIN} 0 {WIDTH + 2 * MARGIN} {height}" '
-        f'width="{WIDTH + 2 * MARGIN}" role="img" aria-label="{escape(glance.sentence, quote=True)}">'
+        f'width="{WIDTH + 2 * MARGIN}" role="img" aria-label="{escape(sentence(verdict), quote=True)}">'
         f"<style>{_style()}</style><defs>{''.join(_pattern(kind) for kind in fillings)}</defs>"
         f'<rect x="{-MARGIN}" width="{WIDTH + 2 * MARGIN}" height="{height}" style="fill: var(--bg)"/>'
         f"{''.join(parts)}</svg>\n"
@@ -150,27 +144,27 @@ def _legend(lost: Mapping[str, tuple[str, str]], top: float) -> list[list[str]]:
 
 
 def _factors(factors: Sequence[Effect], top: float) -> Iterable[str]:
-    ends = ends_of(factors)
+    ends = glance.ends_of(factors)
     zero = _at(0.0, ends)
     yield _line(zero, top + LINE / 4, zero, top + LINE * (len(factors) + 0.4), "line")
     yield _text(zero, top, "no difference", "quiet middle")
     yield from _scale(ends, top + LINE * (len(factors) + 1), "+")
     for place, one in enumerate(factors, start=1):
         y = top + LINE * place
-        yield _text(0, y, padded(pair_of(one), _NAME_LETTERS).rstrip())
-        yield _text(_VALUE, y, shown_difference(one), "end")
+        yield _text(0, y, glance.padded(glance.pair_of(one), _NAME_LETTERS).rstrip())
+        yield _text(_VALUE, y, glance.shown_difference(one), "end")
         yield from _interval(one.bounds, ends, y, "use" if one.found.real else "may")
         yield _text(_WORDS, y, one.words, "" if one.found.real else "quiet")
 
 
 def _settings(shown: Sequence[Standing], top: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
-    ends = ends_of(shown)
+    ends = glance.ends_of(shown)
     yield from _scale(ends, top + LINE * (len(shown) + 1))
     for place, one in enumerate(shown, start=1):
         y = top + LINE * place
         kind = {"use": "use", "out": "quiet"}.get(one.group, "")
         name = f"{one.words} ({one.short})" if one.short else one.words
-        yield _text(0, y, padded(name, _NAME_LETTERS).rstrip(), kind)
+        yield _text(0, y, glance.padded(name, _NAME_LETTERS).rstrip(), kind)
         yield _text(_VALUE, y, f"{one.mean:.2f}", "end")
         yield from _interval(one.bounds, ends, y, one.group)
         yield from _bar(one, y, lost)
@@ -222,9 +216,7 @@ def _scale(ends: Sequence[float], y: float, sign: str = "") -> Iterable[str]:
 
 def _at(value: float, ends: Sequence[float]) -> float:
     """The place of a value on an axis that spans all ``ends``."""
-    least, most = min(ends), max(ends)
-    share = (value - least) / (most - least) if most > least else 0.5
-    return _CHART + share * (_CHART_END - _CHART)
+    return _CHART + glance.place_on(ends, value) * (_CHART_END - _CHART)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

@@ -9,18 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison import (
-    Grounds,
-    Options,
-    Scores,
-    design_of,
-    glance_lines,
-    glance_of,
-    svg_of,
-    verdict_of,
-)
+from harness.comparison import Grounds, Options, Scores, design_of, glance_lines, svg_of, verdict_of
 from harness.comparison.advice import Cheaper
 from harness.comparison.factors import LabelSensitivity, effects_of
+from harness.comparison.glance import holds
 from harness.comparison.scores import advised_by
 from harness.comparison.sentences import MOST_WORDS, sentence
 from harness.comparison.verdict import Costs, Effects, Holes, Loss, Trust
@@ -89,7 +81,7 @@ def test_effects_beyond_chance_choose_the_levels_to_use():
     assert found.effects.levels == {"chunk size": "500 characters", "search": "keyword search"}
     assert found.effects.interactions == ()
     assert found.advice.setting == "500 bm25"
-    groups = {one.setting: (one.group, one.why) for one in glance_of(found).settings}
+    groups = {one.setting: (one.group, one.why) for one in found.standings}
     assert groups["500 bm25"] == ("use", "")
     assert groups["1000 bm25"] == ("out", "worse by chunk size")
 
@@ -102,9 +94,8 @@ def test_an_interaction_beyond_chance_is_said_and_settings_decide():
     assert text.endswith("better with vector search than with keyword search.")
     (other,) = verdict(*sweep(chunks=0.0, search=0.1, cross=-0.2)).effects.interactions
     assert other.endswith("worse with vector search than with keyword search.")
-    glance = glance_of(found)
-    assert f"But {text[:40]}" in " ".join(glance_lines(glance))
-    assert f"But {text[:40]}" in svg_of(glance)
+    assert f"But {text[:40]}" in " ".join(glance_lines(found))
+    assert f"But {text[:40]}" in svg_of(found)
     assert found.effects.levels is None
 
 
@@ -191,12 +182,11 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
     assert sentence(found).startswith(
         "On these 4 clusters use chunks of 500 characters, keyword search, better than all others, "
     )
-    glance = glance_of(found)
-    assert glance.holds == (
+    assert holds(found) == (
         f"Its NDCG over the first 5,000 characters read is {found.standings[0].mean:.2f} of 1, for 60 "
         "queries on 4 clusters. Holds for more queries on these 4 clusters alone."
     )
-    assert [one.words for one in glance.factors] == ["better here"] * 2
+    assert [one.words for one in found.effects.main] == ["better here"] * 2
 
 
 def test_settings_are_named_by_what_varies():
@@ -340,12 +330,12 @@ def test_a_setting_without_a_partner_is_not_ruled_out_by_a_factor():
     both = {"kind": "minmax", "routes": [{"kind": "bm25"}, {"kind": "chroma"}]}
     configured["1000 both"] = setting(1000, "bm25") | {"retrieve": both}
     found = verdict(matrix(rows, measure=scores.measure), configured)
-    groups = {one.setting: (one.group, one.why) for one in glance_of(found).settings}
+    groups = {one.setting: (one.group, one.why) for one in found.standings}
     assert found.advice.setting == "1000 both"
     assert groups["1000 both"] == ("use", "")
     assert groups["1000 bm25"] == ("out", "worse by chunk size")
     tied = replace(found, advice=replace(found.advice, setting="500 bm25"))
-    same = {one.setting: one for one in glance_of(tied).settings}["1000 both"]
+    same = {one.setting: one for one in tied.standings}["1000 both"]
     assert "chunk" not in same.why
 
 
@@ -364,17 +354,17 @@ def test_levels_do_not_advise_a_setting_that_another_is_shown_to_beat():
 
 
 def test_the_picture_draws_what_a_setting_reaches_that_lost_nothing():
-    found = glance_of(verdict(*sweep()))
-    losses = [(Loss("order", "ranked too low", lost),) for lost in (0.0, *[0.3] * len(found.settings[1:]))]
-    settings = tuple(replace(one, losses=own) for one, own in zip(found.settings, losses, strict=True))
-    assert "left 1.00" in svg_of(replace(found, settings=settings))
+    found = verdict(*sweep())
+    losses = [(Loss("order", "ranked too low", lost),) for lost in (0.0, *[0.3] * len(found.standings[1:]))]
+    settings = tuple(replace(one, losses=own) for one, own in zip(found.standings, losses, strict=True))
+    assert "left 1.00" in svg_of(replace(found, standings=settings))
 
 
 def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
-    found = glance_of(verdict(*sweep()))
+    found = verdict(*sweep())
     root = ElementTree.fromstring(svg_of(found))
     texts = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert " ".join(texts[:2]).startswith(found.sentence[:60])
+    assert " ".join(texts[:2]).startswith(sentence(found)[:60])
     assert "500 instead of 1,000 characters" in texts
     assert any(text.startswith("1,000 characters, keyword search (worse by chunk size)") for text in texts)
     # the line of no difference reaches from above the first effect to below the last
@@ -388,7 +378,7 @@ def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
     # every part that lost something has its own filling, in the bars as in the legend
     parts = ("parser", "filter", "chunking", "candidates", "order", "rerank", "fuse", "read", "more")
     lost = (*(Loss(part, f"by {part}", 0.05) for part in parts), Loss("nothing", "by nothing", 0.001))
-    pictured = replace(found, settings=tuple(replace(one, losses=lost) for one in found.settings))
+    pictured = replace(found, standings=tuple(replace(one, losses=lost) for one in found.standings))
     root = ElementTree.fromstring(svg_of(pictured))
     patterns = {one.get("id") for one in root.iter("{http://www.w3.org/2000/svg}pattern")}
     assert len(patterns) == 8
@@ -405,7 +395,8 @@ def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
         assert wide == pytest.approx(244, abs=1)
     assert "by nothing" not in svg_of(pictured)
     # nothing from outside, and names cannot break out
-    assert "<script" not in svg_of(replace(found, sentence="<script>"))
+    broken = tuple(replace(one, words="<script>") for one in found.standings)
+    assert "<script" not in svg_of(replace(found, standings=broken))
 
 
 CASES = [
@@ -449,11 +440,11 @@ def test_the_sentence_has_at_most_25_words_and_the_end_of_a_run_24_lines(case, c
         unlabelled = Holes("judged_text@10000", 10_000, shares, unit="characters read")
         for told in (found, replace(found, holes=unlabelled)):
             assert len(sentence(told).split()) <= MOST_WORDS, sentence(told)
-            lines = glance_lines(glance_of(told), ["Page: results/x/report.html"])
+            lines = glance_lines(told, ["Page: results/x/report.html"])
             assert len(lines) <= 24
             assert max(map(len, lines)) <= 80
             # the one to use is always among those shown
-            if any(one.group == "use" for one in glance_of(told).settings):
+            if any(one.group == "use" for one in told.standings):
                 assert any("use this" in line for line in lines)
 
 

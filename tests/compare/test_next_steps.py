@@ -6,7 +6,15 @@ import pytest
 import yaml
 
 from harness.comparison import Holes, Options, Trust, verdict_json
-from harness.comparison.glance import folded, glance_json, glance_lines, glance_of
+from harness.comparison.glance import (
+    about_settings,
+    folded,
+    glance_json,
+    glance_lines,
+    holds,
+    largest,
+    shown_standings,
+)
 from harness.comparison.glance_svg import svg_of
 from harness.comparison.next_steps import steps_of
 from harness.comparison.sentences import in_words, sentence
@@ -135,9 +143,9 @@ def test_the_larger_of_regret_and_loss_decides_what_comes_first():
         told = replace(few, advice=regret, lost={"a": {"order": value}})
         texts = [one.text for one in steps_of(told)]
         assert texts[0].startswith(first)
-        # the first screen has one, compare has all
         assert len(texts) == 3
-        assert glance_of(told).next.text == texts[0]
+        # the first screen has one, compare has all
+        assert glance_json(told)["next"]["text"] == texts[0]
 
 
 def test_too_few_questions_come_before_all_else():
@@ -150,14 +158,14 @@ def test_too_few_questions_come_before_all_else():
 
 
 def test_how_good_the_best_is_stands_beside_what_it_may_lose():
-    few = glance_of(conclude(noisy(11, (0.1, 0.9))))
-    assert few.holds.startswith("The best NDCG over the first 10 passages is 0.")
+    few = conclude(noisy(11, (0.1, 0.9)))
+    assert holds(few).startswith("The best NDCG over the first 10 passages is 0.")
     # the name of the measure stands once, after its words
     assert "\n".join(glance_lines(few)).count("(ndcg_exp@10)") == 1
     assert svg_of(few).count("ndcg_exp@10") == 1
     # of a measure that a perfect ranking does not bring to 1 nobody knows how much that is
-    assert " of 1" in glance_of(conclude(noisy(60, (0.5, 0.3)))).holds
-    assert " of 1" not in glance_of(conclude(replace(noisy(60, (0.5, 0.3)), measure="p@10"))).holds
+    assert " of 1" in holds(conclude(noisy(60, (0.5, 0.3))))
+    assert " of 1" not in holds(conclude(replace(noisy(60, (0.5, 0.3)), measure="p@10")))
 
 
 @pytest.mark.parametrize(
@@ -177,15 +185,15 @@ def test_a_measure_is_said_in_words(measure, words):
 def test_a_poor_best_is_not_to_be_used_and_the_headline_says_so(baseline):
     scores = noisy(60, (0.09, 0.05), spread=0.02)
     found = conclude(scores, baseline=baseline, lost={"a": {"order": 0.5}}, configured={"a": setting()})
-    poor = glance_of(found)
-    assert poor.sentence == ("None is good enough: the best, a, reaches 0.09 of 1. Look at the losses first.")
-    assert (found.used, found.advice, verdict_json(found)["sentence"]) == ("", None, poor.sentence)
+    told = sentence(found)
+    assert told == ("None is good enough: the best, a, reaches 0.09 of 1. Look at the losses first.")
+    assert (found.used, found.advice, verdict_json(found)["sentence"]) == ("", None, told)
     assert {one.group for one in found.standings} <= {"may", "out"}
-    assert poor.next.config.startswith("rerank: ")
-    assert (poor.tone, glance_json(poor)["said"]) == ("poor", "Warning: ")
-    assert glance_lines(poor)[0].startswith("Warning: None is good enough")
-    assert "Holds for" not in poor.holds
-    assert 'class="lead poor"' in svg_of(poor)
+    assert steps_of(found)[0].config.startswith("rerank: ")
+    assert (found.tone, glance_json(found)["said"]) == ("poor", "Warning: ")
+    assert glance_lines(found)[0].startswith("Warning: None is good enough")
+    assert "Holds for" not in holds(found)
+    assert 'class="lead poor"' in svg_of(found)
     # one relevant chunk of ten is all that there is to find
     for measure in ("precision@10", "p@10", "precision_condensed@10", "rbp", "text_iou@5", "of_another_tool"):
         assert not conclude(replace(scores, measure=measure)).poor
@@ -215,14 +223,13 @@ def test_where_hardly_anything_is_judged_the_headline_warns_and_labels_are_the_n
     )
     assert "missing" not in sentence(plain)
     assert "labels" not in steps_of(plain)[0].command
-    found = glance_of(bare)
-    assert "labels may be missing" in found.sentence.lower()
-    assert found.tone in ("caution", "poor")
-    assert found.next.command == "harness labels unjudged 'results/my run' --output unjudged.csv"
+    assert "labels may be missing" in sentence(bare).lower()
+    assert bare.tone in ("caution", "poor")
+    assert steps_of(bare)[0].command == "harness labels unjudged 'results/my run' --output unjudged.csv"
     # what it would be otherwise comes after it, and what is to be used stays the same
     assert steps_of(bare)[1:] == steps_of(plain)
     assert bare.used == plain.used
-    assert "Holds for" not in found.holds
+    assert "Holds for" not in holds(bare)
     # the sheet is for people: a judge goes deeper by its own key
     judged = steps_of(replace(bare, judge="llm"))[0]
     assert "`relevance`" in judged.text
@@ -231,26 +238,26 @@ def test_where_hardly_anything_is_judged_the_headline_warns_and_labels_are_the_n
 
 def test_a_tone_says_whether_a_setting_can_be_used():
     rows = noisy(60, (0.5, 0.3))
-    assert glance_of(conclude(rows)).tone == "good"
-    assert glance_of(conclude(noisy(60, (0.5,)))).tone == "good"
-    assert glance_of(conclude(rows, baseline="b")).tone == "good"
-    assert glance_of(conclude(rows, baseline="a")).tone == "caution"
-    few = glance_of(conclude(noisy(11, (0.1, 0.9))))
+    assert conclude(rows).tone == "good"
+    assert conclude(noisy(60, (0.5,))).tone == "good"
+    assert conclude(rows, baseline="b").tone == "good"
+    assert conclude(rows, baseline="a").tone == "caution"
+    few = conclude(noisy(11, (0.1, 0.9)))
     assert glance_lines(few)[0].startswith("Caution: 11 queries: too few")
     assert 'class="lead caution"' in svg_of(few)
-    assert glance_of(conclude(replace(rows, values=rows.values * 0))).tone == "poor"
+    assert conclude(replace(rows, values=rows.values * 0)).tone == "poor"
 
 
 def test_what_is_folded_is_said_by_what_is_known_of_it():
-    found = glance_of(conclude(noisy(60, (0.5, 0.49, 0.49, 0.3, 0.2))))
-    groups = [one.group for one in found.settings]
+    found = conclude(noisy(60, (0.5, 0.49, 0.49, 0.3, 0.2)))
+    groups = [one.group for one in found.standings]
     assert groups == ["use", "may", "may", "out", "out"]
     told = ["4 more: 2 may be best, 2 ruled out"] * 2 + ["3 more: 1 may be best, 2 ruled out"]
-    assert [folded(found.settings, most)[1] for most in range(6)] == [*told, "2 more: ruled out", "", ""]
+    assert [folded(found.standings, most)[1] for most in range(6)] == [*told, "2 more: ruled out", "", ""]
     assert glance_json(found)["more"][:4] == [*told, "2 more: ruled out"]
     assert "  2 more: ruled out" in glance_lines(found, lines=len(glance_lines(found)) - 1)
     # the one to use is never folded
-    last = (*found.settings[1:], found.settings[0])
+    last = (*found.standings[1:], found.standings[0])
     assert [one.group for one in folded(last, 1)[0]] == ["may", "use"]
 
 
@@ -283,17 +290,17 @@ def test_a_command_does_the_step_or_the_text_says_what_it_shows():
 
 
 def test_of_too_few_questions_no_interval_is_drawn():
-    three, many = (glance_of(conclude(noisy(n, (0.5, 0.3)))) for n in (3, 60))
-    assert three.about_settings == "Settings (score; too few queries for intervals)"
-    assert all(one.low is one.high is None for one in three.settings)
-    assert many.about_settings == "Settings (score, 95% intervals)"
+    three, many = (conclude(noisy(n, (0.5, 0.3))) for n in (3, 60))
+    assert about_settings(three) == "Settings (score; too few queries for intervals)"
+    assert all(one.low is one.high is None for one in shown_standings(three))
+    assert about_settings(many) == "Settings (score, 95% intervals)"
 
 
 def test_the_largest_loss_names_its_unit_where_that_is_not_the_measure():
     found = concluded("order", setting(), setting(BOTH))
     told = "Largest loss of a (in ndcg_text@10000): ranked too low 0.40, then badly chunked 0.01."
-    assert glance_of(found).largest == told
+    assert largest(found) == told
     trust = {"ndcg_exp@10": Trust(), "ndcg_evidence@5000": Trust()}
-    assert "(in ndcg_evidence@5000)" in glance_of(replace(found, trust=trust)).largest
+    assert "(in ndcg_evidence@5000)" in largest(replace(found, trust=trust))
     same = replace(found, measure="ndcg_evidence@5000")
-    assert glance_of(same).largest.startswith("Largest loss of a: ranked too low")
+    assert largest(same).startswith("Largest loss of a: ranked too low")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from harness.comparison import ENOUGH_READ, Options, compared_parts, verdict_json
-from harness.comparison.glance import glance_of
 from harness.comparison.next_steps import steps_of
-from harness.comparison.sentences import MOST_WORDS
+from harness.comparison.sentences import MOST_WORDS, sentence
 
 from .build import conclude, noisy
 from .test_factors import sweep, verdict
@@ -32,12 +31,11 @@ def test_a_setting_that_is_read_less_deep_cannot_be_found_worse():
         "",
     )
     assert {one.group for one in found.standings} == {"may"}
-    glance = glance_of(found)
-    assert glance.sentence == (
+    assert sentence(found) == (
         "The leader is a, but rankings of b end before what is read; set `retrieve.top_k: 10` and run again."
     )
-    assert len(glance.sentence.split()) <= MOST_WORDS
-    assert glance.next.text == (
+    assert len(sentence(found).split()) <= MOST_WORDS
+    assert steps_of(found)[0].text == (
         f"Set `retrieve.top_k: 10` and run again: the rankings of b end before what {MEASURE} reads."
     )
     assert verdict_json(found)["margin"]["finding"] == "unread"
@@ -49,16 +47,14 @@ def test_a_setting_that_is_better_although_it_is_read_less_deep_is_better():
     found = cut((0.7, 0.4), {"a": 0.2})
     assert (found.decision, found.comparisons[0].finding, found.used) == ("best", "real", "a")
     # but how far ahead it is may change
-    assert glance_of(found).sentence.startswith(
-        "Use a. It is shown to be best as far as rankings go (95%), 0."
-    )
-    assert glance_of(found).next.text.startswith("Set `retrieve.top_k: 10` and run again")
+    assert sentence(found).startswith("Use a. It is shown to be best as far as rankings go (95%), 0.")
+    assert steps_of(found)[0].text.startswith("Set `retrieve.top_k: 10` and run again")
 
 
 def test_settings_that_are_cut_short_alike_are_compared_as_far_as_they_go():
     found = cut((0.7, 0.4), {"a": 0.4, "b": 0.41})
     assert found.decision == "best"
-    assert "as far as rankings go" in glance_of(found).sentence
+    assert "as far as rankings go" in sentence(found)
 
 
 def test_no_two_are_equal_of_which_one_is_cut_short():
@@ -74,7 +70,7 @@ def test_no_two_are_equal_of_which_one_is_cut_short():
 def test_next_to_a_baseline_the_same_holds():
     shown = cut((0.7, 0.4), {"b": 0.2}, baseline="b")
     assert (shown.decision, shown.used) == ("not better", "")
-    assert "rankings of b end before what is read" in glance_of(shown).sentence
+    assert "rankings of b end before what is read" in sentence(shown)
     assert cut((0.7, 0.4), {"a": 0.2}, baseline="b").decision == "better"
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness import comparison
 from harness.cli.api import Results
-from harness.comparison.glance import Glance, pair_of
-from harness.comparison.verdict import Effect
+from harness.comparison.glance import holds, largest, pair_of, shown_standings
+from harness.comparison.next_steps import steps_of
+from harness.comparison.verdict import Effect, Standing
 
 # the headline first: the settings differ in their chunks
 MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
@@ -138,11 +139,12 @@ here; else it makes the choice surer ([the rule](statistics.md#what-comes-next))
 
 def reading(results: Results) -> str:
     """The Markdown page for the results of the quickstart."""
-    glance = comparison.glance_of(comparison.verdict_on(results.folder))
+    verdict = comparison.verdict_on(results.folder)
+    settings, factors, step = shown_standings(verdict), verdict.effects.main, steps_of(verdict)[0]
     means = _means(results)
-    used = next(one for one in glance.settings if one.group == "use")
+    used = next(one for one in settings if one.group == "use")
     head, judged = means[HEADLINE][used.setting], means["judged_text@5000"]
-    present = {loss.label for one in glance.settings for loss in one.losses}
+    present = {loss.label for one in settings for loss in one.losses}
     parts = [part for part in _PARTS if part in present]
 
     def mean(measure: str, setting: str) -> str:
@@ -151,16 +153,16 @@ def reading(results: Results) -> str:
     text = _PAGE.format(
         **_counts(results),
         HEADLINE=HEADLINE,
-        settings=len(glance.settings),
-        sentence=glance.sentence,
-        holds=glance.holds,
+        settings=len(settings),
+        sentence=comparison.sentence(verdict),
+        holds=holds(verdict),
         # rounded up, as the sentence does
         regret=f"{math.ceil(round(100 * (used.regret or 0.0), 6)) / 100:.2f}",
-        factors="\n".join(_factor_row(one) for one in glance.factors),
-        first=_example(glance.factors[0]),
+        factors="\n".join(_factor_row(one) for one in factors),
+        first=_example(factors[0]),
         measures=" | ".join(MEASURES),
         columns="---:|" * (len(MEASURES) + 3),
-        board=_board(results, glance, mean),
+        board=_board(results, settings, mean),
         used=used.words,
         mean=_show(used.mean),
         low=_show(head["ci_low"]),
@@ -172,13 +174,13 @@ def reading(results: Results) -> str:
         judged_low=_show(min(row["mean"] for row in judged.values())),
         judged_high=_show(max(row["mean"] for row in judged.values())),
         upper=mean("ndcg_evidence_upper@5000", used.setting),
-        largest=glance.largest,
+        largest=largest(verdict),
         parts=" | ".join(parts),
         part_columns="---:|" * (len(parts) + 1),
-        losses=_losses(glance, parts),
+        losses=_losses(settings, parts),
         meanings="\n".join(f"- **{part}**: {_PARTS[part]}." for part in parts),
         tokens=_tokens(results, used.setting),
-        next=f"{glance.next.text} `{re.sub(r'[^ ]+/quickstart', 'results/quickstart', glance.next.copied)}`",
+        next=f"{step.text} `{re.sub(r'[^ ]+/quickstart', 'results/quickstart', step.copied)}`",
     )
     return "\n\n".join(map(_wrapped, text.split("\n\n")))
 
@@ -211,11 +213,11 @@ def _example(one: Effect) -> str:
     return f"The first row: {pair_of(one)} {change} {abs(difference):.2f} on average over the searches."
 
 
-def _board(results: Results, glance: Glance, mean: Callable[[str, str], str]) -> str:
+def _board(results: Results, settings: Sequence[Standing], mean: Callable[[str, str], str]) -> str:
     """The rows of the leader board, the best first: means with intervals, the two splits, the group."""
     rows = []
     splits = [_means(results, split)[HEADLINE] for split in ("train", "validation")]
-    for one in glance.settings:
+    for one in settings:
         figures = " | ".join(mean(measure, one.setting) for measure in MEASURES)
         interval = f"{_show(one.low)}–{_show(one.high)}"
         parted = " | ".join(_show(split[one.setting]["mean"]) for split in splits)
@@ -223,9 +225,9 @@ def _board(results: Results, glance: Glance, mean: Callable[[str, str], str]) ->
     return "\n".join(rows)
 
 
-def _losses(glance: Glance, parts: list[str]) -> str:
+def _losses(settings: Sequence[Standing], parts: list[str]) -> str:
     rows = []
-    for one in glance.settings:
+    for one in settings:
         lost = {loss.label: loss.value for loss in one.losses}
         cells = " | ".join(_show(lost.get(part)) for part in parts)
         rows.append(f"| {one.words} | {cells} | {_show(one.mean)} |")

@@ -59,10 +59,10 @@ def write_tables(
     if verdict is None or args.format != "markdown" or args.output is None:
         write_parts(parts, args.format, args.output)
         return
-    shown, picture = comparison.glance_of(verdict), args.output.with_suffix(".svg")
-    store.write_text(picture, comparison.svg_of(shown))
+    picture = args.output.with_suffix(".svg")
+    store.write_text(picture, comparison.svg_of(verdict))
     text = report.render(parts, "markdown")
-    write_lines(f"![{shown.sentence}]({picture.name})\n\n{text}", args.output)
+    write_lines(f"![{comparison.sentence(verdict)}]({picture.name})\n\n{text}", args.output)
 
 
 def names_in_words(verdict: comparison.Verdict | None) -> dict[str, str]:

@@ -30,7 +30,7 @@ class FinalOutput:
     @classmethod
     def of(cls, results: Results, folder: Path, page: Sequence[str] = ()) -> FinalOutput:
         """The ending of results, which are in a folder; ``page`` holds sentences about their page."""
-        from harness.comparison import brief_verdict, glance_lines, glance_of
+        from harness.comparison import brief_verdict, glance_lines
 
         record = results.record
         lost = lost_label_note(record.config, record.counts)
@@ -41,7 +41,7 @@ class FinalOutput:
             f"Page: {folder / REPORT}",
         )
         if results.concluded is not None:
-            return cls(notes, tuple(glance_lines(glance_of(results.concluded), ends)))
+            return cls(notes, tuple(glance_lines(results.concluded, ends)))
         # rankings and tables stand where no verdict can be had
         return cls(notes, (f"There is no verdict: {results.verdict['why']}", *ends))
 

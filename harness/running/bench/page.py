@@ -34,7 +34,7 @@ def write_page(
     """
     tables, reporter = report.read_tables(folder, name, results), reporter or Silent()
     pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
-    found, glances = statistics(tables, reporter)
+    found, verdicts = statistics(tables, reporter)
     page = report.build_page(
         tables,
         found,
@@ -45,15 +45,15 @@ def write_page(
     )
     path = output or folder / report.REPORT
     store.write_text(path, page.html)
-    if output is None and (glance := glances.get(headline(tables))):
-        store.write_text(folder / report.PICTURE, comparison.svg_of(glance))
+    if output is None and (verdict := verdicts.get(headline(tables))):
+        store.write_text(folder / report.PICTURE, comparison.svg_of(verdict))
     return path, page
 
 
 def statistics(
     tables: report.Tables, reporter: Reporter
-) -> tuple[dict[str, dict[str, Any]], dict[str, comparison.Glance]]:
-    """The statistics of every measure at the last stage of each setting, as plain values; and the glances.
+) -> tuple[dict[str, dict[str, Any]], dict[str, comparison.Verdict]]:
+    """The statistics of every measure at the last stage of each setting, as plain values; and the verdicts.
 
     Settings are named by their place in the order of the tables. Where a statistic is not available, ``why``
     gives the reason.
@@ -67,19 +67,18 @@ def statistics(
     # commands name the folder where the results will be
     scores = replace(scores, folders=dict.fromkeys(scores.folders, folder))
     out: dict[str, dict[str, Any]] = {}
-    glances: dict[str, comparison.Glance] = {}
+    verdicts: dict[str, comparison.Verdict] = {}
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
             of = known if known is not None and known.measure == measure else None
             found = _or_why(partial(_of_measure, scores, measure, places, of))
             if "why" not in found:
-                verdict = found.pop("of")
-                glances[measure] = comparison.glance_of(verdict)
-                found["glance"] = comparison.glance_json(glances[measure])
+                verdicts[measure] = found.pop("of")
+                found["glance"] = comparison.glance_json(verdicts[measure])
                 found["reranked"] = _reranked(stored.scores[measure], measure, scores, places)
             out[measure] = {"about": measures.about(measure), **found}
             task.advance()
-    return out, glances
+    return out, verdicts
 
 
 def headline(tables: report.Tables) -> str:
