@@ -10,7 +10,7 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from harness.steps.chunk import chunk_documents, recursive
 from harness.steps.chunk.recursive import RecursiveConfig, RecursiveSplitter
-from harness.steps.chunk.sizes import CharacterSizes, TokenSizes
+from harness.steps.chunk.sizes import in_characters, measure_in
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts
 
@@ -41,7 +41,7 @@ def langchain(text, size, overlap, separators, keep="start", strip=False, length
 
 
 def ours(text, size, overlap, separators, keep="start", measure=None):
-    splitter = RecursiveSplitter(measure or CharacterSizes(), size, overlap, separators, keep)
+    splitter = RecursiveSplitter(measure or in_characters, size, overlap, separators, keep)
     return [text[start:end] for start, end in splitter.split(text)]
 
 
@@ -64,7 +64,7 @@ def test_the_pieces_are_langchains_in_tokens(minilm, text, size):
     text = text.encode("utf-8", "ignore").decode()  # lone surrogates: langchain fails on them
     separators = ("\n\n", "\n", " ", "")
     theirs = langchain(text, *size, separators, length=lambda piece: len(minilm.ids(piece)))
-    assert ours(text, *size, separators, measure=TokenSizes(minilm)) == theirs
+    assert ours(text, *size, separators, measure=measure_in("model", minilm)) == theirs
 
 
 @quick
@@ -98,7 +98,7 @@ def test_chunks_are_langchains_stripped_output_without_overlap(text, size):
 @quick
 @given(text=texts, size=sizes)
 def test_no_chunk_is_longer_than_the_size_nor_shares_more_than_the_overlap(text, size):
-    spans = RecursiveSplitter(CharacterSizes(), *size).split(text)
+    spans = RecursiveSplitter(in_characters, *size).split(text)
     assert all(end - start <= size[0] for start, end in spans)
     assert all(before[1] - after[0] <= size[1] for before, after in pairwise(spans))
 
@@ -126,7 +126,7 @@ def test_a_chunk_of_the_same_range_is_given_once():
 @quick
 @given(text=texts, size=sizes, separators=separators, keep=st.sampled_from(["start", "end", False]))
 def test_pieces_may_be_measured_in_any_batches(text, size, separators, keep):
-    splitter = RecursiveSplitter(CharacterSizes(), *size, separators, keep)
+    splitter = RecursiveSplitter(in_characters, *size, separators, keep)
     whole = splitter.split(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recursive, "_BATCH", 2)
@@ -140,7 +140,7 @@ LINES = {"x": "x" * 1_000_000, "words": "word " * 200_000, "breaks": "\n\n" * 50
 @pytest.mark.parametrize("text", LINES.values(), ids=LINES)
 def test_memory_does_not_grow_with_the_pieces_of_a_line(text):
     """A document of 50 MB on one line has 50 million pieces; as tuples they took 8 GB."""
-    splitter = RecursiveSplitter(CharacterSizes(), 1000, 100)
+    splitter = RecursiveSplitter(in_characters, 1000, 100)
     tracemalloc.start()
     try:
         spans = splitter.split(text)

@@ -74,8 +74,9 @@ class LangchainConfig(ChunkerConfig):
 
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The chunks of each document; raises CorpusError for one whose text the splitter alters."""
-        measure = lru_cache(maxsize=1 << 16)(measure_in(self.unit, tokenizer).text)
-        splitter = _splitter(self, measure if self.unit != "characters" else len)
+        measure = measure_in(self.unit, tokenizer)
+        length = lru_cache(maxsize=1 << 16)(lambda text: measure(text, [(0, len(text))])[0])
+        splitter = _splitter(self, length)
         return [_split(splitter, document, self) for document in documents]
 
 

@@ -49,7 +49,7 @@ def _chunks(
     sections = section_spans(text, config.heading_level)
     if config.merge_short:
         sections = _merged(text, sections, measure, config.chunk_size)
-    for section, size in zip(sections, measure.spans(text, sections), strict=True):
+    for section, size in zip(sections, measure(text, sections), strict=True):
         if size <= config.chunk_size:
             yield section
         else:
@@ -60,7 +60,7 @@ def _merged(text: str, sections: list[Span], measure: SizeMeasure, limit: int) -
     """Neighbouring sections joined as long as they measure no more than ``limit`` together."""
     merged: list[Span] = []
     size = 0
-    for section, length in zip(sections, measure.spans(text, sections), strict=True):
+    for section, length in zip(sections, measure(text, sections), strict=True):
         if merged and size + length <= limit:
             merged[-1] = merged[-1][0], section[1]
             size += length

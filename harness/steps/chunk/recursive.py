@@ -72,7 +72,7 @@ class RecursiveSplitter:
 
     def _split(self, text: str, span: Span, separators: Sequence[str]) -> Iterator[Span]:
         separator, finer = _first_present(text, span, separators)
-        separator_size = 0 if self.keep else self.measure.text(separator)
+        separator_size = 0 if self.keep else self.measure(separator, [(0, len(separator))])[0]
         joined = _Joined(self.size, self.overlap, len(separator), separator_size)
         for piece, size in self._measured(text, _pieces(text, span, separator, self.keep)):
             if size < self.size:
@@ -88,7 +88,7 @@ class RecursiveSplitter:
     def _measured(self, text: str, pieces: Iterator[Span]) -> Iterator[tuple[Span, int]]:
         """Each piece with its size, measured a batch at a time: a line of 50 MB has 50 million pieces."""
         while batch := list(islice(pieces, _BATCH)):
-            yield from zip(batch, self.measure.spans(text, batch), strict=True)
+            yield from zip(batch, self.measure(text, batch), strict=True)
 
 
 class _Joined:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.steps.chunk.sizes import CharacterSizes, TokenUnit, smaller_than, tokenizer_for
+from harness.steps.chunk.sizes import TokenUnit, in_characters, smaller_than, tokenizer_for
 from harness.values import ConfigError, Span, Tokenizer, TokenWindows, token_offsets, trim
 
 
@@ -102,7 +102,7 @@ class RecursiveTokenConfig(TokenWindowConfig):
         """The spans of each document; their pieces are tokenized in batches."""
         reader = tokenizer_for("model", tokenizer)
         windows = self.windows(reader)
-        splitter = RecursiveSplitter(CharacterSizes(), self.chunk_size, self.chunk_overlap, self.separators)
+        splitter = RecursiveSplitter(in_characters, self.chunk_size, self.chunk_overlap, self.separators)
         pieces = [
             (i, trim(document.text, span) if self.strip else span)
             for i, document in enumerate(documents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -12,9 +12,9 @@ from pydantic import Field
 
 from harness.models import ComputingConfig, EmbedConfig
 from harness.steps.chunk import Cuts, Documents, SizedConfig, Vectors
-from harness.steps.chunk.sentence import SentenceConfig, short_sentences
-from harness.steps.chunk.sizes import SizeMeasure, measure_in, smaller_than
-from harness.values import ConfigError, Span, Tokenizer
+from harness.steps.chunk.sentence import SentenceConfig, Sentences
+from harness.steps.chunk.sizes import measure_in, smaller_than
+from harness.values import ConfigError, Tokenizer
 
 Floats = NDArray[np.float64]
 
@@ -61,19 +61,20 @@ class SemanticConfig(SizedConfig, ComputingConfig):
                 "chunk: kind semantic embeds sentences, and no model that embeds is available here."
             )
         measure = measure_in(self.unit, tokenizer)
-        cut = [short_sentences(document.text, self.chunk_size, measure) for document in documents]
+        cut = [Sentences(document.text, self.chunk_size, measure) for document in documents]
         texts = [
-            list(_windows(document.text, sentences, self.neighbours))
-            for document, (sentences, _) in zip(documents, cut, strict=True)
+            text
+            for document, sentences in zip(documents, cut, strict=True)
+            for text in _windows(document.text, sentences, self.neighbours)
         ]
-        found = vectors([text for own in texts for text in own], self.embed)
+        found = vectors(texts, self.embed)
         spans, first = [], 0
-        for document, (sentences, sizes), own in zip(documents, cut, texts, strict=True):
-            apart = distances(found[first : first + len(own)])
-            first += len(own)
-            room = _Room(document.text, sentences, sizes, measure)
-            cuts = [0, *breaks(apart, room, self), len(sentences)]
-            spans.append([(sentences[a][0], sentences[b - 1][1]) for a, b in pairwise(cuts) if a < b])
+        for sentences in cut:
+            count = len(sentences.spans)
+            apart = distances(found[first : first + count])
+            first += count
+            cuts = [0, *breaks(apart, sentences, self), count]
+            spans.append([sentences.span(a, b) for a, b in pairwise(cuts) if a < b])
         return spans
 
 
@@ -86,22 +87,7 @@ def distances(vectors: NDArray[np.float32]) -> Floats:
     return apart
 
 
-class _Room:
-    """How long a run of sentences is, in the unit: its sentences and the gaps between them."""
-
-    def __init__(
-        self, text: str, sentences: Sequence[Span], sizes: Sequence[int], measure: SizeMeasure
-    ) -> None:
-        gaps = measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])
-        self._gaps = [0, *gaps]
-        self._ends = np.concatenate([[0], np.cumsum(np.add(sizes, self._gaps) if sentences else [])])
-
-    def of(self, first: int, last: int) -> int:
-        """The length of the sentences ``first`` to ``last``, the latter left out."""
-        return int(self._ends[last] - self._ends[first]) - self._gaps[first]
-
-
-def breaks(apart: Floats, room: _Room, config: SemanticConfig) -> list[int]:
+def breaks(apart: Floats, sentences: Sentences, config: SemanticConfig) -> list[int]:
     """The numbers of the sentences that begin a chunk, except for the first, from the distances between them.
 
     Breaks above the percentile come first; the weakest of them go where a chunk would be too short; then
@@ -114,36 +100,34 @@ def breaks(apart: Floats, room: _Room, config: SemanticConfig) -> list[int]:
     for cut in sorted(cuts[1:-1], key=lambda i: float(apart[i - 1])):
         at = cuts.index(cut)
         before, after = cuts[at - 1], cuts[at + 1]
-        short = min(room.of(before, cut), room.of(cut, after)) < config.min_size
-        if short and room.of(before, after) <= config.chunk_size:
+        short = min(sentences.size(before, cut), sentences.size(cut, after)) < config.min_size
+        if short and sentences.size(before, after) <= config.chunk_size:
             cuts.pop(at)
     found: list[int] = []
     for first, last in pairwise(cuts):
         found += [first] if first else []
-        found += _fitting(apart, room, first, last, config)
+        found += _fitting(apart, sentences, first, last, config)
     return found
 
 
-def _fitting(apart: Floats, room: _Room, first: int, last: int, config: SemanticConfig) -> list[int]:
+def _fitting(apart: Floats, sentences: Sentences, first: int, last: int, config: SemanticConfig) -> list[int]:
     """Where to cut a run that is too long: at the largest distance that leaves no part too short."""
     found: list[int] = []
     waiting = [(first, last)]
     while waiting:
         first, last = waiting.pop()
-        if last - first < 2 or room.of(first, last) <= config.chunk_size:
+        if last - first < 2 or sentences.size(first, last) <= config.chunk_size:
             continue
         inner = range(first + 1, last)
-        long = [i for i in inner if min(room.of(first, i), room.of(i, last)) >= config.min_size]
+        long = [i for i in inner if min(sentences.size(first, i), sentences.size(i, last)) >= config.min_size]
         cut = max(long or inner, key=lambda i: (float(apart[i - 1]), -i))
         found.append(cut)
         waiting += [(first, cut), (cut, last)]
     return sorted(found)
 
 
-def _windows(text: str, sentences: Sequence[Span], neighbours: int) -> list[str]:
+def _windows(text: str, sentences: Sentences, neighbours: int) -> Iterator[str]:
     """Each sentence with its neighbours, as it is embedded."""
-    last = len(sentences) - 1
-    return [
-        text[sentences[max(0, i - neighbours)][0] : sentences[min(last, i + neighbours)][1]]
-        for i in range(len(sentences))
-    ]
+    count = len(sentences.spans)
+    for i in range(count):
+        yield text[slice(*sentences.span(max(0, i - neighbours), min(count, i + neighbours + 1)))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -37,46 +37,41 @@ class SentenceConfig(SizedConfig):
 
 
 def _groups(text: str, config: SentenceConfig, measure: SizeMeasure) -> Iterator[Span]:
-    sentences, sizes = short_sentences(text, config.chunk_size, measure)
-    if not sentences:
-        return
-    gaps = [0, *measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])]
-    first = total = 0
-    for i, size in enumerate(sizes):
-        if first < i and total + gaps[i] + size > config.chunk_size:
-            yield sentences[first][0], sentences[i - 1][1]
-            room = config.chunk_size - gaps[i] - size
-            first, total = _repeat(sizes, gaps, i, config.sentence_overlap, room)
-        total += size + (gaps[i] if first < i else 0)
-    yield sentences[first][0], sentences[-1][1]
+    sentences = Sentences(text, config.chunk_size, measure)
+    count, first = len(sentences.spans), 0
+    for i in range(1, count):
+        if sentences.size(first, i + 1) > config.chunk_size:
+            yield sentences.span(first, i)
+            repeated = range(max(0, i - config.sentence_overlap), i)
+            first = next((k for k in repeated if sentences.size(k, i + 1) <= config.chunk_size), i)
+    if count:
+        yield sentences.span(first, count)
 
 
-def _repeat(sizes: list[int], gaps: list[int], i: int, most: int, room: int) -> tuple[int, int]:
-    """Where a chunk begins that repeats up to ``most`` sentences before sentence ``i``, and their size.
+class Sentences:
+    """The sentences of a text in their order, those longer than ``limit`` cut at whitespace."""
 
-    They are no longer than ``room``. It never reaches back to the beginning of the chunk before: all of
-    that did not fit.
-    """
-    first, total = i, 0
-    while i - first < most and first > 0:
-        longer = total + sizes[first - 1] + (gaps[first] if first < i else 0)
-        if longer > room:
-            break
-        first, total = first - 1, longer
-    return first, total
+    def __init__(self, text: str, limit: int, measure: SizeMeasure) -> None:
+        cutter = RecursiveSplitter(measure, limit, separators=("\n", " ", ""), keep="end")
+        whole = sentence_spans(text)
+        self.spans: list[Span] = []
+        sizes: list[int] = []
+        for sentence, size in zip(whole, measure(text, whole), strict=True):
+            parts = [sentence] if size <= limit else _without_repeats(cutter.split(text, sentence))
+            self.spans += parts
+            sizes += [size] if size <= limit else measure(text, parts)
+        gaps = measure(text, [(before[1], after[0]) for before, after in pairwise(self.spans)])
+        # where each begins and ends, in the unit
+        self._ends = list(accumulate(gap + size for gap, size in zip([0, *gaps], sizes, strict=False)))
+        self._begins = [end - size for end, size in zip(self._ends, sizes, strict=True)]
 
+    def span(self, first: int, last: int) -> Span:
+        """The range of the sentences from ``first`` up to ``last``, which is not among them."""
+        return self.spans[first][0], self.spans[last - 1][1]
 
-def short_sentences(text: str, limit: int, measure: SizeMeasure) -> tuple[list[Span], list[int]]:
-    """The sentences of a text with their sizes, those above ``limit`` cut at whitespace."""
-    cutter = RecursiveSplitter(measure, limit, separators=("\n", " ", ""), keep="end")
-    sentences = sentence_spans(text)
-    spans: list[Span] = []
-    sizes: list[int] = []
-    for sentence, size in zip(sentences, measure.spans(text, sentences), strict=True):
-        parts = [sentence] if size <= limit else _without_repeats(cutter.split(text, sentence))
-        spans += parts
-        sizes += [size] if size <= limit else measure.spans(text, parts)
-    return spans, sizes
+    def size(self, first: int, last: int) -> int:
+        """How long that range is, in the unit: its sentences and the gaps between them."""
+        return self._ends[last - 1] - self._begins[first]
 
 
 def _without_repeats(parts: Sequence[Span]) -> list[Span]:

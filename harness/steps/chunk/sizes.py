@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from pydantic import AfterValidator, ValidationInfo
 
@@ -26,46 +26,24 @@ def smaller_than(size_name: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-class SizeMeasure(Protocol):
-    """Measures pieces of a text."""
-
-    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
-        """The length of each span of ``text``, each measured on its own."""
-
-    def text(self, text: str) -> int:
-        """The length of a whole text."""
+SizeMeasure = Callable[[str, Sequence[Span]], list[int]]
+"""The length of each span of a text, each measured on its own."""
 
 
-class CharacterSizes:
-    """Length in characters (Unicode code points)."""
-
-    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
-        """The number of characters of each span."""
-        return [end - start for start, end in spans]
-
-    def text(self, text: str) -> int:
-        """The number of characters."""
-        return len(text)
-
-
-class TokenSizes:
-    """Length in tokens of a tokenizer, special tokens not counted."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
-        """The number of tokens of each span, tokenized in batches."""
-        return values.token_counts(self._tokenizer, [text[start:end] for start, end in spans])
-
-    def text(self, text: str) -> int:
-        """The number of tokens."""
-        return values.token_counts(self._tokenizer, [text])[0]
+def in_characters(text: str, spans: Sequence[Span]) -> list[int]:
+    """The number of characters (Unicode code points) of each span."""
+    return [end - start for start, end in spans]
 
 
 def measure_in(unit: SizeUnit, model: Tokenizer | None) -> SizeMeasure:
-    """The measure that a unit names; raises ConfigError for `model` without a model."""
-    return CharacterSizes() if unit == "characters" else TokenSizes(tokenizer_for(unit, model))
+    """The measure that a unit names; raises ConfigError for `model` without a model.
+
+    Special tokens are not counted; spans are tokenized in batches.
+    """
+    if unit == "characters":
+        return in_characters
+    tokenizer = tokenizer_for(unit, model)
+    return lambda text, spans: values.token_counts(tokenizer, [text[start:end] for start, end in spans])
 
 
 def tokenizer_for(unit: TokenUnit, model: Tokenizer | None) -> Tokenizer:
