@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.labels.label_page.export import RULE, merged_rows, new_rows, rater_rows
+    from harness.labels.label_page.export import RULE, merged_rows, rater_rows
     from harness.labels.label_page.opening import PassageSource, open_service
     from harness.labels.label_page.ratings import grades_of
     from harness.labels.label_page.serve import link_file, listening_at, serve
     from harness.labels.label_page.service import as_listed, usual_order
     from harness.labels.label_page.state import PageState
     from harness.labels.labelling.finding import find_evidence
-    from harness.labels.labelling.grading import graded_rows, write_sheet
+    from harness.labels.labelling.grading import graded_rows, new_rows, write_sheet
     from harness.labels.labelling.passages import PassageToGrade
     from harness.labels.labelling.retrieved import documents_of, sheet_of
     from harness.labels.labelling.rows import COLUMNS, add_rows, addable, label_lines, write_rows

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 EVERY = 60.0
@@ -52,14 +52,10 @@ class Hidden:
 
     live = False
 
-    def advance(self, steps: int = 1) -> None:
-        """Drop it."""
+    def advance(self, *_: object, **__: object) -> None:
+        """Drop what would be shown."""
 
-    def describe(self, text: str) -> None:
-        """Drop it."""
-
-    def put(self, row: str, cells: Mapping[str, str]) -> None:
-        """Drop it."""
+    describe = put = advance
 
 
 class Silent:
@@ -69,15 +65,13 @@ class Silent:
         self.notes: list[str] = []
         self.warnings: list[str] = []
 
-    @contextmanager
-    def task(self, name: str, total: int) -> Iterator[Task]:
+    def task(self, name: str, total: int) -> AbstractContextManager[Task]:
         """Open a task that shows nothing."""
-        yield Hidden()
+        return nullcontext(Hidden())
 
-    @contextmanager
-    def board(self, columns: Sequence[str]) -> Iterator[Board]:
+    def board(self, columns: Sequence[str]) -> AbstractContextManager[Board]:
         """Open a table that is not shown."""
-        yield Hidden()
+        return nullcontext(Hidden())
 
     def note(self, text: str) -> None:
         """Keep a note."""

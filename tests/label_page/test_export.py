@@ -5,7 +5,8 @@ import json
 import pytest
 
 from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
-from harness.labels.label_page.export import merged_rows, new_rows, rater_rows
+from harness.labels.label_page.export import merged_rows, rater_rows
+from harness.labels.labelling.grading import new_rows
 from harness.labels.labelling.rows import add_rows
 from harness.values.errors import LabelError
 from tests.command import table
@@ -145,12 +146,12 @@ def test_merging_passes_over_what_is_there_and_refuses_another_grade(service, gr
     labels = tmp_path / "labels.csv"
     rows = merged_rows(service.state).rows
     labels.write_text("query_id,document,quote,grade\n", encoding="utf-8")
-    add_rows(labels, new_rows(rows, labels, DOCUMENTS, AnchorConfig()))
-    assert new_rows(rows, labels, DOCUMENTS, AnchorConfig()) == []
+    add_rows(labels, new_rows(rows, labels, DOCUMENTS, AnchorConfig(), print))
+    assert new_rows(rows, labels, DOCUMENTS, AnchorConfig(), print) == []
     grade(GRAZ, 2)
     before = labels.read_bytes()
-    with pytest.raises(LabelError, match="says 1, the page 2"):
-        new_rows(merged_rows(service.state).rows, labels, DOCUMENTS, AnchorConfig())
+    with pytest.raises(LabelError, match="says 1, not 2"):
+        new_rows(merged_rows(service.state).rows, labels, DOCUMENTS, AnchorConfig(), print)
     assert labels.read_bytes() == before
     assert PLAIN.count("Graz") == 1
     assert part("q1", "plain", GRAZ.text).item_id == GRAZ.item_id

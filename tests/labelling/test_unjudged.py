@@ -133,10 +133,14 @@ def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
     assert f"0 labels added; {len(rows)} were there already." in printed(
         capsys, "labels", "add", "sheet.csv", "--in", "my.yaml"
     )
-    save([{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}])
+    save([{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}, {**rows[0], "grade": "0"}])
     output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
-    assert "sheet.csv, line 2: the passage has grade 0 on line 4 of labels.csv, and 3 here" in output
+    assert "the passage has grade 3 on line 2, and 0 here" in output
     assert "grade is '9'" in output
+    save([{**rows[0], "grade": "3"}, *rows[1:]])
+    output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
+    assert "another grade in labels.csv" in output
+    assert "line 4 says 0, not 3: " in output
     assert (corpus / "labels.csv").read_bytes() == before
 
 

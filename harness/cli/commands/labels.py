@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from harness import data, judge, labels, running
 from harness.cli.commands.declaring import (
@@ -105,15 +106,21 @@ def add(args: argparse.Namespace) -> int:
     reporter = TerminalReporter()
     documents = labels.documents_of(config, reporter)
     queries = [query.query_id for query in data.read_queries(config.queries, config.split).queries]
-    added = labels.graded_rows(args.sheet, documents, queries, target, config.anchor, reporter.note)
-    if added.rows:
-        labels.add_rows(target, added.rows)
-    rest = [f"{added.known} were there already"] if added.known else []
-    rest += [f"{counted(added.ungraded, 'row has', 'rows have')} no grade yet"] if added.ungraded else []
-    print_line("; ".join([f"{target}: {counted(len(added.rows), 'label')} added", *rest]) + ".")
+    graded, empty = labels.graded_rows(args.sheet, documents, queries, reporter.note)
+    fresh = labels.new_rows(graded, target, documents, config.anchor, reporter.note)
+    ungraded = f"; {counted(empty, 'row has', 'rows have')} no grade yet" if empty else ""
+    print_line(f"{_added(target, fresh, len(graded))}{ungraded}.")
     if args.to and args.to != config.labels:
         print_line(f"{args.config} does not name {args.to}: set labels: {args.to}.")
     return 0
+
+
+def _added(target: Path, fresh: Sequence[Mapping[str, Any]], of: int) -> str:
+    """Add the rows that the labels lack, ``of`` so many; says how many were added."""
+    if fresh:
+        labels.add_rows(target, fresh)
+    there = f"; {of - len(fresh)} were there already" if of > len(fresh) else ""
+    return f"{target}: {counted(len(fresh), 'label')} added{there}"
 
 
 family = Command(_DESCRIPTION, parts=(unjudged, add))
@@ -296,14 +303,9 @@ def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
         _refuse_unknown("rater", args.rater, state.raters(), source.state_path)
         found = labels.merged_rows(state, args.rater)
         grades = labels.grades_of(state.labels(args.rater))
-    rows = labels.new_rows(
-        found.rows, target, labels.documents_of(config, reporter), config.anchor, reporter.note
-    )
-    if rows:
-        labels.add_rows(target, rows)
-    known = len(found.rows) - len(rows)
-    there = f"; {known} were there already" if known else ""
-    print_line(f"{target}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}.")
+    documents = labels.documents_of(config, reporter)
+    fresh = labels.new_rows(found.rows, target, documents, config.anchor, reporter.note)
+    print_line(f"{_added(target, fresh, len(found.rows))}{_left_out(found.open, found.skipped)}.")
     print_line(labels.RULE)
     for one in judge.pair_agreements(grades):
         if one.items:

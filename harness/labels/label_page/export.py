@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from harness.data import AnchorConfig, Note
 from harness.labels.label_page.ratings import SettledGrade, only_skipped, settle
 from harness.labels.label_page.state import PageState
-from harness.labels.labelling.grading import known_labels
 from harness.labels.labelling.passages import PassageToGrade, covers
 from harness.labels.labelling.rows import quote_of
-from harness.values import Document, LabelError
 
-_MOST = 10
 Rows = tuple[dict[str, Any], ...]
 Settled = Sequence[tuple[PassageToGrade, SettledGrade]]
 
@@ -72,36 +67,6 @@ def rater_rows(state: PageState, rater: str = "") -> Exported:
 
 def _place(item: PassageToGrade) -> dict[str, Any]:
     return {"query_id": item.query_id, "document": item.doc_id, "start": item.start, "end": item.end}
-
-
-def new_rows(
-    rows: Sequence[Mapping[str, Any]],
-    labels: Path,
-    documents: Mapping[str, Document],
-    anchor: AnchorConfig,
-    note: Note = lambda _: None,
-) -> list[Mapping[str, Any]]:
-    """The rows that a labels file does not have yet.
-
-    Raises LabelError that names those whose passage has another grade there: only people can say which of the
-    two is right.
-    """
-    known = known_labels(labels, documents, anchor, note)
-    fresh, differ = [], []
-    for row in rows:
-        key = (row["query_id"], row["document"], row["start"], row["end"])
-        if key not in known:
-            fresh.append(row)
-        elif (there := known[key]).grade != row["grade"]:
-            where = ":".join(map(str, key))
-            differ.append(f"  {there.source} says {there.grade}, the page {row['grade']}: {where}")
-    if differ:
-        more = [f"  and {len(differ) - _MOST} more"] if len(differ) > _MOST else []
-        raise LabelError(
-            "Some passages have another grade in the labels file. Remove or correct those rows, then merge "
-            "again; nothing was added:\n" + "\n".join([*differ[:_MOST], *more])
-        )
-    return fresh
 
 
 def _rows(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ from harness.data import GivenPassage, input_table, is_same_text, possible_ids, 
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.rows import holds_rows, spreadsheet_safe
 from harness.store import write_bytes, write_text
-from harness.values import Column, ConfigError, Document, Judgment, LabelError
+from harness.values import Column, ConfigError, Document, LabelError
 
 COLUMNS = (
     "query_id",
@@ -35,6 +34,8 @@ _WIDTHS = {"question": 40, "passage": 90, "above": 30, "document": 24}
 # a cell of Excel holds 32,767 characters
 _LONGEST = 30_000
 _CUT = " […]"
+# passages with another grade that are named
+_MOST = 10
 
 
 def sheet_rows(wanted: Sequence[PassageToGrade], questions: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -170,66 +171,67 @@ class SheetRow(UngradedRow):
     note: Annotated[str, Column("anything")] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GradedSheet:
-    """The content of a graded sheet: new ``rows`` by column, and how many are empty or already known."""
-
-    rows: tuple[dict[str, Any], ...]
-    ungraded: int
-    known: int
-
-
 def graded_rows(
-    sheet: Path,
-    documents: Mapping[str, Document],
-    query_ids: Sequence[str],
-    labels: Path,
-    config: data.AnchorConfig,
-    note: data.Note = lambda _: None,
-) -> GradedSheet:
-    """The rows of a sheet that have a grade, as labels that ``labels`` does not have yet.
+    sheet: Path, documents: Mapping[str, Document], query_ids: Sequence[str], note: data.Note
+) -> tuple[list[dict[str, Any]], int]:
+    """The rows of a sheet that have a grade, each passage once, as rows of labels; and how many have none.
 
-    A row that is there already with the same grade is ignored. Raises LabelError that names all lines at
-    fault: a passage that is not at its offsets, an unknown query or document, an invalid grade, a second
-    grade for a passage.
+    Raises LabelError that names all lines at fault: a passage that is not at its offsets, an unknown query or
+    document, an invalid grade, two grades for a passage.
     """
-    known = known_labels(labels, documents, config, note)
     rows: list[dict[str, Any]] = []
-    counts = Counter[str]()
+    given: dict[Key, tuple[int, int]] = {}
 
     def fault(row: SheetRow) -> str:
         if not row.grade:
-            counts["ungraded"] += 1
             return ""
         if row.query_id not in query_ids:
             near = data.suggestion(row.query_id, query_ids)
             return f"there is no query {row.query_id!r}{near}. Correct the id."
         passage = row.placed(documents)
         grade = data.grade_of(row.where, row.grade)
-        here = Judgment(*passage.key, grade, source=f"line {row.line} of the sheet")
-        before = known.setdefault(here.key, here)
-        if before.grade != grade:
-            return f"the passage has grade {before.grade} on {before.source}, and {grade} here. Keep one."
-        if before is here:
+        before, line = given.setdefault(passage.key, (grade, row.line))
+        if before != grade:
+            return f"the passage has grade {before} on line {line}, and {grade} here. Keep one."
+        if line == row.line:
             rows.append({**passage.row(), "grade": grade, "evidence": row.evidence, "note": row.note})
-        else:
-            counts["known"] += 1
         return ""
 
-    data.read_rows(sheet, SheetRow, note, fault)
-    return GradedSheet(tuple(rows), counts["ungraded"], counts["known"])
+    read = data.read_rows(sheet, SheetRow, note, fault)
+    return rows, sum(not row.grade for row in read)
 
 
-def known_labels(
-    labels: Path, documents: Mapping[str, Document], config: data.AnchorConfig, note: data.Note
-) -> dict[Key, Judgment]:
-    """Every label by what it grades, with its line as the source; none where there is no row to read."""
+def new_rows(
+    rows: Sequence[Mapping[str, Any]],
+    labels: Path,
+    documents: Mapping[str, Document],
+    anchor: data.AnchorConfig,
+    note: data.Note,
+) -> list[Mapping[str, Any]]:
+    """The rows that a labels file does not have yet; all of them where it is not there.
+
+    Raises LabelError that names those whose passage has another grade there: only people can say which of the
+    two is right.
+    """
     if not holds_rows(labels):
-        return {}
-    listed = config.model_copy(update={"on_unanchored": "list"})
-    rows = data.read_labels(labels, note)
-    there = [row for row in rows if any(name in documents for name in data.possible_ids(row.document))]
+        return list(rows)
+    listed = anchor.model_copy(update={"on_unanchored": "list"})
+    read = data.read_labels(labels, note)
+    there = [row for row in read if any(name in documents for name in data.possible_ids(row.document))]
     result = data.anchor(there, documents, listed)
     lines = (at.row.line for at in result.anchorings if at.accepted)
-    found = zip(lines, result.judgments, strict=True)
-    return {one.key: replace(one, source=f"line {line} of {labels}") for line, one in found}
+    known = {one.key: (one.grade, line) for line, one in zip(lines, result.judgments, strict=True)}
+    fresh, differ = [], []
+    for row in rows:
+        key = (row["query_id"], row["document"], row["start"], row["end"])
+        if key not in known:
+            fresh.append(row)
+        elif (found := known[key])[0] != row["grade"]:
+            differ.append(f"  line {found[1]} says {found[0]}, not {row['grade']}: {':'.join(map(str, key))}")
+    if differ:
+        more = [f"  and {len(differ) - _MOST} more"] if len(differ) > _MOST else []
+        raise LabelError(
+            f"Some passages have another grade in {labels}. Remove or correct those rows there, then do this "
+            "again; nothing was added:\n" + "\n".join([*differ[:_MOST], *more])
+        )
+    return fresh

@@ -7,6 +7,7 @@ import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Literal
 
 from harness.labels.labelling.rows import quote_of
@@ -108,9 +109,7 @@ def unjudged_passages(
             continue
         if doc_id not in passages:
             passages[doc_id] = passage_spans(document.text, TO_GRADE)
-        first = bisect_right(passages[doc_id], inside[0], key=lambda span: span[1])
-        last = bisect_left(passages[doc_id], inside[1], key=lambda span: span[0])
-        near = passages[doc_id][first:last]
+        near = overlapping(passages[doc_id], inside)
         left = [span for span in near if graded.at(row.query_id, doc_id, span) is None]
         for span in left if any(covers((chunk.start, chunk.end), span) for span in left) else [inside]:
             key = (row.query_id, doc_id, span)
@@ -129,6 +128,12 @@ def unjudged_passages(
     ]
     # equal ones stay in the order of settings and queries
     return sorted(found, key=lambda one: (-len(one.ranks), one.best_rank))
+
+
+def overlapping(spans: Sequence[Span], place: Span) -> Sequence[Span]:
+    """Those of disjoint spans in the order of the text that share a character with a range."""
+    first = bisect_right(spans, place[0], key=itemgetter(1))
+    return spans[first : bisect_left(spans, place[1], key=itemgetter(0))]
 
 
 def covers(chunk: Span, span: Span) -> bool:

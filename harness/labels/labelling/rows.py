@@ -54,14 +54,8 @@ def holds_rows(path: Path) -> bool:
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows of one kind as CSV with a header, or as JSON Lines; raises LabelError for other endings."""
-    if path.suffix.lower() == ".jsonl":
-        write_text(path, _json_lines(rows))
-    elif path.suffix.lower() == ".csv":
-        columns = list(rows[0]) if rows else []
-        write_text(path, ",".join(columns) + "\n" + label_lines(rows, columns))
-    else:
-        raise LabelError(f"{path}: rows are written as .csv or .jsonl. Give it one of these endings.")
+    """Write one row or more, all with the same columns, as CSV with a header."""
+    write_text(path, ",".join(rows[0]) + "\n" + label_lines(rows, rows[0]))
 
 
 def label_lines(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness import running, values
+from harness.labels.labelling.passages import covers, overlapping
 from harness.labels.labelling.rows import spreadsheet_safe
 from harness.labels.testset.config import TestsetConfig
 from harness.labels.testset.rows import Candidate, FoundRow, Place, PoolRow, SearchedRow
@@ -172,12 +172,9 @@ def _by_query(searched: running.Searched) -> _Ranked:
 
 def _touched(spans: Sequence[values.Span], start: int, end: int) -> list[values.Span]:
     """The passages that share half of either with a range; else the one it shares most with."""
-    first = bisect_right(spans, start, key=lambda span: span[1])
-    last = bisect_left(spans, end, key=lambda span: span[0])
-    near = list(spans[first:last])
-    shared = {span: min(end, span[1]) - max(start, span[0]) for span in near}
-    half = [span for span in near if 2 * shared[span] >= min(end - start, span[1] - span[0])]
-    return half or sorted(near, key=lambda span: -shared[span])[:1]
+    near = overlapping(spans, (start, end))
+    half = [span for span in near if covers(span, (start, end))]
+    return half or sorted(near, key=lambda span: max(start, span[0]) - min(end, span[1]))[:1]
 
 
 def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, values.Document]) -> list[PoolRow]:

@@ -235,18 +235,16 @@ def _read(
             raise ConfigError(
                 f"{path} is a sheet filled in by several. Give each person a sheet of their own."
             )
-        nowhere = state.folder / "none.csv"
-        sheet = graded_rows(path, documents, ids, nowhere, data.AnchorConfig(), context.reporter.note)
+        graded, empty = graded_rows(path, documents, ids, context.reporter.note)
         rows = [
             GradeRow(
                 *(row["query_id"], row["document"], row["start"], row["end"], row["grade"], grader),
                 evidence=row["evidence"],
                 note=row["note"],
             )
-            for row in sheet.rows
+            for row in graded
         ]
-        ungraded = counted(sheet.ungraded, "row has", "rows have")
-        return rows, {}, f"; {ungraded} no grade yet" if sheet.ungraded else ""
+        return rows, {}, f"; {counted(empty, 'row has', 'rows have')} no grade yet" if empty else ""
     read = data.read_labels(path, context.reporter.note)
     labels = [row for row, rater in zip(read, named or repeat(grader), strict=False) if rater == grader]
     rows = [
