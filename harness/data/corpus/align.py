@@ -289,10 +289,22 @@ def by_offsets(
     return QuotePlace("offsets", start, end, 100.0)
 
 
-def whole_page(document: Document, page: int, where: str, error: type[HarnessError]) -> QuotePlace:
-    """A page without the white space around it; raises ``error`` where there is none. It may be empty."""
+def whole_page(
+    document: Document, page: int, where: str, error: type[HarnessError], may_miss: bool = False
+) -> QuotePlace:
+    """A page without the white space around it; raises ``error`` where there is none, or no text on it.
+
+    With ``may_miss``, a page without text is no place.
+    """
     start, end = trim(document.text, page_of_row(document, page, where, error))
-    return QuotePlace("page", start, end, 100.0)
+    if start < end:
+        return QuotePlace("page", start, end, 100.0)
+    if may_miss:
+        return QuotePlace("page", None, None, 0.0)
+    raise error(
+        f"{where}: page {page} of {document.doc_id} has no text. Run OCR over the document, give the text, "
+        "or remove the row."
+    )
 
 
 def figures_differ(method: Method, quote: str, found: str) -> bool:

@@ -283,15 +283,7 @@ def _place(
             align.page_of_row(document, row.page, row.where, LabelError)
         return searcher.find(row.quote.strip(), row.page)
     assert row.page is not None  # read_labels lets no row through that has none of the three
-    place = align.whole_page(document, row.page, row.where, LabelError)
-    if place.start != place.end:
-        return place
-    if row.line in may_miss:
-        return align.QuotePlace("page", None, None, 0.0)
-    raise LabelError(
-        f"{row.where}: page {row.page} of {document.doc_id} has no text to be graded. "
-        "Run OCR over the document, or remove the row."
-    )
+    return align.whole_page(document, row.page, row.where, LabelError, may_miss=row.line in may_miss)
 
 
 def _failure(item: Anchoring, threshold: float) -> str:

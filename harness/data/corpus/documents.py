@@ -226,19 +226,14 @@ def _ids(paths: Sequence[Path], base: Path) -> dict[Path, str]:
     """
     ids: dict[Path, str] = {}
     for stem, own in by_key((document_id(path.stem), path) for path in paths).items():
-        folders = [Path(os.path.relpath(path.parent, base)).parts for path in own]
-        depth = 0
-        if len(set(folders)) == len(folders) > 1:
-            while len({_last(parts, depth) for parts in folders}) < len(folders):
-                depth += 1
-        for path, parts in zip(own, folders, strict=True):
-            named = [document_id(part) for part in _last(parts, depth)]
-            ids[path] = "/".join([*named, stem])
+        names = [(*Path(os.path.relpath(path.parent, base)).parts, stem) for path in own]
+        length = 1
+        if len(set(names)) == len(names):
+            while len({parts[-length:] for parts in names}) < len(names):
+                length += 1
+        for path, parts in zip(own, names, strict=True):
+            ids[path] = "/".join(map(document_id, parts[-length:]))
     return ids
-
-
-def _last(parts: tuple[str, ...], count: int) -> tuple[str, ...]:
-    return parts[max(0, len(parts) - count) :]
 
 
 def _matches(pattern: str, base: Path) -> list[Path]:

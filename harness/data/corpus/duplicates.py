@@ -228,6 +228,9 @@ def one_evidence_a_row(
         for line, judgment in zip(_lines(one), one.judgments, strict=False):
             if judgment.evidence:
                 lines.setdefault((parser, judgment.query_id, judgment.evidence), []).append(line)
+    for rows_of_one in lines.values():
+        # a row that people named gives its name to the others
+        rows_of_one.sort(key=lambda line: not given[line])
     names = _names(given, lines)
     out = {}
     for parser, one in found.items():
@@ -237,7 +240,7 @@ def one_evidence_a_row(
             for line, judgment in zip(own, one.judgments, strict=False)
         ]
         copies = [
-            replace(judgment, evidence=_name_of(judgment, parser, lines, given, names))
+            replace(judgment, evidence=names[lines[parser, judgment.query_id, judgment.evidence][0]])
             for judgment in one.judgments[len(own) :]
         ]
         out[parser] = (*labels, *copies)
@@ -278,16 +281,3 @@ def _root(first: Mapping[int, int], line: int) -> int:
     while first[line] != line:
         line = first[line]
     return line
-
-
-def _name_of(
-    copy: Judgment,
-    parser: str,
-    lines: Mapping[_Name, Sequence[int]],
-    given: Mapping[int, str],
-    names: Mapping[int, str],
-) -> str:
-    """The evidence of a duplicate: that of the row whose text it has."""
-    own = lines[parser, copy.query_id, copy.evidence]
-    by_people = any(given[line] == copy.evidence for line in own)
-    return copy.evidence if by_people else names[own[0]]

@@ -13,8 +13,8 @@ from typing import Annotated
 
 from harness.data.corpus.anchoring import GivenPassage
 from harness.data.corpus.inputs import input_table, rows_of
-from harness.data.corpus.table import TABLES, InputTable, Row, read_table, suggestion
-from harness.values import Column, CorpusError, by_key, first_line, refuse_special
+from harness.data.corpus.table import InputTable, Row, read_table
+from harness.values import Column, CorpusError, by_key, first_line
 
 PLACES = ("start", "page", "text")
 _PLACE = "Give text, or document with start and end, or document with page."
@@ -58,7 +58,7 @@ def read_hits(path: Path) -> HitFile:
     the file), rank decides where both are there; and start with end, page or text. ``document`` may be left
     out where there is text.
     """
-    table = _table(path)
+    table = read_table(path, ("query_id",), CorpusError, more={".parquet": _read_parquet})
     _check_columns(table)
     ranked = "rank" in table.columns
     by_query = by_key((row.query_id, row) for row in rows_of(table, GivenHit, partial(_fault, ranked)))
@@ -82,16 +82,9 @@ def read_hits(path: Path) -> HitFile:
     )
 
 
-def _table(path: Path) -> InputTable:
-    if path.suffix.lower() != ".parquet":
-        if path.suffix.lower() not in TABLES:
-            refuse_special(path)
-            known = ", ".join((*TABLES, ".parquet"))
-            raise CorpusError(f"{path}: unknown table format {path.suffix!r}. Known: {known}.")
-        return read_table(path, ("query_id",), CorpusError)
+def _read_parquet(path: Path) -> InputTable:
     from pyarrow import ArrowException, parquet
 
-    refuse_special(path)
     try:
         if parquet.read_metadata(path).num_rows > _MOST_ROWS:
             raise CorpusError(f"{path}: more than {_MOST_ROWS:,} rows. Write the first ranks of each query.")
@@ -100,16 +93,11 @@ def _table(path: Path) -> InputTable:
         raise CorpusError(
             f"{path}: cannot be read as parquet ({first_line(error)}). Write it again."
         ) from error
-    columns = tuple(read.column_names)
-    if "query_id" not in columns:
-        raise CorpusError(f"{path}: there is no column 'query_id'{suggestion('query_id', columns)}. Add it.")
-    if not read.num_rows:
-        raise CorpusError(f"{path}: there is no row. Add some, or point to another file.")
     rows = [
         Row(line, {name: _cell(value) for name, value in record.items()})
         for line, record in enumerate(read.to_pylist(), start=1)
     ]
-    return InputTable(path, columns, tuple(rows))
+    return InputTable(path, tuple(read.column_names), tuple(rows))
 
 
 def _cell(value: object) -> str:

@@ -41,16 +41,9 @@ def _text_of(slide: Any) -> str | None:
 def _add_shapes(shapes: Iterable[Any], title: int | None, blocks: Blocks) -> None:
     from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 
-    left_out = (
-        PP_PLACEHOLDER.SLIDE_NUMBER,
-        PP_PLACEHOLDER.DATE,
-        PP_PLACEHOLDER.FOOTER,
-        PP_PLACEHOLDER.HEADER,
-    )
+    left_out = [PP_PLACEHOLDER[name] for name in ("SLIDE_NUMBER", "DATE", "FOOTER", "HEADER")]
     for shape in shapes:
-        if shape.shape_id == title:
-            continue
-        if shape.is_placeholder and shape.placeholder_format.type in left_out:
+        if shape.shape_id == title or (shape.is_placeholder and shape.placeholder_format.type in left_out):
             continue
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
             _add_shapes(shape.shapes, None, blocks)

@@ -87,15 +87,10 @@ def place_hits(
 
 
 _NOWHERE = "\0nowhere"
-# (document or '' for any, text): the places found, else the likeness of the best one
 _Wanted = tuple[str, str]
-_Found = Mapping[_Wanted, "_Places"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Places:
-    places: tuple[HitPlace, ...]
-    best: float
+"""A document, or '' for any, and a text."""
+_Found = dict[_Wanted, tuple[list[HitPlace], float]]
+"""The places found, and the likeness of the best one, which need not be alike enough to be a place."""
 
 
 def _document_of(
@@ -150,10 +145,10 @@ def _place(
         return PlacedHit(row, None, 0.0, 0)
     if row.start is not None or not row.text:
         return PlacedHit(row, _as_it_says(row, doc_id, documents), 100.0, 1)
-    known = found[doc_id, row.text.strip()]
-    if not known.places:
-        return PlacedHit(row, None, known.best, 0)
-    places = sorted(known.places, key=lambda place: not _touches(place, row.page, documents))
+    known, best = found[doc_id, row.text.strip()]
+    if not known:
+        return PlacedHit(row, None, best, 0)
+    places = sorted(known, key=lambda place: not _touches(place, row.page, documents))
     free = (place for place in places if (place.doc_id, place.start, place.end) not in taken)
     place = next(free, places[0])
     text = documents[place.doc_id].text[place.start : place.end]
@@ -161,7 +156,7 @@ def _place(
         row,
         place,
         place.score,
-        len(known.places),
+        len(known),
         other_page=row.page is not None and not _touches(place, row.page, documents),
         figures_differ=figures_differ(place.method, row.text, text),
     )
@@ -183,22 +178,14 @@ def _as_it_says(row: GivenHit, doc_id: str, documents: Mapping[str, Document]) -
     document = documents[doc_id]
     if row.start is not None and row.end is not None:
         return _at(document, by_offsets(document, row.start, row.end, row.text, row.where, CorpusError))
-    page = whole_page(document, row.page or 0, row.where, CorpusError)
-    if page.start == page.end:
-        raise CorpusError(
-            f"{row.where}: page {row.page} of {doc_id} has no text. Run OCR over the document, or give the "
-            "text that was returned."
-        )
-    return _at(document, page)
+    return _at(document, whole_page(document, row.page or 0, row.where, CorpusError))
 
 
 def _at(document: Document, place: QuotePlace) -> HitPlace:
     return HitPlace(document.doc_id, place.start or 0, place.end or 0, place.method, place.score)
 
 
-def _find_texts(
-    wanted: Collection[_Wanted], documents: Mapping[str, Document], threshold: float
-) -> dict[_Wanted, _Places]:
+def _find_texts(wanted: Collection[_Wanted], documents: Mapping[str, Document], threshold: float) -> _Found:
     """The places of every text. Document by document, as the reduced forms of all would fill the memory."""
     places: dict[_Wanted, list[HitPlace]] = {key: [] for key in wanted}
     for document in documents.values():
@@ -212,9 +199,16 @@ def _find_texts(
                 needle = whitespace_free(key[1]).text
                 spans = [view.source_span(at, at + len(needle)) for at in _occurrences(needle, view.text)]
                 places[key] += [HitPlace(document.doc_id, *span, "whitespace_free") for span in spans]
-    found = {key: _Places(tuple(own), 100.0) for key, own in places.items() if own}
-    missing = sorted(key for key, own in places.items() if not own)
-    return found | _alike(missing, documents, threshold)
+    found: _Found = {key: (own, 100.0 if own else 0.0) for key, own in places.items()}
+    nowhere = sorted(key for key, own in places.items() if not own)
+    for doc_id, keys in _likeliest_documents(nowhere, documents).items():
+        searcher = Searcher(documents[doc_id])
+        for key in keys:
+            at = searcher.find(key[1], None)
+            if at.start is not None and at.score > found[key][1]:
+                place = _at(documents[doc_id], at)
+                found[key] = ([place] if at.score >= threshold else [], at.score)
+    return found
 
 
 def _of(document: Document, keys: Iterable[_Wanted]) -> list[_Wanted]:
@@ -231,27 +225,10 @@ def _occurrences(needle: str, text: str) -> list[int]:
     return found
 
 
-def _alike(
-    missing: Sequence[_Wanted], documents: Mapping[str, Document], threshold: float
-) -> dict[_Wanted, _Places]:
-    """The likeliest place of every text that is nowhere word for word."""
-    found = {key: _Places((), 0.0) for key in missing}
-    likeliest = _likeliest_documents(missing, documents)
-    look_in = by_key((doc_id, key) for key, doc_ids in likeliest.items() for doc_id in doc_ids)
-    for doc_id, keys in look_in.items():
-        searcher = Searcher(documents[doc_id])
-        for key in keys:
-            at = searcher.find(key[1], None)
-            if at.start is not None and at.score > found[key].best:
-                place = _at(documents[doc_id], at)
-                found[key] = _Places((place,) if at.score >= threshold else (), at.score)
-    return found
-
-
 def _likeliest_documents(
     keys: Sequence[_Wanted], documents: Mapping[str, Document]
-) -> dict[_Wanted, list[str]]:
-    """The document that is named, else those that hold most of the short stretches of a text."""
+) -> dict[str, list[_Wanted]]:
+    """By document, the texts that name it, and those of which it is one of the few that hold the most."""
     anywhere = {key: seeds(folded(key[1]).text) for key in keys if not key[0]}
     shared: dict[_Wanted, list[tuple[int, str]]] = {key: [] for key in anywhere}
     if anywhere:
@@ -265,4 +242,4 @@ def _likeliest_documents(
         key: [doc_id for count, doc_id in sorted(own)[:_ALIGNED_DOCUMENTS] if 2 * count <= min(own)[0]]
         for key, own in shared.items()
     }
-    return {key: [key[0]] if key[0] else best[key] for key in keys}
+    return by_key((doc_id, key) for key in keys for doc_id in ([key[0]] if key[0] else best[key]))

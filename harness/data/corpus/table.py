@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 
 from harness.data.corpus.reading import read_utf8
 from harness.values import FORMULA, CorpusError, HarnessError, counted, refuse_special
@@ -164,8 +165,6 @@ class InputTable:
         return replace(self, columns=(*self.columns, name), rows=rows)
 
 
-TABLES = (".csv", ".tsv", ".jsonl", ".xlsx")
-
 # Other names that people or tools give to these columns.
 _MEANT = {
     "query_id": ("id", "qid", "query", "question_id", "queryid", "_id"),
@@ -180,25 +179,27 @@ def read_table(
     required: Collection[str],
     error: type[HarnessError],
     note: Note = lambda _: None,
+    more: Mapping[str, Callable[[Path], InputTable]] = MappingProxyType({}),
 ) -> InputTable:
     """Read ``.csv``, ``.tsv``, ``.jsonl`` or ``.xlsx``; raises ``error`` that names file, line and remedy.
 
     Delimited text has a header and may be as spreadsheets save it: see ``read_csv``; ``note``
     gets what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
-    null becomes ''. All faults of rows are named together.
+    null becomes ''. All faults of rows are named together. ``more`` are readers by further endings.
     """
-    readers: dict[str, Callable[[], InputTable]] = {
-        ".csv": lambda: _of_records(path, read_csv(path, note)),
-        ".tsv": lambda: _of_records(path, read_csv(path, note)),
-        ".jsonl": lambda: _read_jsonl(path, required),
-        ".xlsx": lambda: _of_records(path, read_xlsx(path, note)),
+    readers: dict[str, Callable[[Path], InputTable]] = {
+        ".csv": lambda path: _of_records(path, read_csv(path, note)),
+        ".tsv": lambda path: _of_records(path, read_csv(path, note)),
+        ".jsonl": lambda path: _read_jsonl(path, required),
+        ".xlsx": lambda path: _of_records(path, read_xlsx(path, note)),
+        **more,
     }
     reader = readers.get(path.suffix.lower())
     try:
         refuse_special(path)
         if reader is None:
             raise CorpusError(f"{path}: unknown table format {path.suffix!r}. Known: {', '.join(readers)}.")
-        table = reader()
+        table = reader(path)
         _refuse_incomplete(table, required)
     except CorpusError as unreadable:
         raise error(str(unreadable)) from unreadable
