@@ -79,7 +79,7 @@ def test_memory_a_page_and_a_document_have_limits():
     for key, message in (
         ("eats", "needed more than 200 MB of memory. Raise parsing.memory_mb"),
         ("hangs", "took longer than 0.3 seconds. Raise parsing.page_seconds"),
-        ("has no end", "longer than 0.6 seconds for the document. Raise parsing.document_seconds"),
+        ("has no end", "longer than 0.6 seconds. Raise parsing.document_seconds"),
     ):
         assert message in outcomes[key].reason
 

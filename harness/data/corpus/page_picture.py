@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from ctypes import byref, c_int
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,8 +95,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
     if request["page"] < 1:
         raise IndexError(f"pages count from 1, not {request['page']}")
-    pdf = pypdfium2.PdfDocument(request["path"])
-    try:
+    with closing(pypdfium2.PdfDocument(request["path"])) as pdf:
         page = pdf[request["page"] - 1]
         scale = scale_of(page.get_size(), request["width"], request["height"])
         picture = page.render(scale=scale).to_pil().convert("RGB")
@@ -106,16 +106,13 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             picture.save(out, "WEBP", quality=40, method=6)
         boxes = _boxes(page, request["quotes"], picture.size)
         return {"data": base64.b64encode(out.getvalue()).decode(), "size": picture.size, "boxes": boxes}
-    finally:
-        pdf.close()
 
 
 def _boxes(page: Any, quotes: Sequence[str], size: tuple[int, int]) -> list[list[Box]]:
     """The lines of each quote in a picture of ``size``; each character is as high as its font."""
     if not quotes:
         return []
-    text_page = page.get_textpage()
-    try:
+    with closing(page.get_textpage()) as text_page:
         text = _characters(text_page)
         return [
             [
@@ -124,8 +121,6 @@ def _boxes(page: Any, quotes: Sequence[str], size: tuple[int, int]) -> list[list
             ]
             for quote in quotes
         ]
-    finally:
-        text_page.close()
 
 
 def _lines(letters: Iterable[Area]) -> Iterator[Area]:

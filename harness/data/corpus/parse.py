@@ -209,6 +209,5 @@ def _read(file: DocumentFile, parser: ParserConfig, again: bool, worker: Worker)
 
 def _at(lost: LostTask, reason: str, path: Path | None = None) -> str:
     """The reason with the page, after the path where one is given."""
-    places = [str(path)] if path else []
-    places += [f"page {lost.page}"] if lost.page else []
-    return f"{', '.join(places)}{': ' if places else ''}{reason}"
+    places = ", ".join(filter(None, (str(path or ""), f"page {lost.page}" if lost.page else "")))
+    return f"{places}: {reason}" if places else reason

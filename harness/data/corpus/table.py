@@ -100,23 +100,18 @@ def mark_of(text: str) -> str:
 
 def _records(path: Path, text: str, mark: str, first: int) -> Iterator[tuple[int, list[str]]]:
     """Each record with the line it starts on (a quoted field may hold line breaks), blank lines left out."""
-    limit = csv.field_size_limit(_MAX_FIELD)
+    limit, line = csv.field_size_limit(_MAX_FIELD), first
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
-        line = first
-        while True:
-            try:
-                record = next(reader, None)
-            except csv.Error as problem:
-                raise CorpusError(
-                    f"{path}, line {line}: not valid CSV ({problem}). "
-                    "Check the quotes; a quote inside a field is doubled."
-                ) from problem
-            if record is None:
-                return
+        for record in reader:
             if record:
                 yield line, record
             line = reader.line_num + first
+    except csv.Error as problem:
+        raise CorpusError(
+            f"{path}, line {line}: not valid CSV ({problem}). "
+            "Check the quotes; a quote inside a field is doubled."
+        ) from problem
     finally:
         csv.field_size_limit(limit)
 

@@ -93,15 +93,14 @@ class ParsedDocument:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON values."""
-        return {"document": asdict(self.document), "stats": asdict(self.stats)}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ParsedDocument:
         """The inverse of ``to_json``; raises ValueError when the text does not match its hash."""
         document, stats = dict(data["document"]), dict(data["stats"])
-        document["page_starts"] = tuple(document["page_starts"])
-        for name in ("pages_without_text", "warnings", "blank_pages", "short_pages", "damaged_pages"):
-            stats[name] = tuple(stats[name])
+        for part in (document, stats):
+            part |= {name: tuple(value) for name, value in part.items() if isinstance(value, list)}
         parsed = cls(Document(**document), TextStats(**stats))
         if parsed.document.sha256 != text_sha256(parsed.document.text):
             raise ValueError(f"{parsed.document.doc_id}: the stored text does not match its hash")

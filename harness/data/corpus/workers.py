@@ -152,7 +152,10 @@ class Worker:
                 end = min(page_end, task_end)
                 if not self._connection.poll(None if end == math.inf else max(0.0, end - time.monotonic())):
                     self._stop()
-                    return LostTask(page, self._too_long(task_end <= page_end))
+                    key = "document_seconds" if task_end <= page_end else "page_seconds"
+                    most = f"{getattr(self._limits, key):g} seconds"
+                    reason = f"took longer than {most}. Raise parsing.{key}, or leave the document out."
+                    return LostTask(page, reason)
                 what, value = self._connection.recv()
             except (EOFError, OSError):
                 code = self._stop(kill=False)
@@ -207,14 +210,6 @@ class Worker:
             process.join()
             self._connection.close()
             return process.exitcode
-
-    def _too_long(self, whole: bool) -> str:
-        what, key, most = (
-            (" for the document", "document_seconds", self._limits.document_seconds)
-            if whole
-            else ("", "page_seconds", self._limits.page_seconds)
-        )
-        return f"took longer than {most:g} seconds{what}. Raise parsing.{key}, or leave the document out."
 
 
 @contextmanager

@@ -194,25 +194,19 @@ def write_answers(exchanges: Iterable[AnsweredQuery], path: Path) -> int:
 
 
 def _row(one: AnsweredQuery) -> dict[str, Any]:
-    row: dict[str, Any] = {
+    documents = [passage.document for passage in one.read]
+    ids = [passage.passage_id for passage in one.read]
+    row = {
         "query_id": one.query_id,
         "user_input": encodable(one.question),
         "retrieved_contexts": [encodable(passage.text) for passage in one.read],
+        "response": None if one.answer is None else encodable(one.answer),
+        "reference": golden_cell((encodable(one.references[0]),)) if one.references else None,
+        "other_references": list(map(encodable, one.references[1:])) or None,
+        "documents": documents if any(documents) else None,
+        "retrieved_context_ids": ids if any(ids) else None,
+        "cited": [place + 1 for place in one.cited] or None,
+        "answerable": None if one.answerable else False,
+        "reason": one.reason or None,
     }
-    if one.answer is not None:
-        row["response"] = encodable(one.answer)
-    if one.references:
-        row["reference"] = golden_cell((encodable(one.references[0]),))
-    if one.references[1:]:
-        row["other_references"] = list(map(encodable, one.references[1:]))
-    if any(passage.document for passage in one.read):
-        row["documents"] = [passage.document for passage in one.read]
-    if any(passage.passage_id for passage in one.read):
-        row["retrieved_context_ids"] = [passage.passage_id for passage in one.read]
-    if one.cited:
-        row["cited"] = [place + 1 for place in one.cited]
-    if not one.answerable:
-        row["answerable"] = False
-    if one.reason:
-        row["reason"] = one.reason
-    return row
+    return {name: value for name, value in row.items() if value is not None}

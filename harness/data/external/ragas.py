@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -90,8 +89,7 @@ def _hits(
 
 def _notes(exchanges: Sequence[AnsweredQuery]) -> list[str]:
     notes = []
-    asked = Counter(one.question for one in exchanges)
-    if (again := len(exchanges) - len(asked)) > 0:
+    if again := len(exchanges) - len({one.question for one in exchanges}):
         notes.append(f"Questions asked before in the same words: {again}; they are in one cluster each.")
     if unanswered := sum(one.answer is None for one in exchanges):
         notes.append(f"Questions without an answer: {unanswered}.")
