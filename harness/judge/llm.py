@@ -189,13 +189,9 @@ _DIGIT = re.compile(r"\d")
 def combine_grades(grades: Sequence[int], how: Combine) -> int:
     """One grade out of several: the most frequent (of equals the lower), or the mean rounded, halves down.
 
-    Doubt goes to the lower grade, as the prompts ask of a single answer. Raises ValueError on no grades.
+    Doubt goes to the lower grade, as the prompts ask of a single answer.
     """
-    if not grades:
-        raise ValueError("there is no grade to combine")
-    if how == "majority":
-        return most_frequent(grades)
-    return rounded_mean(grades)
+    return most_frequent(grades) if how == "majority" else rounded_mean(grades)
 
 
 def rounded_mean(values: Sequence[float]) -> int:

@@ -60,14 +60,15 @@ def parse_grade(text: str, max_grade: int) -> int | models.Malformed:
     prose = "\n".join(parts)
     bare = _BARE.fullmatch(prose)
     lines = list(_STATED.finditer(prose))
-    if spoiled := _not_final(parts if objects else _around(prose)):
+    stated = [line for line in lines if _ENDS_THERE.fullmatch(line["rest"])]
+    if stated and not objects:
+        parts = [prose[: stated[0].start()], prose[stated[0].end() :]]
+    if (objects or stated) and (spoiled := _not_final(parts)):
         return models.Malformed(spoiled)
-    stated = [line["value"] for line in lines if _ENDS_THERE.fullmatch(line["rest"])]
-    stated = [re.sub(r"[.,]0$", "", value) for value in stated]
-    grades = [*objects, *([bare.group(1)] if bare else stated)]
-    if not grades:
+    if not (objects or bare or stated):
         return models.Malformed("no_grade")
-    found = {_checked(value, max_grade) for value in [*grades, *(_whole(line["value"]) for line in lines)]}
+    values = [*objects, *([bare[1]] if bare else []), *(_whole(line["value"]) for line in lines)]
+    found = {_checked(value, max_grade) for value in values}
     return found.pop() if len(found) == 1 else models.Malformed("ambiguous")
 
 
@@ -127,12 +128,11 @@ def _one_list(text: str, field: str, count: int) -> list[Any] | models.Malformed
     if isinstance(read, models.Malformed):
         return read
     found, parts = read
-    prose = "\n".join(parts)
     if not found:
         return models.Malformed("no_list")
     if spoiled := _not_final(parts):
         return models.Malformed(spoiled)
-    if any(other != found[0] for other in found[1:]) or _another_list(prose, found[0]):
+    if any(other != found[0] for other in found[1:]) or _another_list("\n".join(parts), found[0]):
         return models.Malformed("ambiguous")
     if not isinstance(found[0], list):
         return models.Malformed("not_a_list")
@@ -147,16 +147,8 @@ def _another_list(prose: str, rows: Any) -> bool:
     return any(re.findall(r"-?\d+", listed) != own for listed in _LISTED.findall(prose))
 
 
-def _around(prose: str) -> list[str]:
-    """The words before the first stated grade and after it; [] if none is stated."""
-    first = next((line for line in _STATED.finditer(prose) if _ENDS_THERE.fullmatch(line["rest"])), None)
-    return [prose[: first.start()], prose[first.end() :]] if first else []
-
-
 def _not_final(prose: list[str]) -> str:
     """Why the grades between the parts of ``prose`` are not what the answer ends with; '' if they are."""
-    if not prose:
-        return ""
     *before, after = prose
     if any(_is_quoted(part) for part in before):
         return "quoted"

@@ -223,22 +223,19 @@ class GradingForm(Form):
 
     def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed:
         """The grades of the passages in their own order, or the fault of the answer."""
-        shown = self.read_shown(text, len(call.passages))
+        prompt, count = self.prompt, len(call.passages)
+        if prompt.answer == "labelled":
+            shown = parse_labelled(text, count, prompt.max_grade)
+        elif prompt.answer == "plain":
+            shown = parse_plain(text, count, prompt.max_grade, distinct=prompt.distinct)
+        else:
+            read = parse_final_score if prompt.answer == "final_score" else parse_grade
+            grade = read(text, prompt.max_grade)
+            shown = grade if isinstance(grade, Malformed) else (grade,)
         if isinstance(shown, Malformed):
             return shown
         own = dict(zip(self.order_shown(call), shown, strict=True))
-        return tuple(own[i] for i in range(len(own)))
-
-    def read_shown(self, text: str, count: int) -> tuple[int, ...] | Malformed:
-        """The grades of ``count`` passages in the order shown, or the fault of the answer."""
-        prompt = self.prompt
-        if prompt.answer == "labelled":
-            return parse_labelled(text, count, prompt.max_grade)
-        if prompt.answer == "plain":
-            return parse_plain(text, count, prompt.max_grade, distinct=prompt.distinct)
-        read = parse_final_score if prompt.answer == "final_score" else parse_grade
-        grade = read(text, prompt.max_grade)
-        return grade if isinstance(grade, Malformed) else (grade,)
+        return tuple(own[i] for i in range(count))
 
     def shortest(self, call: LlmCall) -> str:
         """An answer in the form that the prompt asks for, with nothing around it."""
