@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.measures.answer.responses import refuses
     from harness.measures.answer.similarity import words_of
     from harness.measures.answerability import separation, thresholds
-    from harness.measures.documents import Convention, JudgedDocuments, find_convention, grade_documents
+    from harness.measures.documents import Convention, find_convention, grade_documents
     from harness.measures.evidence_ndcg import HALF, discount, stretch_of
     from harness.measures.measure import Family, Measure, arguments
     from harness.measures.order import rank_grouped, rank_rows, tie_groups

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.measures.ragged import AnyArray, Bools, Ints, offsets_of, owners, sorted_descending
+from harness.measures.ragged import AnyArray, Bools, Ints, Lists, offsets_of, owners, sorted_descending
 from harness.measures.ranked import Graded
 
 
@@ -77,48 +77,29 @@ _LARGEST = 2**31
 """Query and grade go into one number of 64 bits, half of it each."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedDocuments:
-    """The query (a number from 0 on) and the grade of every judged document, [J] each."""
-
-    query: AnyArray
-    grade: Ints
-
-
 def grade_documents(
     earned: Ints,
     judged: Bools,
     offsets: Ints,
-    judgments: JudgedDocuments,
+    judgments: tuple[AnyArray, Ints],
     rules: Convention,
     ties: Ints | None = None,
 ) -> Graded:
     """Graded rankings from the grade of every ranked document [N], 0 if it is not ``judged``.
 
+    ``judgments`` are the query (a number from 0 on) and the grade of every judged document, [J] each.
     ``ties`` are the groups within which gains are averaged, None for none.
     """
     n_queries = len(offsets) - 1
-    all_grades, all_offsets = _by_query(judgments, n_queries)
+    evidence = ideal = _by_query(*judgments, n_queries)
     if rules.ideal == "retrieved":
-        ideal, ideal_offsets = sorted_descending(earned, owners(offsets), n_queries)
-    else:
-        ideal, ideal_offsets = all_grades, all_offsets
-    return Graded(
-        offsets,
-        judged,
-        earned,
-        ideal_offsets,
-        ideal,
-        all_offsets,
-        all_grades,
-        ties=ties,
-        condensed_from=None if rules.negative_is_judged else 0,
-    )
+        ideal = sorted_descending(earned, owners(offsets), n_queries)
+    from_0 = None if rules.negative_is_judged else 0
+    return Graded(offsets, judged, ~judged, earned, ideal, ideal, evidence, ties=ties, condensed_from=from_0)
 
 
-def _by_query(judgments: JudgedDocuments, n_queries: int) -> tuple[Ints, Ints]:
+def _by_query(query: AnyArray, grade: Ints, n_queries: int) -> Lists:
     """The grades above 0 of every query, highest first; raises ValueError for one of 2^31 or more."""
-    grade, query = judgments.grade, judgments.query
     span = int(grade.max(initial=0)) + 1
     if span > _LARGEST:
         raise ValueError(f"the grade {span - 1} is too large; grades go up to {_LARGEST - 1}")

@@ -47,10 +47,14 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     chunks of that length that each hold one evidence, it is NDCG with ranks. ``budget``, ``enough`` and ``L``
     are in the trail's unit (characters or tokens).
     """
+    return gain_by_place(*_found_at(trail, enough), budget, enough, L)
+
+
+def _found_at(trail: Trail, enough: int) -> tuple[Trail, Floats]:
+    """The rankings read for the answers where spans name one, and the place where each span is found."""
     trail, named = of_answers(trail)
     needed = np.where(named, trail.length, np.minimum(HALF * trail.length, enough))
-    place = places(trail, needed)
-    return gain_by_place(trail, place, budget, enough, L)
+    return trail, places(trail, needed)
 
 
 def places(trail: Trail, needed: Floats) -> Floats:
@@ -58,15 +62,20 @@ def places(trail: Trail, needed: Floats) -> Floats:
 
     In whole units: half of three characters has been read with the second one.
     """
-    order = np.lexsort((trail.read_at, trail.read_span))
-    span, begin = trail.read_span[order], trail.read_at[order]
-    length = trail.read_until[order] - begin
-    had = before(length, offsets_of(np.bincount(span, minlength=len(trail.spans))))
+    span, begin, length, had = _reads_in_order(trail)
     enough = np.flatnonzero(had + length >= needed[span] - ROUNDING)
     found, first = np.unique(span[enough], return_index=True)
     place = np.full(len(trail.spans), np.inf)
     place[found] = np.ceil((begin + needed[span] - had)[enough[first]] - ROUNDING)
     return place
+
+
+def _reads_in_order(trail: Trail) -> tuple[Ints, Floats, Floats, Floats]:
+    """The reads of each span as they come: the span, where each begins, its length, what was read before."""
+    order = np.lexsort((trail.read_at, trail.read_span))
+    span, begin = trail.read_span[order], trail.read_at[order]
+    length = trail.read_until[order] - begin
+    return span, begin, length, before(length, offsets_of(np.bincount(span, minlength=len(trail.spans))))
 
 
 def gain_by_place(trail: Trail, place: Floats, budget: int, enough: int, L: int) -> Floats:
@@ -134,8 +143,7 @@ def ideal_gain(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     grade, offsets = sorted_descending(best[present], owner[present], trail.n_queries)
     stretch = positions(offsets)
     paid = np.where(stretch < -(-budget // enough), gain_exp(grade) * discount(stretch, enough, L), 0.0)
-    query = np.repeat(np.arange(trail.n_queries), np.diff(offsets))
-    return np.bincount(query, paid, minlength=trail.n_queries).astype(np.float64)
+    return np.bincount(owners(offsets), paid, minlength=trail.n_queries).astype(np.float64)
 
 
 def judged_text(trail: Trail, budget: int) -> Floats:
@@ -261,9 +269,7 @@ def ndcg_evidence_upper(
 
 def _known(trail: Trail, budget: int, enough: int) -> tuple[tuple[Ints, Ints, Floats], tuple[Ints, Floats]]:
     """The judged evidence found, as (query, stretch, gain), and all judged evidence, as (query, gain)."""
-    answers, named = of_answers(trail)
-    needed = np.where(named, answers.length, np.minimum(HALF * answers.length, enough))
-    evidence, place, grade, earlier = found_within(answers, places(answers, needed), budget)
+    evidence, place, grade, earlier = found_within(*_found_at(trail, enough), budget)
     owner, best = trail.spans.evidence_grades()
     present = owner >= 0
     found = owner[evidence], stretch_of(place, enough), gain_exp(grade) - gain_exp(earlier)
@@ -293,16 +299,15 @@ def _releases(trail: Trail, budget: int, enough: int, least: int) -> tuple[Ints,
 
 def _in_holes(trail: Trail, most: Floats, needed: Floats, budget: int) -> tuple[Ints, Floats]:
     """For each hole the places at which once, twice, … ``needed`` of it have been read: (hole, place)."""
-    rows = np.flatnonzero(trail.read_at < budget)
-    rows = rows[np.lexsort((trail.read_at[rows], trail.read_span[rows]))]
-    span, begin = trail.read_span[rows], trail.read_at[rows]
-    length = trail.read_until[rows] - begin
-    had = before(length, offsets_of(np.bincount(span, minlength=len(trail.spans))))
+    span, begin, length, had = _reads_in_order(trail)
+    inside = begin < budget
+    span, begin, length, had = span[inside], begin[inside], length[inside], had[inside]
     first = np.minimum(np.floor(had / needed[span] + ROUNDING), most[span])
     upto = np.minimum(np.floor((had + length) / needed[span] + ROUNDING), most[span])
     counts = (upto - first).astype(np.int64)
-    each = np.repeat(np.arange(len(rows)), counts)
-    nth = first[each] + 1 + np.arange(len(each)) - np.repeat(offsets_of(counts)[:-1], counts)
+    offsets = offsets_of(counts)
+    each = owners(offsets)
+    nth = first[each] + 1 + positions(offsets)
     place = begin[each] + nth * needed[span[each]] - had[each]
     return span[each], np.ceil(place - ROUNDING)
 

@@ -154,20 +154,21 @@ def project(
     rule = rule or Projection()
     table = chunks if isinstance(chunks, ChunkTable) else ChunkTable.of(chunks)
     span, chunk, shared = _covering(spans, table, rule)
-    span_length = spans.end[span] - spans.start[span]
-    partly = _touches_unscored(spans, table, rule, spans.query[span], chunk)
-    known = ~partly | (_best_of(spans.query[span], chunk, len(table), spans.grade[span]) > 0)
-    span, chunk, shared, span_length = (column[known] for column in (span, chunk, shared, span_length))
-    partly = partly[known]
+    part = shared / (spans.end[span] - spans.start[span])
     best_first = np.lexsort(
-        (spans.evidence[span], -shared, -shared / span_length, -spans.grade[span], chunk, spans.query[span])
+        (spans.evidence[span], -shared, -part, -spans.grade[span], chunk, spans.query[span])
     )
-    span, chunk, partly = span[best_first], chunk[best_first], partly[best_first]
-    query = spans.query[span]
-    first = np.unique(query * len(table) + chunk, return_index=True)[1]
+    span, chunk = span[best_first], chunk[best_first]
+    pair = spans.query[span] * len(table) + chunk
+    failed, touching, _ = _covering(spans.unscored, table, rule)
+    partly = np.isin(pair, spans.unscored.query[failed] * len(table) + touching)
+    _, first, of_pair = np.unique(pair, return_index=True, return_inverse=True)
+    known = ~partly | (spans.grade[span[first]] > 0)[of_pair]
+    span, chunk, pair, partly = span[known], chunk[known], pair[known], partly[known]
+    first = np.unique(pair, return_index=True)[1]
     return ChunkGrades(
         n_chunks=len(table),
-        query=query[first],
+        query=spans.query[span[first]],
         chunk=chunk[first],
         grade=spans.grade[span[first]],
         evidence=spans.evidence[span[first]],
@@ -182,24 +183,6 @@ def _covering(spans: Spans, table: ChunkTable, rule: Projection) -> tuple[Ints, 
     span, chunk, shared = overlapping(spans, table)
     covered = rule.covers(shared, spans.end[span] - spans.start[span], table.length[chunk])
     return span[covered], chunk[covered], shared[covered]
-
-
-def _touches_unscored(
-    spans: SpanQrels, table: ChunkTable, rule: Projection, query: Ints, chunk: Ints
-) -> Bools:
-    """Whether each (query, chunk) covers a span of the query that has no grade."""
-    if not len(spans.unscored):
-        return np.zeros(len(query), dtype=np.bool_)
-    span, covering, _ = _covering(spans.unscored, table, rule)
-    return np.isin(query * len(table) + chunk, spans.unscored.query[span] * len(table) + covering)
-
-
-def _best_of(query: Ints, chunk: Ints, n_chunks: int, grade: Ints) -> Ints:
-    """The highest grade of each row's (query, chunk)."""
-    pairs, pair = np.unique(query * n_chunks + chunk, return_inverse=True)
-    best = np.zeros(len(pairs), dtype=np.int64)
-    np.maximum.at(best, pair, grade)
-    return best[pair]
 
 
 def overlapping(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Ints]:

@@ -16,6 +16,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
+Lists = tuple[Ints, Ints]
+"""The numbers of all lists, and the offsets of these."""
 
 
 def offsets_of(counts: AnyArray) -> Ints:
@@ -58,32 +60,22 @@ def segment_sum(values: AnyArray, offsets: Ints) -> Floats:
     return sums
 
 
-def before(values: Floats, offsets: Ints) -> Floats:
-    """For every element the sum of the values before it within its list."""
+def before(values: AnyArray, offsets: Ints) -> Floats:
+    """For every element the sum of the values (of flags the count) before it within its list."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     start: Floats = np.repeat(total[offsets[:-1]], np.diff(offsets))
     return total[:-1] - start
 
 
-def running_count(flags: Bools, offsets: Ints) -> Ints:
-    """For every element how many flags are up to and including it within its list."""
-    totals = offsets_of(flags)
-    return totals[1:] - np.repeat(totals[offsets[:-1]], np.diff(offsets))
-
-
-def sorted_descending(values: Ints, owner: Ints, n_lists: int) -> tuple[Ints, Ints]:
-    """Group values by owner, highest first within each; returns (values, offsets)."""
+def sorted_descending(values: Ints, owner: Ints, n_lists: int) -> Lists:
+    """Group values by owner, highest first within each."""
     order = np.lexsort((-values, owner))
     return values[order], offsets_of(np.bincount(owner, minlength=n_lists))
 
 
 def mean_within(values: Floats, groups: Ints) -> Floats:
     """Every value replaced by the mean of its group; groups are numbered in order, 0 and up."""
-    if not len(values):
-        return values
-    sizes = np.bincount(groups)
-    ends = offsets_of(sizes)
-    means: Floats = segment_sum(values, ends) / sizes
+    means: Floats = np.bincount(groups, values) / np.bincount(groups)
     return means[groups]
 
 

@@ -13,12 +13,13 @@ from harness.measures.ragged import (
     Bools,
     Floats,
     Ints,
+    Lists,
+    before,
     head,
     mean_within,
     offsets_of,
     owners,
     positions,
-    running_count,
     segment_sum,
     share_of,
 )
@@ -39,41 +40,25 @@ class Graded:
     """The rankings of Q queries with their grades, laid end to end (see ``ragged``).
 
     ``offsets`` [Q + 1] delimit the ranked items; ``judged`` and ``earned`` [N] say whether an item is judged
-    and the grade it earns: its own, or 0 if it is unjudged or repeats evidence ranked above it.
-    ``ideal`` holds per query the grades of the best possible ranking, highest first (``ideal_offsets``);
-    ``evidence`` the grade of everything there is to find (``evidence_offsets``), retrievable or not.
-    ``hits`` is None if every item is its own evidence, as with judged documents. ``ties`` [N], if given,
-    numbers the groups of equally scored items, whose gains NDCG averages. ``condensed_from`` is the lowest
-    grade that condensed rankings keep, None for any. ``partly`` [N], if given: the item earns the grade that
-    is known of it, and a part of it has none, as a judgment failed; ``certain`` is then the ideal without
-    such items (``certain_offsets``).
+    and the grade it earns: its own, or 0 if it is unjudged or repeats evidence ranked above it. ``open`` [N]:
+    it may be worth more than is known, as it is unjudged or a part of it has no grade. Lists of grades per
+    query are ``ideal``, the best possible ranking, highest first, ``certain``, the same of the items alone
+    that are judged whole, and ``evidence``, everything there is to find, retrievable or not. ``hits`` is None
+    if every item is its own evidence, as with judged documents. ``ties`` [N], if given, numbers the groups of
+    equally scored items, whose gains NDCG averages. ``condensed_from`` is the lowest grade that condensed
+    rankings keep, None for any.
     """
 
     offsets: Ints
     judged: Bools
+    open: Bools
     earned: Ints
-    ideal_offsets: Ints
-    ideal: Ints
-    evidence_offsets: Ints
-    evidence: Ints
+    ideal: Lists
+    certain: Lists
+    evidence: Lists
     hits: Hits | None = None
     ties: Ints | None = None
     condensed_from: int | None = None
-    partly: Bools | None = None
-    certain_offsets: Ints | None = None
-    certain: Ints | None = None
-
-    @property
-    def open(self) -> Bools:
-        """Whether an item may be worth more than is known, [N]: unjudged, or judged in part."""
-        return ~self.judged if self.partly is None else ~self.judged | self.partly
-
-    @property
-    def certain_ideal(self) -> tuple[Ints, Ints]:
-        """As ``ideal_offsets`` and ``ideal``, of the items alone that are judged whole."""
-        if self.certain_offsets is None or self.certain is None:
-            return self.ideal_offsets, self.ideal
-        return self.certain_offsets, self.certain
 
     @property
     def n_queries(self) -> int:
@@ -82,13 +67,11 @@ class Graded:
 
     def n_relevant(self, rel: int = 1) -> Ints:
         """How much evidence of grade ``rel`` or better each query has: [Q]."""
-        owner = owners(self.evidence_offsets)[self.evidence >= rel]
-        return np.bincount(owner, minlength=self.n_queries)
+        grade, offsets = self.evidence
+        return np.bincount(owners(offsets)[grade >= rel], minlength=self.n_queries)
 
     def top(self, k: int | None) -> tuple[Ints, Ints, Ints]:
         """The earned grades of the first k items of every query, their 0-based positions, their offsets."""
-        if k is None:
-            return self.earned, positions(self.offsets), self.offsets
         index, offsets = head(self.offsets, k)
         return self.earned[index], positions(offsets), offsets
 
@@ -102,16 +85,16 @@ class Graded:
             self,
             offsets=offsets_of(kept),
             judged=np.ones(int(kept.sum()), dtype=np.bool_),
+            open=self.open[stays],
             earned=self.earned[stays],
             hits=None if self.hits is None else self._moved_up(self.hits, stays),
-            partly=None if self.partly is None else self.partly[stays],
             ties=None if self.ties is None else np.unique(self.ties[stays], return_inverse=True)[1],
         )
 
     def _moved_up(self, hits: Hits, stays: Bools) -> Hits:
         """The hits, all of which are items that stay, at their places among these."""
         place = self.offsets[hits.query_of_evidence[hits.evidence]] + hits.position
-        return replace(hits, position=running_count(stays, self.offsets)[place] - 1)
+        return replace(hits, position=before(stays, self.offsets)[place].astype(np.int64))
 
 
 _LARGEST = 1000
@@ -165,8 +148,7 @@ def ndcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
     if graded.ties is not None:
         gains = mean_within(gain(graded.earned), graded.ties)
         found = dcg(gains, graded.offsets, k, lambda gains: gains)
-    ideal = dcg(graded.ideal, graded.ideal_offsets, k, gain)
-    return share_of(found, ideal)
+    return share_of(found, dcg(*graded.ideal, k, gain))
 
 
 def precision(graded: Graded, k: int, rel: int) -> Floats:
@@ -201,7 +183,7 @@ def average_precision(graded: Graded, k: int | None, rel: int) -> Floats:
     """
     earned, position, offsets = graded.top(k)
     relevant = earned >= rel
-    precisions = np.where(relevant, running_count(relevant, offsets) / (position + 1), 0.0)
+    precisions = np.where(relevant, (before(relevant, offsets) + 1) / (position + 1), 0.0)
     return share_of(segment_sum(precisions, offsets), graded.n_relevant(rel))
 
 
@@ -212,7 +194,7 @@ def reciprocal_rank(graded: Graded, k: int | None, rel: int) -> Floats:
     """
     earned, position, offsets = graded.top(k)
     relevant = earned >= rel
-    first = relevant & (running_count(relevant, offsets) == 1)
+    first = relevant & (before(relevant, offsets) == 0)
     return segment_sum(np.where(first, 1.0 / (position + 1), 0.0), offsets)
 
 

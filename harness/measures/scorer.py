@@ -19,6 +19,7 @@ from harness.measures.ragged import (
     Bools,
     Floats,
     Ints,
+    Lists,
     offsets_of,
     owners,
     positions,
@@ -129,16 +130,24 @@ class Scorer:
         return project(self.spans, self.chunks, self._projection)
 
     @cached_property
-    def _best_grades(self) -> tuple[tuple[Ints, Ints], ...]:
-        """The grades of best rankings and their offsets: of what there is to find, of chunks, of whole ones.
+    def _best_grades(self) -> tuple[Lists, Lists, Lists]:
+        """The grades of best rankings: of chunks, of those judged whole, and of what there is to find.
 
-        The first has every evidence, whether or not any chunk stands for it; the others have it once, at the
-        best grade of a chunk that stands for it, the last by chunks alone that are not judged in part.
+        The last has every evidence, whether or not any chunk stands for it; the others have it once, at the
+        best grade of a chunk that stands for it.
         """
-        best = _best_chunks(self.spans, self.grades)
-        whole = _best_chunks(self.spans, self.grades, ~self.grades.partly)
-        there = self.spans.evidence_grades()[1]
-        return _falling(there, self.spans), _falling(best, self.spans), _falling(whole, self.spans)
+        spans, grades = self.spans, self.grades
+        owner, there = spans.evidence_grades()
+
+        def falling(best: Ints) -> Lists:
+            return sorted_descending(best[best > 0], owner[best > 0], len(self.query_ids))
+
+        def of_chunks(rows: Bools | slice) -> Lists:
+            best = np.zeros(spans.n_evidence, dtype=np.int64)
+            np.maximum.at(best, grades.evidence[rows], grades.grade[rows])
+            return falling(best)
+
+        return of_chunks(slice(None)), of_chunks(~grades.partly), falling(there)
 
     def score(self, rankings: Sequence[Ranking], measures: Sequence[Measure | str]) -> ScoreTable:
         """Score every query under every measure.
@@ -276,7 +285,7 @@ def lay_out(
 
 
 def _grade(
-    chunk: Ints, offsets: Ints, spans: SpanQrels, grades: ChunkGrades, ideals: Sequence[tuple[Ints, Ints]]
+    chunk: Ints, offsets: Ints, spans: SpanQrels, grades: ChunkGrades, ideals: tuple[Lists, Lists, Lists]
 ) -> tuple[Graded, RankedItems]:
     """Join the ranked chunks with their grades."""
     query = owners(offsets)
@@ -289,22 +298,10 @@ def _grade(
     earned[judged] = np.where(
         _first_of_evidence(grades.evidence[known], grades.grade[known]), grades.grade[known], 0
     )
-    partly = np.zeros(len(chunk), dtype=np.bool_)
-    partly[judged] = grades.partly[known]
-    (evidence, evidence_offsets), (ideal, ideal_offsets), (certain, certain_offsets) = ideals
-    graded = Graded(
-        offsets,
-        judged,
-        earned,
-        ideal_offsets,
-        ideal,
-        evidence_offsets,
-        evidence,
-        _hits(positions(offsets), row, spans, grades),
-        partly=partly,
-        certain_offsets=certain_offsets,
-        certain=certain,
-    )
+    not_whole = ~judged
+    not_whole[judged] = grades.partly[known]
+    hits = _hits(positions(offsets), row, spans, grades)
+    graded = Graded(offsets, judged, not_whole, earned, *ideals, hits)
     return graded, RankedItems(offsets, query, positions(offsets) + 1, chunk, grade, earned)
 
 
@@ -314,19 +311,6 @@ def _first_of_evidence(evidence: Ints, grade: Ints) -> Bools:
     first = np.zeros(len(evidence), dtype=np.bool_)
     first[relevant[np.unique(evidence[relevant], return_index=True)[1]]] = True
     return first
-
-
-def _best_chunks(spans: SpanQrels, grades: ChunkGrades, rows: Bools | slice = slice(None)) -> Ints:
-    """The best grade of a chunk for each evidence that one of the ``rows`` stands for, else 0."""
-    best = np.zeros(spans.n_evidence, dtype=np.int64)
-    np.maximum.at(best, grades.evidence[rows], grades.grade[rows])
-    return best
-
-
-def _falling(best: Ints, spans: SpanQrels) -> tuple[Ints, Ints]:
-    """The grades above 0 of each query's evidence, highest first, and their offsets."""
-    owner, kept = spans.evidence_grades()[0], best > 0
-    return sorted_descending(best[kept], owner[kept], len(spans.query_ids))
 
 
 def _hits(position: Ints, row: Ints, spans: SpanQrels, grades: ChunkGrades) -> Hits:

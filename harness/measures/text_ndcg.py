@@ -6,7 +6,6 @@ one evidence the best-covered one. Text that two chunks share is found once but 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import inf, prod
@@ -18,6 +17,7 @@ from harness.measures.projection import overlapping_parts
 from harness.measures.ragged import Bools, Floats, Ints, before, head, offsets_of, segment_sum, share_of
 from harness.measures.ranked import gain_exp
 from harness.measures.trail import Trail, elementary
+from harness.values import by_key
 
 
 def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
@@ -38,8 +38,7 @@ def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
     np.maximum.at(by_evidence, trail.spans.evidence, by_span)
     owner = np.maximum(trail.spans.evidence_grades()[0], 0)
     found = np.bincount(owner, by_evidence, minlength=trail.n_queries)
-    best = ideal_gain(trail, budget, L)
-    return share_of(found, best)
+    return share_of(found, ideal_gain(trail, budget, L))
 
 
 def paid_up_to(budget: int, L: int) -> Floats:
@@ -59,34 +58,32 @@ def ideal_gain(trail: Trail, budget: int, L: int) -> Floats:
     overlap, their densities add up, so it is characters, not spans, that are put in order: no trail of text
     can earn more.
     """
-    if (budget, L) not in trail.ideals:
-        trail.ideals[budget, L] = _ideal_gain(trail, budget, L)
-    return trail.ideals[budget, L]
-
-
-def _ideal_gain(trail: Trail, budget: int, L: int) -> Floats:
-    paid, chosen = paid_up_to(budget, L), choices(trail)
-    choice, length, density = _segments(trail, chosen, gain_exp(trail.spans.grade) / trail.length)
+    if (budget, L) in trail.ideals:
+        return trail.ideals[budget, L]
+    paid = paid_up_to(budget, L)
+    row, choice, query_of_choice, cap = _choices(trail)
+    choice, length, density = _segments(trail, row, choice)
     order = np.lexsort((-density, choice))
     choice, length, density = choice[order], length[order], density[order]
-    offsets = offsets_of(np.bincount(choice, minlength=len(chosen.cap)))
-    room = np.maximum(chosen.cap[choice] - before(density * length, offsets), 0.0)
+    offsets = offsets_of(np.bincount(choice, minlength=len(cap)))
+    room = np.maximum(cap[choice] - before(density * length, offsets), 0.0)
     length = np.minimum(length, room / density)
     at = before(length, offsets)
     value = density * (_interpolate(paid, at + length) - _interpolate(paid, at))
-    by_choice = np.bincount(choice, value, minlength=len(chosen.query_of_choice))
     best = np.zeros(trail.n_queries)
-    np.maximum.at(best, chosen.query_of_choice, by_choice)
+    np.maximum.at(best, query_of_choice, np.bincount(choice, value, minlength=len(cap)))
+    trail.ideals[budget, L] = best
     return best
 
 
-def _segments(trail: Trail, chosen: Choices, density: Floats) -> tuple[Ints, Floats, Floats]:
+def _segments(trail: Trail, row: Ints, choice: Ints) -> tuple[Ints, Floats, Floats]:
     """The chosen spans cut at each other's ends: (choice, length, summed density) of each segment."""
-    spans = trail.spans.take(chosen.row)
+    spans = trail.spans.take(row)
     n_groups = int(trail.group.max(initial=0)) + 1
-    pair, group = np.unique(chosen.choice * n_groups + trail.group[chosen.row], return_inverse=True)
+    pair, group = np.unique(choice * n_groups + trail.group[row], return_inverse=True)
     interval, segment, in_pair, start, end = elementary(group, spans.start, spans.end)
-    total = np.bincount(segment, density[chosen.row[interval]], minlength=len(start)).astype(np.float64)
+    density = (gain_exp(spans.grade) / trail.length[row])[interval]
+    total = np.bincount(segment, density, minlength=len(start)).astype(np.float64)
     covered = total > 0
     in_pair, start, end = in_pair[covered], start[covered], end[covered]
     doc = np.zeros(len(pair), dtype=np.int64)
@@ -99,82 +96,52 @@ def _segments(trail: Trail, chosen: Choices, density: Floats) -> tuple[Ints, Flo
 MOST_COMBINATIONS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """Ways to choose one copy of each fact: row ``row[i]`` of the trail's spans belongs to ``choice[i]``.
+def _choices(trail: Trail) -> tuple[Ints, Ints, Ints, Floats]:
+    """Ways to choose one copy of each fact, each query's at least one.
 
-    Query q has the choices c with ``query_of_choice[c] == q``, at least one. ``cap`` [C] is what a choice can
-    earn at most (infinite if it holds one copy of each fact, so that nothing needs to be capped).
-    """
-
-    row: Ints
-    choice: Ints
-    query_of_choice: Ints
-    cap: Floats
-
-
-def choices(trail: Trail) -> Choices:
-    """The choices of every query.
+    Returns rows of the trail's spans, the choice that each belongs to, and of every choice the query and what
+    it can earn at most (infinite if it holds one copy of each fact, so that nothing needs to be capped).
 
     A copy that overlaps no other fact is out of the question where another is as well graded and no longer,
     so nearly always one copy of each fact is left. Where several are, all combinations are listed; beyond
     ``MOST_COMBINATIONS`` the query gets a single choice that holds all copies, with the gain of one copy of
     each as its cap: a little more than any reading can earn, never less.
     """
-    kept = _undominated(trail)
-    evidence = trail.spans.evidence
-    copies = np.bincount(evidence[kept], minlength=trail.spans.n_evidence)
-    settled = kept & (copies[evidence] == 1)
-    rows, choice = [np.flatnonzero(settled)], [trail.spans.query[settled]]
+    kept, gain = np.flatnonzero(_undominated(trail)), gain_exp(trail.spans.grade)
+    query, evidence = trail.spans.query[kept], trail.spans.evidence[kept]
+    several = np.bincount(evidence)[evidence] > 1
+    rows, choice = [kept[~several]], [query[~several]]
     query_of_choice, cap = list(range(trail.n_queries)), [inf] * trail.n_queries
-    for query, fixed, open_rows in _by_query(trail.spans.query, settled, kept & ~settled):
-        combinations = _combinations(open_rows, evidence[open_rows])
-        if combinations is None:
-            combinations = [open_rows]
-            cap[query] = _cap(trail, np.concatenate([open_rows, fixed]))
-        numbers = [query, *range(len(cap), len(cap) + len(combinations) - 1)]
-        for number, combination in zip(numbers, combinations, strict=True):
-            added = combination if number == query else np.concatenate([combination, fixed])
-            rows.append(added)
-            choice.append(np.full(len(added), number))
-        query_of_choice += [query] * (len(numbers) - 1)
-        cap += [inf] * (len(numbers) - 1)
-    return Choices(
-        np.concatenate(rows),
-        np.concatenate(choice),
-        np.array(query_of_choice, dtype=np.int64),
-        np.array(cap, dtype=np.float64),
-    )
+    for number in np.unique(query[several]).tolist():
+        fixed, own = (query == number) & ~several, (query == number) & several
+        facts = [kept[own & (evidence == fact)] for fact in np.unique(evidence[own])]
+        if prod(map(len, facts)) > MOST_COMBINATIONS:
+            cap[number] = gain[kept[fixed]].sum() + sum(gain[copies].max() for copies in facts)
+            facts = [[kept[own]]]
+        for nth, way in enumerate(product(*facts)):
+            # the rows of the one choice that every query has begin with those of its settled facts
+            if nth:
+                way = (*way, kept[fixed])
+                query_of_choice.append(number)
+                cap.append(inf)
+            rows.append(np.hstack(way))
+            choice.append(np.full(len(rows[-1]), len(cap) - 1 if nth else number))
+    of_choice = np.array(query_of_choice, dtype=np.int64), np.array(cap)
+    return np.concatenate(rows), np.concatenate(choice), *of_choice
 
 
 def _undominated(trail: Trail) -> Bools:
     """The copies an ideal reading may use; of identical copies the first."""
-    spans = trail.spans
+    spans, length = trail.spans, trail.length
     kept = np.ones(len(spans), dtype=np.bool_)
     copies = np.bincount(spans.evidence, minlength=spans.n_evidence)
-    several = np.flatnonzero(copies[spans.evidence] > 1)
-    if not len(several):
-        return kept
+    rows = np.flatnonzero(copies[spans.evidence] > 1)
     alone = _alone(trail)
     # the best comes first: higher grade, shorter, overlapping another fact, earlier
-    order = several[
-        np.lexsort(
-            (
-                several,
-                alone[several],
-                trail.length[several],
-                -spans.grade[several],
-                spans.evidence[several],
-            )
-        )
-    ]
-    shortest, current = inf, -1
-    for row in order.tolist():
-        if spans.evidence[row] != current:
-            current, shortest = int(spans.evidence[row]), inf
-        if alone[row] and shortest <= trail.length[row]:
-            kept[row] = False
-        shortest = min(shortest, float(trail.length[row]))
+    order = np.lexsort((rows, alone[rows], length[rows], -spans.grade[rows], spans.evidence[rows]))
+    for own in by_key((spans.evidence[row], row) for row in rows[order]).values():
+        shortest = np.minimum.accumulate(length[own])[:-1]
+        kept[own[1:]] = ~alone[own[1:]] | (shortest > length[own[1:]])
     return kept
 
 
@@ -187,32 +154,6 @@ def _alone(trail: Trail) -> Bools:
     alone = np.ones(len(spans), dtype=np.bool_)
     alone[interval[facts[segment] > 1]] = False
     return alone
-
-
-def _by_query(owner: Ints, settled: Bools, unsettled: Bools) -> Iterator[tuple[int, Ints, Ints]]:
-    """For every query with unsettled copies: (query, settled rows, unsettled rows)."""
-    if not unsettled.any():
-        return
-    order = np.argsort(owner, kind="stable")
-    offsets = offsets_of(np.bincount(owner))
-    for query in np.unique(owner[unsettled]).tolist():
-        rows = order[offsets[query] : offsets[query + 1]]
-        yield query, rows[settled[rows]], rows[unsettled[rows]]
-
-
-def _combinations(rows: Ints, evidence: Ints) -> list[Ints] | None:
-    """One copy of each fact in every combination; None if there are too many."""
-    by_fact = [rows[evidence == fact] for fact in np.unique(evidence)]
-    if prod(len(copies) for copies in by_fact) > MOST_COMBINATIONS:
-        return None
-    return [np.array(combination, dtype=np.int64) for combination in product(*by_fact)]
-
-
-def _cap(trail: Trail, rows: Ints) -> float:
-    """The gain of the best copy of each fact."""
-    best = np.zeros(trail.spans.n_evidence)
-    np.maximum.at(best, trail.spans.evidence[rows], gain_exp(trail.spans.grade[rows]))
-    return float(best.sum())
 
 
 def text_recall(trail: Trail, k: int | None) -> Floats:
@@ -239,12 +180,15 @@ def precision_omega(trail: Trail, _k: None = None) -> Floats:
     The best precision the chunking leaves to a retriever that finds everything. Of copies the shortest
     counts.
     """
-    wanted = _best_copies(trail, np.zeros(len(trail.spans)))
-    span, chunk, shared_from, shared_to = _chunks_with(trail, wanted)
-    found = _union(trail, span, shared_from, shared_to)
-    pairs = np.unique(np.stack([trail.spans.query[span], chunk]), axis=1)
-    length = trail.chunks.length[pairs[1]]
-    return share_of(found, np.bincount(pairs[0], length, minlength=trail.n_queries).astype(np.float64))
+    wanted = np.flatnonzero(_best_copies(trail, np.zeros(len(trail.spans))))
+    spans, chunks = trail.spans, trail.chunks
+    span, part, _ = overlapping_parts(spans.take(wanted), chunks)
+    span = wanted[span]
+    start = np.maximum(spans.start[span], chunks.part_start[part])
+    found = _union(trail, span, start, np.minimum(spans.end[span], chunks.part_end[part]))
+    query, chunk = np.unique(np.stack([spans.query[span], chunks.part_chunk[part]]), axis=1)
+    read = np.bincount(query, chunks.length[chunk], minlength=trail.n_queries)
+    return share_of(found, read.astype(np.float64))
 
 
 def _amounts(trail: Trail, k: int | None) -> tuple[Floats, Floats, Floats]:
@@ -273,16 +217,6 @@ def _best_copies(trail: Trail, share: Floats) -> Bools:
     chosen = np.zeros(len(spans), dtype=np.bool_)
     chosen[order[first]] = True
     return chosen
-
-
-def _chunks_with(trail: Trail, wanted: Bools) -> tuple[Ints, Ints, Ints, Ints]:
-    """All (span, chunk, start, end) where a wanted span and a chunk share the characters start..end."""
-    rows = np.flatnonzero(wanted)
-    chunks = trail.chunks
-    span, part, _ = overlapping_parts(trail.spans.take(rows), chunks)
-    span = rows[span]
-    start = np.maximum(trail.spans.start[span], chunks.part_start[part])
-    return span, chunks.part_chunk[part], start, np.minimum(trail.spans.end[span], chunks.part_end[part])
 
 
 def _union(trail: Trail, rows: Ints | Bools, start: Ints, end: Ints) -> Floats:
@@ -335,17 +269,13 @@ def tokens_read(ranked: RankedTokens, cutoff: int | None) -> Floats:
     return segment_sum(ranked.tokens[first], offsets)
 
 
-def tokens_within(ranked: RankedTokens, sizes: Ints, budget: int) -> Floats:
-    """The tokens of the chunks until ``budget`` is filled; the last one counts by the share that is read.
-
-    ``sizes`` [N] are the lengths of the ranked chunks in the unit of the budget.
-    """
-    room = np.clip(budget - before(sizes.astype(np.float64), ranked.offsets), 0, sizes)
-    return segment_sum(ranked.tokens * share_of(room, sizes), ranked.offsets)
-
-
 def tokens_to(ranked: RankedTokens, characters: Ints, depth: Depth) -> Floats:
-    """The tokens read down to a ``depth``; ``characters`` [N] are the lengths of the ranked chunks."""
+    """The tokens read down to a ``depth``; ``characters`` [N] are the lengths of the ranked chunks.
+
+    The chunk in which a length of text ends counts by the share of it that is read.
+    """
     if depth.unit == "ranks" or depth.amount is None:
         return tokens_read(ranked, depth.amount)
-    return tokens_within(ranked, characters if depth.unit == "characters" else ranked.tokens, depth.amount)
+    sizes = characters if depth.unit == "characters" else ranked.tokens
+    room = np.clip(depth.amount - before(sizes, ranked.offsets), 0, sizes)
+    return segment_sum(ranked.tokens * share_of(room, sizes), ranked.offsets)

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measures.ragged import (
-    Floats,
-    Ints,
-    head,
-    owners,
-    positions,
-    running_count,
-    share_of,
-    sorted_descending,
-)
+from harness.measures.ragged import Floats, Ints, head, owners, positions, share_of, sorted_descending
 from harness.measures.ranked import Gain, Graded, dcg
 from harness.measures.text_ndcg import paid_up_to
 from harness.values import MAX_GRADE
@@ -46,8 +37,7 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
     found = dcg(graded.earned, graded.offsets, k, gain)
     reach = _reach(graded, k, max_grade)
     steps = np.diff(gain(np.arange(max_grade + 1)))
-    offsets, ideal = graded.certain_ideal
-    above = dcg(ideal, offsets, k, gain) - paid_up_to(k, 1)[reach] @ steps
+    above = dcg(*graded.certain, k, gain) - paid_up_to(k, 1)[reach] @ steps
     for first in range(0, graded.n_queries, rows):
         block = slice(first, first + rows)
         brought = _brought(holes, hole_positions, first, min(first + rows, graded.n_queries), k)
@@ -57,7 +47,7 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
 
 def _reach(graded: Graded, k: int, max_grade: int) -> Ints:
     """How many items of the ideal reach each grade 1..max_grade, at most k: [Q, max_grade]."""
-    offsets, ideal = graded.certain_ideal
+    ideal, offsets = graded.certain
     owner = owners(offsets)
     levels = [
         np.bincount(owner[ideal >= grade], minlength=graded.n_queries) for grade in range(1, max_grade + 1)
@@ -70,10 +60,9 @@ def _brought(holes: Ints, hole_positions: Ints, first: int, last: int, k: int) -
     inside = slice(*np.searchsorted(holes, [first, last]))
     row = holes[inside] - first
     offsets = np.searchsorted(row, np.arange(last - first + 1)).astype(np.int64)
-    nth = running_count(np.ones(len(row), dtype=np.bool_), offsets)
     table = np.full((last - first, k + 1), -np.inf)
     table[:, 0] = 0.0
-    table[row, nth] = 1.0 / np.log2(hole_positions[inside] + 2.0)
+    table[row, positions(offsets) + 1] = 1.0 / np.log2(hole_positions[inside] + 2.0)
     return np.cumsum(table, axis=1)
 
 
@@ -112,12 +101,12 @@ def ndcg_expected(graded: Graded, k: int, gain: Gain, draws: int = _DRAWS) -> Fl
     """
     index, offsets = head(graded.offsets, k)
     earned, unknown, rank = graded.earned[index], graded.open[index], positions(offsets)
-    inside, _ = head(graded.ideal_offsets, k)
-    ideal, owner_of_ideal = graded.ideal[inside], owners(graded.ideal_offsets)[inside]
+    inside, ideal_offsets = head(graded.ideal[1], k)
+    ideal, owner_of_ideal = graded.ideal[0][inside], owners(ideal_offsets)
     owner_of_unknown = owners(offsets)[unknown]
     total = np.zeros(graded.n_queries)
     if not unknown.any():
-        return share_of(dcg(earned, offsets, k, gain), dcg(graded.ideal, graded.ideal_offsets, k, gain))
+        return share_of(dcg(earned, offsets, k, gain), dcg(*graded.ideal, k, gain))
     if unknown.all():
         total[owner_of_unknown] = np.nan
         return total

@@ -20,7 +20,8 @@ def graded(rows, ideals):
     judged = np.array([grade is not None for grade in earned], dtype=np.bool_)
     values = np.array([grade or 0 for grade in earned], dtype=np.int64)
     held = np.array(ideal, dtype=np.int64)
-    return Graded(offsets, judged, values, ideal_offsets, held, ideal_offsets, held)
+    best = held, ideal_offsets
+    return Graded(offsets, judged, ~judged, values, best, best, best)
 
 
 def exact(row, ideal, shares, gain):

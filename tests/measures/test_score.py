@@ -1,7 +1,6 @@
 """Golden values, each derived by hand, and the cases where there is nothing to score."""
 
 from math import log2
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -220,8 +219,7 @@ def test_invalid_names(name, message):
 
 @pytest.mark.parametrize("highest", [3, 10**6])
 def test_grades_of_documents_are_in_falling_order_however_high_they_are(highest):
-    judged = SimpleNamespace(grade=np.array([1, highest, 0, 2, -1]), query=np.array([0, 0, 0, 1, 1]))
-    grades, offsets = _by_query(judged, 2)
+    grades, offsets = _by_query(np.array([0, 0, 0, 1, 1]), np.array([1, highest, 0, 2, -1]), 2)
     assert (grades.tolist(), offsets.tolist()) == ([highest, 1, 2], [0, 2, 3])
 
 

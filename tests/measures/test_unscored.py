@@ -65,13 +65,13 @@ def test_a_failure_alone_leaves_every_chunk_unjudged():
 
 
 @pytest.mark.parametrize(
-    ("partly", "still_open"), [([False, False, True], [False, True]), (None, [False, False])]
+    ("partly", "still_open"), [([False, False, True], [False, True]), ([False] * 3, [False, False])]
 )
 def test_what_is_taken_out_of_a_ranking_leaves_what_is_known_of_the_others(partly, still_open):
     offsets, grades = np.array([0, 3]), np.array([2, 0, 1])
     judged = np.array([True, False, True])
-    known = None if partly is None else np.array(partly)
-    ranked = Graded(offsets, judged, grades, offsets, grades, offsets, grades, partly=known)
+    best = grades, offsets
+    ranked = Graded(offsets, judged, ~judged | np.array(partly), grades, best, best, best)
     assert ranked.condensed().earned.tolist() == [2, 1]
     assert ranked.condensed().open.tolist() == still_open
 

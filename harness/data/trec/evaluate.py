@@ -30,7 +30,6 @@ from harness.measures import (
     Floats,
     Graded,
     Ints,
-    JudgedDocuments,
     Measure,
     compute,
     find_convention,
@@ -206,7 +205,7 @@ def _grade(run: Run, qrels: Qrels, ranked: PairRows, offsets: Ints, rules: Conve
     judged = row >= 0
     earned = np.zeros(len(row), dtype=np.int64)
     earned[judged] = qrels.grade[row[judged]]
-    judgments = JudgedDocuments(qrels.query.code, qrels.grade)
+    judgments = (qrels.query.code, qrels.grade)
     return grade_documents(earned, judged, offsets, judgments, rules, ties)
 
 
@@ -268,7 +267,7 @@ def _graded(
     )
     scores = _rounded(pack_scores(runs, names), rules)
     # before the ranks, as this names a grade that is not a whole number
-    judgments = JudgedDocuments(owners(judged_starts), pack_grades(judged, names))
+    judgments = owners(judged_starts), pack_grades(judged, names)
     rows, offsets = _first_rows(runs, scores, starts, depth, rules)
     earned, known = _looked_up(runs, judged, starts, rows, offsets)
     return grade_documents(earned, known, offsets, judgments, rules)
