@@ -60,7 +60,6 @@ class OpenTable(Mapping[str, Item], Generic[Item]):
 
     def __init__(self, stage: str, sort: type[Any], ours: Mapping[str, Any]) -> None:
         self.stage, self._sort = stage, sort
-        self._ours = tuple(ours)
         self._items: dict[str, Any] = dict(ours)
 
     def load(self, item: Any) -> Item:
@@ -326,7 +325,7 @@ class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
     @property
     def default(self) -> str:
         """The kind of a section that names none."""
-        return self._ours[0]
+        return next(iter(self._items))
 
     def find(self, name: object) -> Kind[Any, Made]:
         """The kind of that name; raises ConfigError that lists the known ones."""

@@ -194,10 +194,10 @@ CHAT = {"input": [{"role": "system", "content": "x"}, {"role": "user", "content"
 )
 def test_lists_and_logs_are_read(tmp_path, name, content, field, texts):
     (tmp_path / name).write_text(content)
-    found = read_user_questions(tmp_path / name)
-    assert found.where == f"the field {field}"
-    assert [one.asked for one in found.questions] == texts
-    assert found.questions[0].text == "How do I charge?"
+    questions, told = read_user_questions(tmp_path / name)
+    assert f" in the field {field};" in told
+    assert [one.asked for one in questions] == texts
+    assert questions[0].text == "How do I charge?"
 
 
 def test_a_list_can_be_added_to_what_people_write(folder, capsys):

@@ -39,31 +39,27 @@ class PassageSource:
         """The file of labels: next to the pool, or to the label file of the configuration."""
         if self.state is not None:
             return self.state
-        if self.pool is not None:
-            return self.pool.with_name(self.pool.stem + SUFFIX)
-        neighbour = self.bench().labels or self.config
-        if neighbour is None:
-            raise _nothing_named()
-        return neighbour.with_name(neighbour.stem + SUFFIX)
+        near = self.pool or self.bench().labels or self.config
+        assert near is not None  # else bench has raised
+        return near.with_name(near.stem + SUFFIX)
 
     def bench(self) -> BenchConfig:
-        """The configuration, or one that only says what the documents of the pool are."""
+        """The configuration, or one that only says what the documents of the pool are.
+
+        Raises ConfigError where neither is named, or a pool without its documents.
+        """
         if self.config is not None:
             return load_config(self.config)
         if self.pool is None:
-            raise _nothing_named()
+            raise ConfigError(
+                "Name what to label: harness label my.yaml, or --pool pool.csv --documents 'docs/*.pdf'."
+            )
         if not self.documents:
             raise ConfigError(
                 "A pool file needs the documents it was made from: harness label --pool pool.csv --documents "
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
         return BenchConfig.of_documents(self.documents, self.pool, self.pool)
-
-
-def _nothing_named() -> ConfigError:
-    return ConfigError(
-        "Name what to label: harness label my.yaml, or --pool pool.csv --documents 'docs/*.pdf'."
-    )
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from harness.data import SUFFIXES
 from harness.running import BenchConfig, Context, read_texts
 from harness.steps import table_spans
 from harness.store import write_text
-from harness.values import ConfigError, CorpusError, delimited, guide, main_script, outside_latin
+from harness.values import ConfigError, CorpusError, Span, delimited, guide, main_script, outside_latin
 
 # Characters of a document that are enough to recognise its language.
 _LOOKED_AT = 50_000
@@ -51,9 +51,9 @@ class TextFacts:
     @classmethod
     def of(cls, texts: Sequence[str]) -> TextFacts:
         """Look at all texts."""
-        tables, covered = tables_in(texts)
-        characters = sum(map(len, texts))
-        return cls(characters, language_of(texts), tables, covered / max(1, characters))
+        tables = [span for text in texts for span in tables_in(text)]
+        characters, covered = sum(map(len, texts)), sum(end - start for start, end in tables)
+        return cls(characters, language_of(texts), len(tables), covered / max(1, characters))
 
     @property
     def is_cjk(self) -> bool:
@@ -131,16 +131,9 @@ def _files(folder: Path, cache: Path) -> tuple[dict[str, int], dict[str, int]]:
     return dict(sorted(known.items())), dict(sorted(other.items()))
 
 
-def tables_in(texts: Sequence[str]) -> tuple[int, int]:
-    """How many tables texts hold, and how many characters these have."""
-    count = covered = 0
-    for text in texts:
-        if delimited(text, 0, len(text)) is not None:
-            count, covered = count + 1, covered + len(text)
-            continue
-        spans = table_spans(text)
-        count, covered = count + len(spans), covered + sum(end - start for start, end in spans)
-    return count, covered
+def tables_in(text: str) -> list[Span]:
+    """Where the tables of a text are: all of a delimited one, else lines with numbers."""
+    return [(0, len(text))] if delimited(text, 0, len(text)) is not None else table_spans(text)
 
 
 ENGLISH_MODEL = "embedded:all-MiniLM-L6-v2"
@@ -237,30 +230,26 @@ def _globs(patterns: Sequence[str]) -> str:
 
 def _chunks(facts: TextFacts) -> str:
     """Two sizes, and rows where tables are a good part of the text."""
-    why = "two lengths of chunks are compared, in characters"
-    sizes = "[500, 1000]"
+    cutter, sizes, why = "recursive", [500, 1000], "two lengths of chunks are compared, in characters"
     if facts.is_cjk:
-        sizes, why = "[200, 400]", "two lengths, in characters; one of these says more than a Latin letter"
-    cutter = "sentence" if facts.is_cjk else "recursive"
+        cutter, sizes = "sentence", [200, 400]
+        why = "two lengths, in characters; one of these says more than a Latin letter"
     if facts.table_share < _MANY_TABLES:
         return f"chunk: {{kind: {cutter}, chunk_size: {sizes}}}   # {why}\n"
-    smaller = sizes.strip("[]").split(",")[0]
     return (
         f"chunk:   # {why}; and tables row by row\n"
         f"  - {{kind: {cutter}, chunk_size: {sizes}}}\n"
-        f"  - {{kind: rows, chunk_size: {smaller}}}   # {facts.table_share:.0%} of the text is in "
+        f"  - {{kind: rows, chunk_size: {sizes[0]}}}   # {facts.table_share:.0%} of the text is in "
         "tables\n"
     )
 
 
 def _settings(facts: TextFacts, dense: bool) -> str:
-    english = f"model: {quoted(ENGLISH_MODEL)}", "by meaning; the model is installed and reads English"
-    other = (
-        f"model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}",
-        "by meaning; fetched from the hub once, or name a local folder",
-    )
-    model, why = other if needs_other_model(facts) else english
-    by_meaning = f"retrieve: &dense {{kind: chroma, {model}, top_chars: 10000}}"
+    model, why = quoted(ENGLISH_MODEL), "by meaning; the model is installed and reads English"
+    if needs_other_model(facts):
+        model = f"{quoted(MULTILINGUAL_MODEL)}{_PREFIXES}"
+        why = "by meaning; fetched from the hub once, or name a local folder"
+    by_meaning = f"retrieve: &dense {{kind: chroma, model: {model}, top_chars: 10000}}"
     by_both = "retrieve: {kind: minmax, top_chars: 10000, routes: [*dense, *words]}"
     words = "by words: pairs of characters" if facts.is_cjk else "by words"
     language = facts.language or "the language"
@@ -320,17 +309,14 @@ def write_start(summary: FolderSummary, folder: Path, download: bool = True) -> 
             "would count as documents. Name a folder elsewhere with --out."
         )
     paths = Paths(name_of(summary.folder), summary.patterns, folder)
+    readme = Path(__file__).parent / "assets" / "README.md"
     content = {
         "bench.yaml": bench_text(summary.text, paths, download),
         "testset.yaml": steps_text(summary.text, paths, download),
         "queries.csv": ",".join(QUERY_COLUMNS) + "\n",
         "labels.csv": ",".join(LABEL_COLUMNS) + "\n",
-        "README.md": _readme().replace("FOLDER", quote(str(folder))),
+        "README.md": readme.read_text(encoding="utf-8").replace("FOLDER", quote(str(folder))),
     }
     for name, text in content.items():
         write_text(folder / name, text)
     return [folder / name for name in content]
-
-
-def _readme() -> str:
-    return (Path(__file__).parent / "assets" / "README.md").read_text(encoding="utf-8")

@@ -52,7 +52,7 @@ def agreements(rows: Iterable[GradeRow]) -> list[PairAgreement]:
 
 def disagreements(
     first: Sequence[GradeRow],
-    second: Iterable[GradeRow],
+    second: Sequence[GradeRow],
     documents: Mapping[str, Document],
     questions: Mapping[str, str],
     before: Sequence[DisagreementRow],
@@ -63,19 +63,13 @@ def disagreements(
     ``second`` are the grades that are new. Of ``before`` stays what was resolved, and what the new grades say
     nothing of. ``decided`` are grades that raters have settled on elsewhere, and who recorded them.
     """
-    by_passage: dict[Key, dict[str, int]] = {}
-    graders: dict[Key, set[str]] = {}
-    for rows, new in ((first, False), (second, True)):
-        for row in rows:
-            if row.grade is not None:
-                by_passage.setdefault(row.key, {})[row.grader] = row.grade
-                if new:
-                    graders.setdefault(row.key, set()).add(row.grader)
+    graders = by_key((row.key, row.grader) for row in second if row.grade is not None)
+    graded = by_key((row.key, (row.grader, row.grade)) for row in (*first, *second) if row.grade is not None)
     listed = {row.key: row for row in before}
     differ = []
     for key in dict.fromkeys((*listed, *graders)):
-        old, given = listed.get(key), by_passage.get(key, {})
-        if key in graders and len(set(given.values())) > 1:
+        old, given, new = listed.get(key), dict(graded.get(key, ())), set(graders.get(key, ()))
+        if new and len(set(given.values())) > 1:
             query_id, doc_id, start, end = key
             settled = decided.get(key, (None, ""))
             if old is not None and old.resolved is not None:
@@ -91,7 +85,9 @@ def disagreements(
                     settled[1],
                 )
             )
-        elif old and (key not in graders or (old.resolved is not None and not _names(old) & graders[key])):
+        elif old and (
+            key not in graders or (old.resolved is not None and _names(old).isdisjoint(graders[key]))
+        ):
             differ.append(old)
     return sorted(differ, key=lambda row: (-row.apart, row.query_id, row.doc_id, row.start))
 

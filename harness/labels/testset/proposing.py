@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,58 +29,39 @@ FIELDS = tuple(_FIELDS.split())
 _LONGEST = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionList:
-    """The content of a file: distinct questions, the most asked first, and ``where`` in it they were found.
+def read_user_questions(path: Path, field: str = "") -> tuple[list[Question], str]:
+    """The distinct questions of a list or a log, the most asked first, and in words what the file holds.
 
-    ``entries`` counts all of them, ``without`` those that hold no question.
+    ``field`` names the column, dots lead into objects; the columns ``type`` and ``answerable`` of a list are
+    taken over. Raises CorpusError that says what the file holds where there is no such field.
     """
-
-    questions: tuple[Question, ...]
-    where: str
-    entries: int
-    without: int
-
-
-def read_user_questions(path: Path, field: str = "") -> QuestionList:
-    """The questions of a list or a log; ``field`` names the column, dots lead into objects.
-
-    The columns ``type`` and ``answerable`` of a list are taken over. Raises CorpusError that says what the
-    file holds where there is no such field.
-    """
-    where, asked = _by_field(path, field)
-    counts = Counter(text for _, text in asked if text)
-    first: dict[str, dict[str, Any]] = {}
-    for entry, text in asked:
-        first.setdefault(text, entry)
-    questions = tuple(
+    entries = _entries(path)
+    name = field or next((one for one in FIELDS if any(_text(entry, one) for entry in entries)), "")
+    texts = [_text(entry, name) for entry in entries] if name else []
+    counts = Counter(filter(None, texts))
+    if not counts:
+        names = ", ".join(sorted({key for entry in entries[:100] for key in entry})) or "nothing"
+        where = f"no text under {field!r}" if field else "no field that is known to hold questions"
+        raise CorpusError(f"{path}: there is {where}. It has: {names}. Name the field with --field.")
+    # of equal questions the first
+    entry_of = dict(zip(reversed(texts), reversed(entries), strict=True))
+    questions = [
         Question(
             query_id="",
             text=text,
-            kind=_text(first[text], "type") or GIVEN,
-            answerable=_text(first[text], "answerable").lower() not in ("no", "false", "0"),
+            kind=_text(entry_of[text], "type") or GIVEN,
+            answerable=_text(entry_of[text], "answerable").lower() not in ("no", "false", "0"),
             by=path.name,
             asked=count,
         )
         # of equal counts the order of the file
         for text, count in counts.most_common()
+    ]
+    told = (
+        f"{path}: {counted(len(entries), 'entry', 'entries')}, {len(questions)} different questions in the "
+        f"field {name}; {len(entries) - counts.total()} without one. Kept with them: type and answerable."
     )
-    return QuestionList(questions, where, len(asked), len(asked) - counts.total())
-
-
-Asked = list[tuple[dict[str, Any], str]]
-"""What a file holds, each with the question that it asks; '' for none."""
-
-
-def _by_field(path: Path, field: str) -> tuple[str, Asked]:
-    entries = _entries(path)
-    name = field or next((one for one in FIELDS if any(_text(entry, one) for entry in entries)), "")
-    texts = [_text(entry, name) for entry in entries] if name else []
-    if not any(texts):
-        names = ", ".join(sorted({key for entry in entries[:100] for key in entry})) or "nothing"
-        where = f"no text under {field!r}" if field else "no field that is known to hold questions"
-        raise CorpusError(f"{path}: there is {where}. It has: {names}. Name the field with --field.")
-    return f"the field {name}", list(zip(entries, texts, strict=True))
+    return questions, told
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
@@ -204,14 +185,10 @@ def _to_write(documents: Sequence[Document], count: int, seed: int) -> Made:
 
 def _taken(path: Path, field: str, count: int) -> Made:
     """The questions that users have asked, the most asked first."""
-    given = read_user_questions(path, field)
-    lines = [
-        f"{path}: {counted(given.entries, 'entry', 'entries')}, {len(given.questions)} different "
-        f"questions in {given.where}; {given.without} without one. Kept with them: type and answerable."
-    ]
-    if (fewer := len(given.questions) - count) > 0:
-        lines.append(f"{fewer} that were asked less often are left out; --count takes more.")
-    return given.questions[:count], f"taken from {path.name}", lines
+    questions, told = read_user_questions(path, field)
+    fewer = len(questions) - count
+    more = [f"{fewer} that were asked less often are left out; --count takes more."] if fewer > 0 else []
+    return questions[:count], f"taken from {path.name}", [told, *more]
 
 
 def _asked(

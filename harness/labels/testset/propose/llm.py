@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.data import Searcher
+from harness.labels.scaffold.config_text import tables_in
 from harness.labels.testset.config import TestsetPrompt
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.rows import Place, Question
 from harness.models import Malformed, TextForm, object_in, render, text_of
-from harness.steps import table_spans
-from harness.values import Document, LlmAnswer, LlmCall, delimited, on_one_line, passage_spans
+from harness.values import Document, LlmAnswer, LlmCall, on_one_line, passage_spans
 
 EXCERPT = 1800
 _FEWEST_LETTERS = 120
@@ -40,11 +40,6 @@ def excerpts(documents: Sequence[Document], seed: int, length: int = EXCERPT) ->
         weight = math.sqrt(len(document.text) + 1)
         ordered += [((n + 0.5) / weight, document.doc_id, place) for n, place in enumerate(places)]
     return [place for _, _, place in sorted(ordered, key=lambda one: one[:2])]
-
-
-def has_table(place: Place) -> bool:
-    """Whether a stretch holds a table, or is a part of one."""
-    return bool(table_spans(place.text)) or delimited(place.text, 0, len(place.text)) is not None
 
 
 def locate(quote: str, place: Place) -> tuple[Place, bool]:
@@ -140,7 +135,7 @@ def question_requests(
     two places get two excerpts, of two documents where there are several.
     """
     places = excerpts(documents, seed, length)
-    tables = [place for place in places if has_table(place)]
+    tables = [place for place in places if tables_in(place.text)]
     kinds = [kind for kind in KINDS if tables or kind != "table"]
     if not places:
         return []
