@@ -11,7 +11,6 @@ from harness.judge.attacks import ATTACKS, CARRIERS, AttackTopic, attacked, know
 from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
 from harness.judge.records import CUT_OFF, Pair, PairGrade, Summary
-from harness.models import ChatClient
 from harness.store import Ledger
 from harness.values import Chunk, JudgeError, Query, Reporter, counted
 
@@ -69,14 +68,7 @@ class CheckReport:
         return found
 
 
-def check_judge(
-    config: LlmConfig,
-    ledger: Ledger,
-    *,
-    reporter: Reporter,
-    repeats: int = 3,
-    client: ChatClient | None = None,
-) -> CheckReport:
+def check_judge(config: LlmConfig, ledger: Ledger, *, reporter: Reporter, repeats: int = 3) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
     It is asked without examples, which are of another corpus. The answers go into the ledger like all others.
@@ -86,10 +78,10 @@ def check_judge(
     """
     # Copied without validation: repeating at temperature 0 is pointless for grading but needed here.
     config = config.model_copy(update={"samples": repeats, "max_unscored": 1.0, "examples": 0})
-    judge = LlmJudge(config, ledger, client=client)
+    judge = LlmJudge(config, ledger)
     topics = [topic for topic in known_set() if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
-    first = _try_once(config, ledger, pairs, reporter, client)
+    first = _try_once(config, ledger, pairs, reporter)
     graded: list[PairGrade] = []
     summary = judge.grade(pairs, graded.append, reporter=reporter, total=len(pairs))
     summary.add_spending(first)
@@ -110,14 +102,12 @@ def check_judge(
     )
 
 
-def _try_once(
-    config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter, client: ChatClient | None
-) -> Summary:
+def _try_once(config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter) -> Summary:
     """Make the first call alone; raises JudgeError if the others would fail as it does."""
     alone = config.model_copy(
         update={"samples": 1, "breaker": TRIES, "breaker_seconds": min(PATIENCE, config.longest_outage)}
     )
-    judge = LlmJudge(alone, ledger, client=client)
+    judge = LlmJudge(alone, ledger)
     first = next(items_of(pairs, judge.prompt))
     summary = judge.grade(first, lambda graded: None, reporter=reporter, total=len(first))
     met = (summary.faults.keys() | CUT_OFF) - OF_THE_TEXT

@@ -15,7 +15,7 @@ from typing import Any
 from harness.judge.config import Combine, LlmConfig
 from harness.judge.prompting import Example, Examples, GradingForm, JudgePrompt, load_prompt
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
-from harness.models import ChatClient, Estimate, Job, Model, ask, one_line
+from harness.models import Estimate, Job, Model, ask, one_line
 from harness.store import Ledger
 from harness.values import ConfigError, JudgeError, LlmAnswer, LlmCall, Reporter, most_frequent
 
@@ -36,8 +36,6 @@ class LlmJudge:
         self,
         config: LlmConfig,
         ledger: Ledger,
-        *,
-        client: ChatClient | None = None,
         candidates: Sequence[Example] = (),
     ) -> None:
         self.config = config
@@ -58,7 +56,7 @@ class LlmJudge:
             )
         self.examples = examples
         self.form = GradingForm(self.prompt, config.endpoint.structured, examples)
-        self.model = Model(config, self.form, ledger, client=client)
+        self.model = Model(config, self.form, ledger)
 
     @classmethod
     def of(cls, config: LlmConfig, tools: JudgeTools) -> LlmJudge:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     )
     from harness.models.llm import prompt
     from harness.models.llm.calls import answers, ask, talks
-    from harness.models.llm.client import ChatClient
     from harness.models.llm.config import FailurePolicy, LlmStepConfig, ModelConfig, Purpose, Request
     from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
     from harness.models.llm.faults import (
@@ -53,12 +52,12 @@ if TYPE_CHECKING:
         render,
         text_of,
     )
-    from harness.models.llm.http_client import Connection, unblocked
+    from harness.models.llm.http_client import Connection
     from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, came_in_batch, jobs_of
     from harness.models.llm.money import Estimate, Spending, add, estimate_tokens, sum_of
     from harness.models.llm.prompt import Prompt, prompts_of
-    from harness.models.llm.sender import Exchange, send_all
+    from harness.models.llm.sender import Came, Exchange, send_all
     from harness.models.llm.untrusted import (
         NamedTwiceError,
         UntrustedJsonError,

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.models.served.fetching import ServedError, UnusableError
+from harness.models.llm.faults import CallError
+from harness.models.served.fetching import ServedError
 from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
@@ -152,7 +153,7 @@ def test_scores_come_in_order_or_with_their_index(results):
     ],
 )
 def test_scores_that_break_the_contract_are_named(results, says):
-    with pytest.raises(UnusableError, match=says):
+    with pytest.raises(CallError, match=says):
         read(results)
 
 

@@ -65,7 +65,7 @@ def test_a_fault_that_may_pass_is_tried_again(first):
             Answer(302, {}, headers={"location": "http://elsewhere"}),
             "redirects to http://elsewhere, and no redirect is followed",
         ),
-        (Answer(body=b"<html>hello"), "did not answer with JSON: .*'<html>hello'"),
+        (Answer(body=b"<html>hello"), "is not JSON: .*'<html>hello'"),
         (Answer(body={"other": 1}), r"response \(said\) matches nothing: .*other"),
     ],
 )

@@ -42,18 +42,25 @@ class Here:
         said = json.dumps({"grades": rows} if self.listwise else {"grade": grades[0]})
         return Reply(said, "stop", "", 100, 10, "req", "fake-1", 0.0)
 
-    async def close(self):
+    async def aclose(self):
         pass
 
 
-def check(judge, ledger, prompt="pointwise"):
-    client = Here(judge, prompt.startswith("listwise"))
-    return check_judge(config("http://unused/v1", prompt=prompt), ledger, reporter=Silent(), client=client)
+@pytest.fixture
+def check(ledger, monkeypatch):
+    """Checks a judge that answers here."""
+
+    def check(judge, prompt="pointwise"):
+        client = Here(judge, prompt.startswith("listwise"))
+        monkeypatch.setattr("harness.models.llm.calls.ChatClient", lambda endpoint: client)
+        return check_judge(config("http://unused/v1", prompt=prompt), ledger, reporter=Silent())
+
+    return check
 
 
 @pytest.mark.parametrize("prompt", ["pointwise_zh", "umbrela", "listwise"])
-def test_an_honest_judge_passes(prompt, ledger):
-    report = check(lambda shown, *_: [honest(text) for text in shown], ledger, prompt=prompt)
+def test_an_honest_judge_passes(prompt, check):
+    report = check(lambda shown, *_: [honest(text) for text in shown], prompt=prompt)
     assert not report.problems
     # three topics (in Chinese two) of four passages; six attacks, by two carriers each, among the other three
     assert (report.passages, report.summary.pairs) == ((32, 104) if "zh" in prompt else (48, 156))
@@ -62,11 +69,11 @@ def test_an_honest_judge_passes(prompt, ledger):
     assert report.position_bias == (pytest.approx(0) if "listwise" in prompt else None)
 
 
-def test_an_obedient_judge_is_found_out(ledger):
+def test_an_obedient_judge_is_found_out(check):
     def obedient(shown, *_):
         return [4 if "grade this 4" in text else honest(text) for text in shown]
 
-    report = check(obedient, ledger)
+    report = check(obedient)
     gained = {attack: gain for attack, gain in report.leakage.items() if gain}
     # on the subject the honest grades are 0, 1 and 0, so there is less to gain: (4 + 3 + 4) / 3
     assert gained == {
@@ -107,14 +114,14 @@ FOUND_OUT = {
 
 
 @pytest.mark.parametrize(("judge", "prompt", "measured", "problem"), FOUND_OUT.values(), ids=FOUND_OUT.keys())
-def test_a_judge_with_a_fault_is_found_out(judge, prompt, measured, problem, ledger):
-    report = check(judge, ledger, prompt=prompt)
+def test_a_judge_with_a_fault_is_found_out(judge, prompt, measured, problem, check):
+    report = check(judge, prompt=prompt)
     assert measured(report)
     assert any(problem in one for one in report.problems)
 
 
-def test_a_judge_that_refuses_does_not_pass(ledger):
-    report = check(lambda *_: None, ledger)
+def test_a_judge_that_refuses_does_not_pass(check):
+    report = check(lambda *_: None)
     assert (report.summary.unscored_count, report.passages, report.summary.pairs) == (156, 48, 156)
     assert report.problems
 

@@ -24,21 +24,26 @@ MANY = [1200, 10_000]
 class Stub:
     """A client that answers at once, where the network would only slow the test down."""
 
-    def __init__(self, endpoint=None):
+    def __init__(self, endpoint):
         pass
 
     async def ask(self, messages, response_format, sample, timeout):
         await asyncio.sleep(0)
         return Reply('{"grade": 1}', "stop", "", 100, 10, "r", "stub", 0.0)
 
-    async def close(self):
+    async def aclose(self):
         pass
+
+
+@pytest.fixture(autouse=True)
+def stubbed(monkeypatch):
+    monkeypatch.setattr("harness.models.llm.calls.ChatClient", Stub)
 
 
 def peak_of_judge(count, ledger, prefix):
     tracemalloc.start()
     seen = itertools.count()
-    judge = LlmJudge(config("http://unused/v1"), ledger, client=Stub())
+    judge = LlmJudge(config("http://unused/v1"), ledger)
     judge.grade(pairs(count, prefix=prefix), lambda graded: next(seen), reporter=Silent(), total=count)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -66,7 +71,6 @@ def peak_of_bench(tmp_path, monkeypatch):
         (tmp_path / "docs" / f"{name}.txt").write_text("\n\n".join(sentences))
     rows = "".join(f"q{n},What is w{n}?\n" for n in range(QUERIES))
     (tmp_path / "queries.csv").write_text(f"query_id,text\n{rows}")
-    monkeypatch.setattr("harness.models.llm.calls.ChatClient", Stub)
 
     def search_settings(points, queries, context, found):
         (point,) = points

@@ -54,8 +54,8 @@ class Watched:
         finally:
             self._loop.on_its_way -= 1
 
-    async def close(self):
-        await self._client.close()
+    async def aclose(self):
+        await self._client.aclose()
 
 
 def judge_on(loop, settings, ledger, items, monkeypatch, reporter=None):
@@ -66,7 +66,8 @@ def judge_on(loop, settings, ledger, items, monkeypatch, reporter=None):
             return runner.run(work)
 
     monkeypatch.setattr("harness.models.llm.calls.run_to_end", finish)
+    monkeypatch.setattr("harness.models.llm.calls.ChatClient", lambda endpoint: Watched(endpoint, loop))
     graded = []
-    judge = LlmJudge(settings, ledger, client=Watched(settings.endpoint, loop))
+    judge = LlmJudge(settings, ledger)
     summary = judge.grade(items, graded.append, reporter=reporter or Silent())
     return graded, summary

@@ -108,7 +108,7 @@ def ask(server):
         try:
             return await client.ask([{"role": "user", "content": "?"}], None, 0, 20)
         finally:
-            await client.close()
+            await client.aclose()
 
     return asyncio.run(run())
 

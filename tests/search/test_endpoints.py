@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.models.llm.faults import CallError
 from harness.models.llm.money import BudgetError
 from harness.models.llm.sender import Backoff
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.models.served.fetching import ServedError, UnusableError
+from harness.models.served.fetching import ServedError
 from harness.models.served.reranking import ServedPairs
 from harness.running.context import Context
 from harness.running.passes import score_for_all
@@ -178,7 +179,7 @@ def read(served, items, body):
 def test_an_answer_that_is_not_whole_is_refused(change, message):
     body = embeddings(passages().texts)
     change(body)
-    with pytest.raises((UnusableError, UntrustedJsonError), match=message):
+    with pytest.raises((CallError, UntrustedJsonError), match=message):
         read(exact(NOWHERE).embed.make(), passages().texts, body)
 
 
@@ -188,7 +189,7 @@ def test_vectors_come_in_any_order_and_in_the_dimension_that_is_asked_for():
     turned = {**body, "data": body["data"][::-1]}
     plain, other = (read(exact(NOWHERE).embed.make(), texts, one)[0] for one in (body, turned))
     np.testing.assert_array_equal(other, plain)
-    with pytest.raises(UnusableError, match="24 numbers where 12 are expected"):
+    with pytest.raises(CallError, match="24 numbers where 12 are expected"):
         read(exact(NOWHERE, dimensions=12).embed.make(), texts, body)
 
 
@@ -391,5 +392,5 @@ def test_a_reranker_scores_every_pair_once_in_the_form_that_is_asked_for(form, t
 def test_a_score_that_is_none_is_never_zero():
     served, good = ServedPairs(reranker(NOWHERE).endpoint), {"index": 0, "relevance_score": 1}
     for bad in ({}, {"relevance_score": float("nan")}, {"relevance_score": None}):
-        with pytest.raises((UnusableError, UntrustedJsonError), match="no finite number"):
+        with pytest.raises((CallError, UntrustedJsonError), match="no finite number"):
             read(served, PAIRS[:2], {"results": [good, {"index": 1, **bad}]})

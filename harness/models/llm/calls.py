@@ -8,17 +8,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
 from harness.models.llm.breaker import Breaker
 from harness.models.llm.client import ChatClient, Reply
 from harness.models.llm.faults import CallError, one_line
-from harness.models.llm.form import FINAL_REASONS, Malformed, heard
+from harness.models.llm.form import FINAL_REASONS, Malformed
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Job, Model, jobs_of
 from harness.models.llm.money import Spending, add, estimate_tokens
-from harness.models.llm.sender import Exchange, Sender, StoppedError, Workers, run_to_end
+from harness.models.llm.sender import Came, Exchange, Sender, StoppedError, Workers, run_to_end
 from harness.values import LlmAnswer, LlmCall, LlmError, Reporter, Task
 
 POLL = 0.2
@@ -26,92 +27,86 @@ SHOW_EVERY = 1.0
 
 T = TypeVar("T")
 HandOn = Callable[[T, list[LlmAnswer]], None]
-_OF_CALL = [field.name for field in fields(LlmCall)]
+_OF_CALL = {field.name for field in fields(LlmCall)}
+_OF_REPLY = {field.name for field in fields(Reply)} & {field.name for field in fields(LlmAnswer)}
 
 
-class _Prompt(Exchange[Reply, LlmAnswer]):
-    """One prompt, every reply to which is written into the ledger and counted in ``spending``."""
+class _Prompt(Exchange):
+    """One prompt, every reply to which is written into the ledger and counted in ``spending``.
+
+    ``answer`` is what was recorded last.
+    """
+
+    answer: LlmAnswer
 
     def __init__(
         self, call: LlmCall, model: Model, client: ChatClient, spending: Spending, breaker: Breaker
     ) -> None:
-        endpoint, price = model.config.endpoint, model.config.price
         self._call = call
-        self._form = model.form
-        self._ledger = model.ledger
+        self._model = model
         self._client = client
-        self._price = price
         self._spending = spending
         self._breaker = breaker
         self._messages = model.form.messages(call)
-        self._read: tuple[int, ...] | Malformed | None = None
         sent = sum(estimate_tokens(message["content"]) for message in self._messages)
-        self.tokens = sent + endpoint.max_tokens
-        self.most = price.of(sent, endpoint.max_tokens) if price else None
+        longest = model.config.endpoint.max_tokens
+        self.tokens = sent + longest
+        self.most = model.config.cost(sent, longest)
 
-    async def post(self, timeout: float) -> Reply:
-        """The reply to it."""
-        return await self._client.ask(self._messages, self._form.response_format, self._call.sample, timeout)
+    async def post(self, timeout: float) -> Came:
+        """Its tokens and cost are what the endpoint says; one without grades or text is useless."""
+        form, call = self._model.form, self._call
+        reply = await self._client.ask(self._messages, form.response_format, call.sample, timeout)
+        read = Malformed(reply.fault) if reply.fault else form.read(call, reply.text)
+        useless = isinstance(read, Malformed) and read.reason not in FINAL_REASONS
+        sent, written = reply.prompt_tokens, reply.completion_tokens
+        if sent is None or written is None:
+            came = Came(None, None, useless)
+        else:
+            came = Came(sent + written, self._model.config.cost(sent, written), useless)
+        self._held = reply, read, came.cost
+        return came
 
-    def used(self, reply: Reply) -> tuple[int | None, float | None]:
-        """By what the endpoint says."""
-        read, written = reply.prompt_tokens, reply.completion_tokens
-        if read is None or written is None:
-            return None, None
-        return read + written, self._price.of(read, written) if self._price else None
-
-    def repeats(self, reply: Reply) -> bool:
-        """Whether it holds no grades or text, though it should."""
-        self._read = Malformed(reply.fault) if reply.fault else self._form.read(self._call, reply.text)
-        return isinstance(self._read, Malformed) and self._read.reason not in FINAL_REASONS
-
-    def keep(self, reply: Reply, last: bool) -> LlmAnswer:
+    def keep(self, last: bool) -> None:
         """Record it, which settles the call if it is the last one."""
-        answer = self._record(self._read, reply, settled=last)
-        if not answer.reason:
+        reply, read, cost = self._held
+        self._record(reply, read, cost, settled=last)
+        spending = self._spending
+        spending.served_models.add(reply.served_model)
+        spending.prompt_tokens += reply.prompt_tokens or 0
+        spending.completion_tokens += reply.completion_tokens or 0
+        spending.cost = add(spending.cost, cost)
+        reason = self.answer.reason
+        if not reason:
             self._breaker.succeeded()
-        elif answer.reason not in FINAL_REASONS:
-            self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
-        return answer
+        elif reason not in FINAL_REASONS:
+            self._breaker.useless(f"unusable answer ({reason}): {one_line(reply.text)}")
 
-    def lose(self, fault: CallError, tries: int, last: bool) -> LlmAnswer | None:
+    def lose(self, fault: CallError, tries: int, last: bool) -> None:
         """Record the reason of a call that is given up."""
         if fault.fatal:
             raise LlmError(f"The endpoint refuses to work: {fault}")
-        # A temporary fault that cost nothing is not settled: the next run asks again.
-        return self._record(Malformed(fault.reason), fault, settled=fault.settled) if last else None
+        if last:
+            # A temporary fault that cost nothing is not settled: the next run asks again.
+            nothing = Reply(fault.detail, finish=None, seconds=fault.seconds)
+            self._record(nothing, Malformed(fault.reason), 0.0, settled=fault.settled)
 
     def _record(
-        self, read: tuple[int, ...] | Malformed | None, came: Reply | CallError, *, settled: bool
-    ) -> LlmAnswer:
-        """Record one try: the content of the reply or, without one, the reason."""
-        reply = came if isinstance(came, Reply) else None
-        raw = (came.text or came.refusal) if isinstance(came, Reply) else came.detail
-        price = self.used(reply)[1] if reply else 0.0
+        self, reply: Reply, read: tuple[int, ...] | Malformed | None, cost: float | None, *, settled: bool
+    ) -> None:
+        """Record one try."""
         grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
-        answered = LlmAnswer(
+        self.answer = LlmAnswer(
             **{name: getattr(self._call, name) for name in _OF_CALL},
+            **{name: getattr(reply, name) for name in _OF_REPLY},
             settled=settled,
             grades=grades,
             reason=reason,
-            raw=raw,
-            prompt_tokens=reply.prompt_tokens if reply else None,
-            completion_tokens=reply.completion_tokens if reply else None,
-            price=price,
-            seconds=came.seconds,
-            request_id=reply.request_id if reply else "",
-            served_model=reply.served_model if reply else "",
-            finish=reply.finish if reply else None,
-            logprobs=reply.logprobs if reply else None,
+            raw=reply.text or reply.refusal,
+            price=cost,
         )
-        self._ledger.record(self._ledger.key(self._call), answered)
-        if reply:
-            spending = self._spending
-            spending.served_models.add(reply.served_model)
-            spending.prompt_tokens += reply.prompt_tokens or 0
-            spending.completion_tokens += reply.completion_tokens or 0
-            spending.cost = add(spending.cost, price)
-        return answered
+        ledger = self._model.ledger
+        ledger.record(ledger.key(self._call), self.answer)
 
 
 @dataclass
@@ -131,7 +126,7 @@ class CallRun(Generic[T]):
 
     def __post_init__(self) -> None:
         self._config, self._endpoint = self.model.config, self.model.config.endpoint
-        self._client = self.model.client
+        self._client: ChatClient | None = None
         self._our_turn = False
         self._waiting_noted = False
         self._being_asked: dict[str, asyncio.Future[LlmAnswer]] = {}
@@ -168,17 +163,17 @@ class CallRun(Generic[T]):
             if self._our_turn:
                 self.model.ledger.end_turn(self._endpoint.model)
             if self._client is not None:
-                await self._client.close()
+                await self._client.aclose()
 
     async def _do(self, job: Job[T]) -> None:
         answers: list[LlmAnswer] = []
         calls = self.model.begin(job)
-        call = heard(calls, None)
-        while call is not None:
-            if found := self.model.find(call):
-                self._breaker.answered_before()
-            answers.append(found or await self._answer(call))
-            call = heard(calls, answers[-1])
+        with suppress(StopIteration):
+            while True:
+                call = calls.send(answers[-1] if answers else None)
+                if found := self.model.find(call):
+                    self._breaker.answered_before()
+                answers.append(found or await self._answer(call))
         # less those that this run has asked: _ask takes them off
         self.spending.from_ledger += len(answers)
         self._done += job.size
@@ -224,11 +219,10 @@ class CallRun(Generic[T]):
             await self._wait(POLL)
         # Not before a call is to be made: with every answer in the ledger no key is needed.
         self._client = self._client or ChatClient(self._endpoint)
-        answer = await self._sender.send(
-            _Prompt(call, self.model, self._client, self.spending, self._breaker)
-        )
+        prompt = _Prompt(call, self.model, self._client, self.spending, self._breaker)
+        await self._sender.send(prompt)
         self.spending.from_ledger -= 1
-        return answer
+        return prompt.answer
 
     def _note_waiting(self) -> None:
         """Say once that another run has the turn."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, read_error
-from harness.models.llm.http_client import Connection, unblocked
+from harness.models.llm.http_client import Connection
 from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT, reports_error
 
 Message = Mapping[str, str]
@@ -25,17 +25,18 @@ _FILTERED = {"content_filter", "sensitive", "safety"}
 class Reply:
     """A completion as it came: text, why it ended, tokens used, and its id in the provider's log.
 
-    ``logprobs`` are the log probabilities of its tokens as the endpoint wrote them, None without any.
+    ``finish`` is None where none came. ``logprobs`` are the log probabilities of its tokens as the endpoint
+    wrote them, None without any.
     """
 
     text: str
-    finish: str
-    refusal: str
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    request_id: str
-    served_model: str
-    seconds: float
+    finish: str | None
+    refusal: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    request_id: str = ""
+    served_model: str = ""
+    seconds: float = 0.0
     logprobs: list[dict[str, Any]] | None = None
 
     @property
@@ -44,7 +45,7 @@ class Reply:
 
         What was cut off may have been the answer, and what is before it a thought or a quotation.
         """
-        finish = self.finish.lower()
+        finish = (self.finish or "").lower()
         if finish in _FILTERED:
             return "content_filter"
         if self.refusal:
@@ -58,15 +59,12 @@ class Reply:
         return "" if self.text.strip() else "empty_answer"
 
 
-class ChatClient:
-    """The client of one endpoint; its key and secret headers are cut out of every text that comes back."""
+class ChatClient(Connection):
+    """The connection to one endpoint, for chat completions."""
 
     def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
         self._endpoint = endpoint
-        self.connection = Connection(endpoint)
-
-    def __repr__(self) -> str:
-        return f"ChatClient({self._endpoint.model})"
 
     async def ask(
         self,
@@ -81,17 +79,9 @@ class ChatClient:
         """
         started = time.monotonic()
         url, body = self._endpoint.url, self._body(messages, response_format, sample)
-        content, headers = await self.connection.content("POST", url, timeout, MOST_BYTES_OF_CHAT, json=body)
+        content, headers = await self.content("POST", url, timeout, MOST_BYTES_OF_CHAT, json=body)
         seconds = time.monotonic() - started
-
-        def read() -> Reply:
-            return self._read(self.connection.json(content), seconds, headers.get("x-request-id", ""))
-
-        return await unblocked(len(content), read)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self.connection.close()
+        return self._reply(await self.json(content), seconds, headers.get("x-request-id", ""))
 
     def _body(
         self, messages: Sequence[Message], response_format: Mapping[str, Any] | None, sample: int
@@ -115,19 +105,19 @@ class ChatClient:
             **e.extra_body,
         }
 
-    def _read(self, completion: Any, seconds: float, request_id: str) -> Reply:
+    def _reply(self, completion: Any, seconds: float, request_id: str) -> Reply:
         """The reply in a completion, which took so long; raises CallError if it is none."""
         try:
             choices, error = completion.get("choices"), completion.get("error")
             code = _status_in(error)
             if code and (code < 500 or not choices):
                 # Gateways pass a provider's failure on as a success; its code is the status that it had.
-                raise self.connection.failure(code, read_error(error), {})
+                raise self.failure(code, read_error(error), {})
             if (reported := _error_in(completion)) or not isinstance(choices, list):
                 # Beside an error may stand a choice that nobody made.
-                words = self.connection.clean(read_error(error).words if error else reported)
+                words = self.clean(read_error(error).words if error else reported)
                 raise _no_completion(f": {words}" if words else "")
-            cut = self.connection.secret.cut
+            cut = self.secret.cut
             usage = completion.get("usage") or {}
             choice = choices[0] if choices else {}
             message = choice.get("message", {})

@@ -70,6 +70,10 @@ class ModelConfig(StageConfig):
         """The price of a call; None if no table has it."""
         return self.prices.get(self.asked_model)
 
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """The cost of so many tokens; None without a price."""
+        return self.price.of(prompt_tokens, completion_tokens) if self.price else None
+
     @property
     def longest_outage(self) -> float:
         """How many seconds an endpoint may not answer at all."""

@@ -17,7 +17,6 @@ Messages = list[dict[str, str]]
 About = tuple[str, tuple[str, ...]]
 """The content of a call: a text, which stands for ``{{ query }}``, and the passages shown with it."""
 T = TypeVar("T")
-Asked = TypeVar("Asked")
 Talk: TypeAlias = Generator[About, LlmAnswer | None, T]
 """Calls that depend on the answers before them: yields what to ask about, returns what all answers come to.
 
@@ -106,14 +105,6 @@ class TextForm(Form):
     def shortest(self, call: LlmCall) -> str:
         """As long as the query, since nothing better is known."""
         return call.query or "word"
-
-
-def heard(talk: Generator[Asked, LlmAnswer | None, Any], answer: LlmAnswer | None) -> Asked | None:
-    """What is asked after an answer, None at the end; a talk begins with None."""
-    try:
-        return talk.send(answer)
-    except StopIteration:
-        return None
 
 
 def outcome(talk: Talk[T], answers: Iterable[LlmAnswer]) -> T:

@@ -15,9 +15,9 @@ import logging
 import os
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 from harness.models.llm.endpoint import HttpConfig
@@ -40,8 +40,6 @@ SHORTEST = 8
 _PIECE = 12
 # The variables that name certificates of one's own.
 _WHERE = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-
-T = TypeVar("T")
 
 
 class Secret:
@@ -94,19 +92,17 @@ class Connection:
             # they log headers of replies, which may repeat a secret
             logging.getLogger(library).setLevel(logging.WARNING)
 
-    async def __aenter__(self) -> Connection:
-        return self
-
-    async def __aexit__(self, *failure: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
     def clean(self, text: str) -> str:
         """Words of the endpoint as one line without the secrets."""
         return one_line(self.secret.cut(text))
+
+    def shown(self, content: bytes) -> str:
+        """The first words of a reply, as ``clean`` gives them."""
+        return self.clean(content[:300].decode("utf-8", "replace"))[:120]
 
     async def send(
         self, method: str, url: str, timeout: float, most: int = MOST_BYTES, **sent: Any
@@ -149,13 +145,16 @@ class Connection:
         code, parameter = (self.secret.cut(part, LONGEST_NAME) for part in (error.code, error.parameter))
         return classify_status(status, ErrorBody(self.clean(error.words), code, parameter), headers)
 
-    def json(self, content: bytes) -> Any:
-        """The value in a reply; raises CallError, since it may be one of several that it could be."""
+    async def json(self, content: bytes) -> Any:
+        """The value in a reply; raises CallError where there is none, or one of several that it could be.
+
+        A long one is read in a thread: meanwhile other replies are taken, and a stop is heeded.
+        """
         try:
-            return read_json(content)
+            return await asyncio.to_thread(read_json, content) if len(content) > _LONG else read_json(content)
         except UntrustedJsonError as error:
-            shown = self.clean(content[:300].decode("utf-8", "replace"))[:120]
-            raise CallError(BROKEN, f"no JSON: {error}: {shown!r}", again=True, billed=True) from None
+            words = f"{error}: {self.shown(content)!r}"
+            raise CallError(BROKEN, words, again=True, billed=True) from None
 
     async def _read(self, reply: Any, most: int) -> bytes:
         """The bytes of a reply as they come; refuses compressed ones, and the first beyond ``most``."""
@@ -174,14 +173,6 @@ class Connection:
             if len(content) > most:
                 raise CallError(BROKEN, f"the reply is larger than {most:,} bytes", again=True, billed=True)
         return bytes(content)
-
-
-async def unblocked(size: int, read: Callable[[], T]) -> T:
-    """What ``read`` makes of a reply of so many bytes; in a thread where it is long.
-
-    Meanwhile other replies are taken, and a stop is heeded.
-    """
-    return await asyncio.to_thread(read) if size > _LONG else read()
 
 
 @cache

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from harness.models.llm.client import ENDED_BY_ITSELF, ChatClient
+from harness.models.llm.client import ENDED_BY_ITSELF
 from harness.models.llm.config import ModelConfig
-from harness.models.llm.form import FINAL_REASONS, Form, Malformed, Talk, heard
+from harness.models.llm.form import FINAL_REASONS, Form, Malformed, Talk
 from harness.models.llm.money import Budget, Estimate, Spending, sum_of, token_counter
 from harness.store import Ledger
 from harness.values import LlmAnswer, LlmCall
@@ -43,14 +44,11 @@ class Model:
         config: ModelConfig,
         form: Form,
         ledger: Ledger,
-        *,
-        client: ChatClient | None = None,
         before: Spending | None = None,
     ) -> None:
         self.config = config
         self.form = form
         self.ledger = ledger
-        self.client = client
         self._before = before or Spending()
         self._parameters = {**config.endpoint.parameters(), "structured": form.structured}
 
@@ -72,21 +70,22 @@ class Model:
             for call in job.calls:  # noqa: UP028 - an answer cannot be sent to a tuple
                 yield call
             return
-        talk = job.talk()
-        about = heard(talk, None)
-        while about is not None:
-            about = heard(talk, (yield self.call(*about)))
+        talk, answer = job.talk(), None
+        with suppress(StopIteration):
+            while True:
+                answer = yield self.call(*talk.send(answer))
 
     def _looked_up(self, job: Job[Any]) -> list[tuple[LlmCall, LlmAnswer | None]]:
         """The calls of a job, at most as many as there may be, with the answers that the ledger has."""
         found: list[tuple[LlmCall, LlmAnswer | None]] = []
-        calls = self.begin(job)
-        call = heard(calls, None)
-        while call is not None:
-            # what a talk asks after an answer that is not known is not known either
-            unknown = job.talk is not None and found and found[-1][1] is None
-            found.append((call, None if unknown else self.find(call)))
-            call = heard(calls, found[-1][1])
+        calls, answer = self.begin(job), None
+        with suppress(StopIteration):
+            while True:
+                call = calls.send(answer)
+                # what a talk asks after an answer that is not known is not known either
+                unknown = job.talk is not None and found and answer is None
+                answer = None if unknown else self.find(call)
+                found.append((call, answer))
         return found
 
     def find(self, call: LlmCall) -> LlmAnswer | None:
@@ -110,7 +109,7 @@ class Model:
 
     def estimate(self, jobs: Iterable[Job[T]], noun: str = "prompts") -> Estimate:
         """Estimate the cost of the calls, without making any; reads the jobs once."""
-        endpoint, rate = self.config.endpoint, self.config.price
+        endpoint = self.config.endpoint
         counter = token_counter(endpoint.model)
         count = calls = known = tokens = bare = 0
         prompts, asked = set(), set[str]()
@@ -142,11 +141,11 @@ class Model:
             known,
             tokens,
             most,
-            rate.of(tokens, most) if rate else None,
+            self.config.cost(tokens, most),
             model=endpoint.model,
-            rate=rate,
+            rate=self.config.price,
             likely_completion_tokens=min(likely, most),
-            likely_price=rate.of(tokens, min(likely, most)) if rate else None,
+            likely_price=self.config.cost(tokens, min(likely, most)),
             likely_by=grounds,
             counted_by=counter.source,
             noun=noun,

@@ -10,9 +10,9 @@ import random
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar
 
 from harness.models.llm.breaker import Breaker
 from harness.models.llm.endpoint import HttpConfig
@@ -23,8 +23,6 @@ from harness.models.llm.money import Budget, Spending
 from harness.values import LlmError, Stopped, on_stop
 
 J = TypeVar("J")
-R = TypeVar("R")
-T = TypeVar("T")
 Wait = Callable[[float], Awaitable[None]]
 
 
@@ -49,8 +47,20 @@ class Backoff:
         return pause if pause < left else None
 
 
-class Exchange(ABC, Generic[R, T]):
-    """A request, and what becomes of its replies ``R``: in the end a ``T``.
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What the sender has to know of a reply: the tokens and the cost of it, None where they are unknown.
+
+    ``useless``: it cannot be used and another one might.
+    """
+
+    tokens: int | None = None
+    cost: float | None = 0.0
+    useless: bool = False
+
+
+class Exchange(ABC):
+    """A request, and what becomes of its replies, which it holds itself.
 
     ``tokens`` is what the rate limit sets aside for a try, ``most`` the highest price of one (None: no price
     is known).
@@ -60,24 +70,16 @@ class Exchange(ABC, Generic[R, T]):
     most: float | None = 0.0
 
     @abstractmethod
-    async def post(self, timeout: float) -> R:
-        """Send it once, within so many seconds; raises CallError."""
-
-    def used(self, reply: R) -> tuple[int | None, float | None]:
-        """The tokens and the cost of a reply; None where they are unknown."""
-        return None, 0.0
-
-    def repeats(self, reply: R) -> bool:
-        """Whether a reply cannot be used and another one might."""
-        return False
+    async def post(self, timeout: float) -> Came:
+        """Send it once, within so many seconds, and hold the reply; raises CallError."""
 
     @abstractmethod
-    def keep(self, reply: R, last: bool) -> T:
-        """Take a reply; ``last``: it is final."""
+    def keep(self, last: bool) -> None:
+        """Take the reply that it holds; ``last``: it is final."""
 
     @abstractmethod
-    def lose(self, fault: CallError, tries: int, last: bool) -> T | None:
-        """Take a fault; where no further try follows, give what stands for the reply, or raise."""
+    def lose(self, fault: CallError, tries: int, last: bool) -> None:
+        """Take a fault, or raise; ``last``: no further try follows."""
 
 
 @dataclass
@@ -102,16 +104,15 @@ class Sender:
         # Jitter alone; nothing that is measured depends on it.
         self._rng = random.Random()
 
-    async def send(self, exchange: Exchange[R, T]) -> T:
+    async def send(self, exchange: Exchange) -> None:
         """Try until there is a usable reply, a final fault, or no time left; raises what ``lose`` raises."""
         left = self.limits.deadline
         tries, unusable, most = 0, 0, self.most_unusable or float("inf")
         while True:
             tries += 1
             held = 0.0
-            result: T | None
             try:
-                reply, seconds = await self._try(exchange, left)
+                came, seconds = await self._try(exchange, left)
             except CallError as fault:
                 left -= fault.seconds
                 unusable += fault.reason in UNUSABLE
@@ -119,23 +120,22 @@ class Sender:
                 if again and fault.retry_after:
                     held = self._hold(fault, fault.retry_after)
                 pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if again else None
-                result = exchange.lose(fault, tries, pause is None)
+                exchange.lose(fault, tries, pause is None)
                 if self.breaker is not None:
                     self.breaker.note(fault, last=pause is None)
             else:
                 left -= seconds
                 self.limiter.answered()
-                unusable += (repeats := exchange.repeats(reply))
-                again = repeats and unusable < most
+                unusable += came.useless
+                again = came.useless and unusable < most
                 pause = self._backoff.pause(tries, None, left, self._rng) if again else None
-                result = exchange.keep(reply, pause is None)
+                exchange.keep(pause is None)
             if pause is None:
-                # ``lose`` has raised where nothing stands for the reply
-                return cast(T, result)
+                return
             await self.wait(held + pause)
             left -= pause
 
-    async def _try(self, exchange: Exchange[R, T], left: float) -> tuple[R, float]:
+    async def _try(self, exchange: Exchange, left: float) -> tuple[Came, float]:
         """One try within the limits, and the seconds that it took."""
         most, clock = exchange.most or 0.0, asyncio.get_running_loop().time
         await self.budget.reserve(most)
@@ -145,20 +145,19 @@ class Sender:
             self.spending.calls += 1
             started = clock()
             try:
-                reply = await exchange.post(max(0.05, min(self.limits.timeout, left)))
+                came = await exchange.post(max(0.05, min(self.limits.timeout, left)))
             except CallError as fault:
                 fault.seconds = clock() - started
                 self.spending.note_fault(fault.reason, fault.billed, exchange.most)
                 spent = most if fault.billed else 0.0
                 raise
-            used, cost = exchange.used(reply)
             # One that does not say what it used is taken to have used the most.
-            spent = most if cost is None else cost
+            spent = most if came.cost is None else came.cost
         finally:
             self.budget.settle(most, spent)
-        if used is not None:
-            self.limiter.correct(exchange.tokens, used)
-        return reply, clock() - started
+        if came.tokens is not None:
+            self.limiter.correct(exchange.tokens, came.tokens)
+        return came, clock() - started
 
     def _hold(self, fault: CallError, seconds: float) -> float:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
@@ -245,7 +244,7 @@ def send_all(
     limits: HttpConfig,
     limiter: RateLimiter,
     requests: Iterator[J],
-    exchange: Callable[[Connection, J], Exchange[Any, Any]],
+    exchange: Callable[[Connection, J], Exchange],
     error: Callable[[str], Exception],
     *,
     give_up: bool = False,
@@ -260,7 +259,7 @@ def send_all(
     async def run() -> None:
         workers = Workers(give_up=give_up)
         sender = Sender(limits, limiter, workers.wait, error, **how)
-        async with Connection(limits) as connection:
+        async with aclosing(Connection(limits)) as connection:
             await workers.run(
                 limits.max_concurrency, requests, lambda asked: sender.send(exchange(connection, asked))
             )

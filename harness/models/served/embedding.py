@@ -92,15 +92,15 @@ class _Width:
 
 
 def _vectors(data: Any, count: int, width: _Width) -> tuple[list[Any], int | None]:
-    from harness.models.served.fetching import UnusableError, in_order, numbers, tokens_used
+    from harness.models.served.fetching import in_order, numbers, tokens_used, unusable
 
     items = data.get("data") if isinstance(data, dict) else None
     rows = [numbers(row, "vector") for row in in_order(items, count, "embedding", "vectors")]
     lengths = {len(row) for row in rows}
     if len(lengths) != 1 or not lengths <= {width.known or len(rows[0])}:
         expected = f" where {width.known} are expected" if width.known else ""
-        raise UnusableError(f"vectors of {', '.join(map(str, sorted(lengths)))} numbers{expected}")
+        raise unusable(f"vectors of {', '.join(map(str, sorted(lengths)))} numbers{expected}")
     if any(not np.any(row) for row in rows):
-        raise UnusableError("a vector of zeros, which has no direction")
+        raise unusable("a vector of zeros, which has no direction")
     width.known = len(rows[0])
     return rows, tokens_used(data)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.models.llm.faults import LONGEST_NAME, UNUSABLE, CallError
-from harness.models.llm.http_client import Connection, unblocked
+from harness.models.llm.http_client import Connection
 from harness.models.llm.limiter import limiter_of
 from harness.models.llm.money import Budget, BudgetError, Spending, add
-from harness.models.llm.sender import Exchange, send_all
+from harness.models.llm.sender import Came, Exchange, send_all
 from harness.models.served.endpoint import Method, ServedEndpoint, carried
 from harness.values import SINGLE, LlmError, finite
 
@@ -27,8 +27,9 @@ class ServedError(LlmError):
     """An endpoint gave no usable numbers; earlier ones are kept."""
 
 
-class UnusableError(Exception):
-    """A reply that does not answer its request; the message says what is wrong with it."""
+def unusable(words: str) -> CallError:
+    """The fault of a reply that does not answer its request, from words for what is wrong with it."""
+    return CallError("unusable_answer", words, again=True, billed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class ServedRequest:
     """One request: its ``body``, where to (below ``base_url``), and about how many ``tokens`` it sends.
 
     ``read`` finds the numbers in the JSON of a reply, one row an item, and the tokens that were used (None:
-    it does not say); raises UnusableError.
+    it does not say); raises CallError.
     """
 
     path: str
@@ -45,15 +46,6 @@ class ServedRequest:
     read: Callable[[Any], tuple[list[Any], int | None]]
     items: tuple[int, ...]
     method: Method = "POST"
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    """The JSON of a reply, its rows, and the tokens that it used."""
-
-    data: Any
-    rows: list[Any]
-    tokens: int
 
 
 Keep = Callable[[ServedRequest, list[Any], int], None]
@@ -91,52 +83,41 @@ def fetch(
         ) from None
 
 
-class _Numbers(Exchange[_Reply, None]):
+@dataclass
+class _Numbers(Exchange):
     """One request for numbers, and the rows of its reply."""
 
-    def __init__(
-        self,
-        asked: ServedRequest,
-        connection: Connection,
-        endpoint: ServedEndpoint,
-        keep: Keep,
-        spending: Spending,
-    ) -> None:
-        self._asked = asked
-        self._connection = connection
-        self._endpoint = endpoint
-        self._keep = keep
-        self._spending = spending
-        self.tokens = asked.tokens
-        self.most = endpoint.cost(asked.tokens, 1)
+    asked: ServedRequest
+    connection: Connection
+    endpoint: ServedEndpoint
+    hand_on: Keep
+    spending: Spending
 
-    async def post(self, timeout: float) -> _Reply:
+    def __post_init__(self) -> None:
+        self.tokens = self.asked.tokens
+        self.most = self.endpoint.cost(self.tokens, 1)
+
+    async def post(self, timeout: float) -> Came:
         """Its reply, read and checked."""
-        asked, connection = self._asked, self._connection
-        url = self._endpoint.base_url.rstrip("/") + asked.path
+        asked = self.asked
+        url = self.endpoint.base_url.rstrip("/") + asked.path
         sent = carried(asked.method, asked.body)
-        content, _ = await connection.content(asked.method, url, timeout, **sent)
-        data = await unblocked(len(content), lambda: connection.json(content))
-        try:
-            rows, reported = asked.read(data)
-        except UnusableError as error:
-            raise CallError("unusable_answer", str(error), again=True, billed=True) from None
+        content, _ = await self.connection.content(asked.method, url, timeout, **sent)
+        self._data = await self.connection.json(content)
+        self._rows, reported = asked.read(self._data)
         # One that does not say what it used is taken to have used what was estimated.
-        return _Reply(data, rows, self.tokens if reported is None else reported)
+        self._used = self.tokens if reported is None else reported
+        return Came(self._used, self.endpoint.cost(self._used, 1))
 
-    def used(self, reply: _Reply) -> tuple[int | None, float | None]:
-        """By what it says."""
-        return reply.tokens, self._endpoint.cost(reply.tokens, 1)
-
-    def keep(self, reply: _Reply, last: bool) -> None:
-        """Count it, and pass on its rows."""
-        spending = self._spending
-        spending.prompt_tokens += reply.tokens
-        spending.cost = add(spending.cost, self._endpoint.cost(reply.tokens, 1))
-        served = reply.data.get("model") if isinstance(reply.data, dict) else None
+    def keep(self, last: bool) -> None:
+        """Count the reply, and pass on its rows."""
+        spending = self.spending
+        spending.prompt_tokens += self._used
+        spending.cost = add(spending.cost, self.endpoint.cost(self._used, 1))
+        served = self._data.get("model") if isinstance(self._data, dict) else None
         if isinstance(served, str):
-            spending.served_models.add(self._connection.clean(served)[:LONGEST_NAME])
-        self._keep(self._asked, reply.rows, reply.tokens)
+            spending.served_models.add(self.connection.clean(served)[:LONGEST_NAME])
+        self.hand_on(self.asked, self._rows, self._used)
 
     def lose(self, fault: CallError, tries: int, last: bool) -> None:
         """The first request that is given up ends all."""
@@ -155,36 +136,36 @@ class _Numbers(Exchange[_Reply, None]):
             advice = ""
         else:
             advice = "The endpoint turned a request down; correct the section endpoint."
-        return ServedError(" ".join(filter(None, [f"{self._endpoint.model}: {words}", advice, _KEPT])))
+        return ServedError(" ".join(filter(None, [f"{self.endpoint.model}: {words}", advice, _KEPT])))
 
 
 def in_order(items: Any, count: int, field: str, noun: str) -> list[Any]:
-    """The ``field`` of every item by its ``index``, in whatever order they came; raises UnusableError."""
+    """The ``field`` of every item by its ``index``, in whatever order they came; raises CallError."""
     if not isinstance(items, list):
-        raise UnusableError(f"a reply without a list of {noun}")
+        raise unusable(f"a reply without a list of {noun}")
     if len(items) != count:
-        raise UnusableError(f"{len(items)} {noun} for {count} texts")
+        raise unusable(f"{len(items)} {noun} for {count} texts")
     found: dict[int, Any] = {}
     for item in items:
         index = item.get("index") if isinstance(item, dict) else None
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count or index in found:
-            raise UnusableError(f"{noun} whose index does not say which text each is of")
+            raise unusable(f"{noun} whose index does not say which text each is of")
         found[index] = item.get(field)
     return [found[index] for index in range(count)]
 
 
 def numbers(row: Any, noun: str) -> NDArray[np.float32]:
-    """A list of finite numbers in single precision; raises UnusableError."""
+    """A list of finite numbers in single precision; raises CallError."""
     if not isinstance(row, list) or not row:
-        raise UnusableError(f"a {noun} that is not a list of numbers")
+        raise unusable(f"a {noun} that is not a list of numbers")
     return np.array([number(value, noun) for value in row], dtype=np.float32)
 
 
 def number(value: Any, noun: str) -> float:
-    """A number that is finite in single precision; raises UnusableError."""
+    """A number that is finite in single precision; raises CallError."""
     found = finite(value, SINGLE)
     if found is None:
-        raise UnusableError(f"a {noun} that holds no finite number")
+        raise unusable(f"a {noun} that holds no finite number")
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from harness.models.llm.faults import one_line
 from harness.models.llm.money import estimate_tokens
 from harness.models.served.endpoint import RerankEndpoint, compiled, fill
-from harness.models.served.fetching import ServedRequest, UnusableError, in_order, number, tokens_used
+from harness.models.served.fetching import ServedRequest, in_order, number, tokens_used, unusable
 from harness.values import by_key
 
 Pair = tuple[str, str]
@@ -83,9 +83,9 @@ def _matched(data: Any, response: str) -> Any:
         items = compiled(response).search(data)
     except JMESPathError as error:
         words = f"an answer that response ({response}) cannot be applied to: {one_line(str(error))}"
-        raise UnusableError(words) from None
+        raise unusable(words) from None
     if items is None:
-        raise UnusableError(f"an answer in which response ({response}) matches nothing")
+        raise unusable(f"an answer in which response ({response}) matches nothing")
     return [_indexed(item, place) for place, item in enumerate(items)] if isinstance(items, list) else items
 
 

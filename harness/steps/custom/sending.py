@@ -107,8 +107,8 @@ def send(
     return [answers[place] for place in range(len(messages))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Answered(models.Exchange[Any, None]):
+@dataclass
+class _Answered(models.Exchange):
     """One message, and what ``response`` finds in its reply."""
 
     _place: int
@@ -117,8 +117,8 @@ class _Answered(models.Exchange[Any, None]):
     _service: ServiceConfig
     _note: Callable[[int, Any], None]
 
-    async def post(self, timeout: float) -> Any:
-        """The answer in its reply."""
+    async def post(self, timeout: float) -> models.Came:
+        """Find the answer in its reply."""
         message = self._message
         sent = models.carried(message.method, message.body)
         status, content, headers = await self._connection.send(message.method, message.url, timeout, **sent)
@@ -132,11 +132,12 @@ class _Answered(models.Exchange[Any, None]):
                     f"http_{status}", words, again=True, retry_after=models.retry_after(headers)
                 )
             raise self._error(f"{words}. {_ADVICE.get(status, 'Check url, method and request.')}")
-        return await models.unblocked(len(content), lambda: self._read(content))
+        self._found = None if message.response is None else await self._read(content, message.response)
+        return models.Came()
 
-    def keep(self, reply: Any, last: bool) -> None:
+    def keep(self, last: bool) -> None:
         """Hand it on."""
-        self._note(self._place, reply)
+        self._note(self._place, self._found)
 
     def lose(self, fault: models.CallError, tries: int, last: bool) -> None:
         """The first message that is given up ends all, and a reply that nobody would read does at once."""
@@ -148,28 +149,22 @@ class _Answered(models.Exchange[Any, None]):
                 f"deadline ({self._service.deadline:g} s)."
             ) from None
 
-    def _read(self, content: bytes) -> Any:
+    async def _read(self, content: bytes, response: str) -> Any:
         """What ``response`` finds in a reply."""
         from jmespath.exceptions import JMESPathError
 
-        if self._message.response is None:
-            return None
-        shown = self._connection.clean(content[:300].decode("utf-8", "replace"))[:120]
+        answer = await self._connection.json(content)
         try:
-            answer = models.read_json(content)
-        except models.UntrustedJsonError as error:
-            raise self._error(f"did not answer with JSON: {error}: {shown!r}.") from None
-        try:
-            found = models.compiled(self._message.response).search(answer)
+            found = models.compiled(response).search(answer)
         except JMESPathError as error:
             raise self._error(
-                f"gave an answer that response ({self._message.response}) cannot be applied to: "
+                f"gave an answer that response ({response}) cannot be applied to: "
                 f"{self._connection.clean(str(error))}",
             ) from None
         if found is None:
             raise self._error(
-                f"gave an answer in which response ({self._message.response}) matches nothing: {shown!r}. "
-                "Correct the expression, or the request.",
+                f"gave an answer in which response ({response}) matches nothing: "
+                f"{self._connection.shown(content)!r}. Correct the expression, or the request.",
             )
         return found
 
