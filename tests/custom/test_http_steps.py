@@ -15,7 +15,7 @@ from harness.running.passes import pair_scores
 from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.steps.search.retrieve.http import HttpRetrieverConfig
 from harness.steps.search.retrieve.python import PythonConfig
-from harness.steps.search.rewrite.http import HttpRewriterConfig
+from harness.steps.search.rewrite.own import HttpRewriterConfig
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.custom.services import Search

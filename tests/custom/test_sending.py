@@ -18,7 +18,10 @@ def service(url, **more):
 
 def asked(config, queries=("one",)):
     bodies = [fill(config.request, {"query": query}) for query in queries]
-    return send(config, [Message(body, config.url, config.method, config.response) for body in bodies])
+    answers = {}
+    messages = [Message(body, config.url, config.method, config.response) for body in bodies]
+    send(config, messages, answers.__setitem__)
+    return [answers[place] for place in range(len(bodies))]
 
 
 def echo(request, number):

@@ -9,7 +9,7 @@ from harness.running.config.load import load_config
 from harness.steps.custom.code import find_call
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.steps.search.retrieve.python import PythonConfig
-from harness.steps.search.rewrite.python import PythonRewriterConfig
+from harness.steps.search.rewrite.own import PythonRewriterConfig
 from harness.values.errors import ConfigError, HarnessError
 from harness.values.progress import Silent
 from tests.command import bench

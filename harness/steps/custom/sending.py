@@ -44,13 +44,13 @@ def kept_or_asked(
     texts: Mapping[str, str],
     tools: Tools,
     stage: str,
-    values: Callable[[list[str]], dict[str, Any]],
+    given: Mapping[str, Any],
     read: Callable[[Any, list[str]], Sequence[Any]],
     prepare: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """The answer to each of ``texts``, by its key: the kept one, else the service is asked and it is kept.
 
-    ``values`` are what a request for some texts is filled with; ``read`` checks the answer to it and gives
+    A request is filled with the texts and what is ``given``; ``read`` checks the answer to it and gives
     one value a text; ``prepare`` is called before the first request. Raises PendingServiceError where
     something is missing and nothing may be asked.
     """
@@ -74,37 +74,25 @@ def kept_or_asked(
     with tools.timed(stage):
         prepare()
         bodies = [
-            models.fill(service.request, {"query": group[0], "queries": group, **values(group)})
-            for group in asked
+            models.fill(service.request, {"query": group[0], "queries": group, **given}) for group in asked
         ]
         send(service, [Message(body, service.url, service.method, service.response) for body in bodies], keep)
     return answers
 
 
-def send(
-    service: ServiceConfig, messages: Sequence[Message], keep: Callable[[int, Any], None] | None = None
-) -> list[Any]:
-    """The answers to all messages in their order, each what ``response`` finds in the JSON.
+def send(service: ServiceConfig, messages: Sequence[Message], keep: Callable[[int, Any], object]) -> None:
+    """Send all messages; ``keep`` gets what ``response`` finds in each answer as it arrives, with its index.
 
-    ``keep`` gets each as it arrives, with its index. Raises ServiceError at the first message that has no
-    answer in time; those on their way are given up.
+    Raises ServiceError at the first message that has no answer in time; those on their way are given up.
     """
-    answers: dict[int, Any] = {}
-
-    def note(place: int, answer: Any) -> None:
-        answers[place] = answer
-        if keep is not None:
-            keep(place, answer)
-
     models.send_all(
         service,
         models.limiter_of(service.url, service.requests_per_minute),
         iter(enumerate(messages)),
-        lambda connection, numbered: _Answered(*numbered, connection, service, note),
+        lambda connection, numbered: _Answered(*numbered, connection, service, keep),
         lambda words: ServiceError(f"http: {service.url} {words}"),
         give_up=True,
     )
-    return [answers[place] for place in range(len(messages))]
 
 
 @dataclass
@@ -115,7 +103,7 @@ class _Answered(models.Exchange):
     _message: Message
     _connection: models.Connection
     _service: ServiceConfig
-    _note: Callable[[int, Any], None]
+    _keep: Callable[[int, Any], object]
 
     async def post(self, timeout: float) -> models.Came:
         """Find the answer in its reply."""
@@ -137,7 +125,7 @@ class _Answered(models.Exchange):
 
     def keep(self, last: bool) -> None:
         """Hand it on."""
-        self._note(self._place, self._found)
+        self._keep(self._place, self._found)
 
     def lose(self, fault: models.CallError, tries: int, last: bool) -> None:
         """The first message that is given up ends all, and a reply that nobody would read does at once."""

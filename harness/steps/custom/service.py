@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from harness.models import Expression, HttpConfig, Method, Template, names_in, plain_url
 from harness.steps.custom.code import Version, broken_contract
@@ -16,7 +16,12 @@ Url = Annotated[str, AfterValidator(partial(plain_url, secrets="headers_env"))]
 
 
 class ServiceConfig(HttpConfig):
-    """Base of the configurations of steps that ask a service over HTTP."""
+    """Base of the configurations of steps that ask a service over HTTP.
+
+    A request has one of the names ``query`` and ``queries``, and any of the ``other_names``.
+    """
+
+    other_names: ClassVar[tuple[str, ...]] = ()
 
     url: Url = Field(description="The URL of the service, with http:// or https://.")
     method: Method = Field(
@@ -34,6 +39,13 @@ class ServiceConfig(HttpConfig):
     )
     timeout: float = Field(30, gt=0, description="Seconds for one try of a request.")
     deadline: float = Field(120, gt=0, description="Seconds for all tries of a request in total.")
+
+    @model_validator(mode="after")
+    def _check_request(self) -> Self:
+        names = known_names(self.request, ("query", "queries", *self.other_names))
+        if len(names & {"query", "queries"}) != 1:
+            raise ValueError("the request must have one of {{ query }} and {{ queries }}")
+        return self
 
     @property
     def asks_several(self) -> bool:
@@ -54,16 +66,9 @@ class ServiceConfig(HttpConfig):
         return problem and f"{self.url}: {problem}"
 
 
-def one_of(request: Any, one: str, several: str, others: Sequence[str]) -> bool:
-    """Whether a request holds several items; raises ValueError for names it cannot have.
-
-    It has exactly one of the names ``one`` and ``several``, and of the ``others`` any.
-    """
+def known_names(request: Any, known: Sequence[str]) -> set[str]:
+    """The names that a request has; raises ValueError where one of them is not ``known``."""
     names = names_in(request)
-    unknown = sorted(names - {one, several, *others})
-    known = ", ".join(f"{{{{ {name} }}}}" for name in (one, several, *others))
-    if unknown:
-        raise ValueError(f"the request names {{{{ {unknown[0]} }}}}; known are {known}")
-    if (one in names) == (several in names):
-        raise ValueError(f"the request must have one of {{{{ {one} }}}} and {{{{ {several} }}}}")
-    return several in names
+    if unknown := sorted(names - {*known}):
+        raise ValueError(f"the request names {{{{ {unknown[0]} }}}}; known are {', '.join(known)}")
+    return names

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
@@ -44,19 +44,20 @@ class QueryStep(Step[Config]):
 class Rewriter(QueryStep[Rewriting]):
     """Queries → queries for a retriever. Ids, splits and order stay the same.
 
-    ``repeatable``: running it again costs nothing, so its time can be measured. ``own_code``: it
-    runs the user's own code, which may cost something.
+    One that makes one text of each query defines ``run``; one that makes none or many defines ``phrasings``,
+    and in ``fuse`` how the rankings of many become one. ``repeatable``: running it again costs nothing, so
+    its time can be measured. ``own_code``: it runs the user's own code, which may cost something.
     """
 
     repeatable: ClassVar[bool] = False
     own_code: ClassVar[bool] = False
 
-    @abstractmethod
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """The rewritten queries, one for each."""
+        raise TypeError(f"{type(self).__name__} does not make one text of each query")
 
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
-        """The texts to search for each query: one here; see ``SeveralRewriter`` for none and many."""
+        """The texts to search for each query; one without any gets no ranking."""
         return [(query,) for query in self.run(queries, tools)]
 
     def again(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
@@ -66,23 +67,6 @@ class Rewriter(QueryStep[Rewriting]):
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
         """The score of every chunk that the phrasings of one query have found; only needed for many."""
         raise TypeError(f"{type(self).__name__} makes one text per query and fuses nothing")
-
-
-class SeveralRewriter(Rewriter[Rewriting], Generic[Rewriting]):
-    """Query → any number of queries with its id, each of which is searched by itself.
-
-    A rewriter that makes several texts of a query defines in ``fuse`` how their rankings become one.
-    """
-
-    repeatable = True
-
-    @abstractmethod
-    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
-        """The texts to search for each query; without any it gets no ranking."""
-
-    def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
-        """All rewritten queries, one after the other."""
-        return [query for group in self.phrasings(queries, tools) for query in group]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Generic, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.search.fuse import Fusing, Fusion, FusionConfig
+from harness.steps.search.fuse import Fusion, FusionConfig
 from harness.values import Ranking
 
 
@@ -27,43 +26,16 @@ class Rrf(Fusion[RrfConfig]):
 
     def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
         """The sum of reciprocal ranks; an absent chunk earns nothing."""
-        scores: dict[str, float] = {}
-        for ranking, weight in zip(rankings, weights, strict=True):
-            for rank, chunk_id in enumerate(ranking.chunk_ids, start=1):
-                scores[chunk_id] = scores.get(chunk_id, 0.0) + weight / (self.config.k + rank)
-        return scores
+        return reciprocal_ranks(rankings, weights, self.config.k)
 
 
-class ScoreFusion(Fusion[Fusing], Generic[Fusing]):
-    """The weighted sum of each route's scores, rescaled by a rule.
-
-    The rule sees the scores of one route for one query. A chunk that a route ranked without scoring it
-    (NOT_SCORED) counts as absent from that route; it is fused nevertheless, after its equals.
-    """
-
-    @abstractmethod
-    def rescale(self, scores: Sequence[float]) -> list[float]:
-        """The scores [n ≥ 1] of one route on the common scale, in their order."""
-
-    def absent(self, rescaled: Sequence[float]) -> float:
-        """The score of a chunk that a route did not find; ``rescaled`` [n ≥ 0] are those it found."""
-        return 0.0
-
-    def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
-        """The fused score of every chunk that any route ranked."""
-        fused = dict.fromkeys((chunk_id for ranking in rankings for chunk_id in ranking.chunk_ids), 0.0)
-        for ranking, weight in zip(rankings, weights, strict=True):
-            scored = {
-                chunk_id: score
-                for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
-                if math.isfinite(score)
-            }
-            rescaled = self.rescale(list(scored.values())) if scored else []
-            nothing = self.absent(rescaled)
-            given = dict(zip(scored, rescaled, strict=True))
-            for chunk_id in fused:
-                fused[chunk_id] += weight * given.get(chunk_id, nothing)
-        return fused
+def reciprocal_ranks(rankings: Sequence[Ranking], weights: Sequence[float], k: float) -> dict[str, float]:
+    """The sum of weight / (k + rank), rank 1 first, for every chunk that any route ranked."""
+    scores: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for rank, chunk_id in enumerate(ranking.chunk_ids, start=1):
+            scores[chunk_id] = scores.get(chunk_id, 0.0) + weight / (k + rank)
+    return scores
 
 
 class MinMaxConfig(FusionConfig):
@@ -72,7 +44,7 @@ class MinMaxConfig(FusionConfig):
     kind: Literal["minmax"] = "minmax"
 
 
-class MinMax(ScoreFusion[MinMaxConfig]):
+class MinMax(Fusion[MinMaxConfig]):
     """(score − lowest) / (highest − lowest), over what the route found for the query.
 
     Fox and Shaw's CombSUM over scores scaled as by Lee (SIGIR 1997). An absent chunk gets 0, as the last one
@@ -80,10 +52,9 @@ class MinMax(ScoreFusion[MinMaxConfig]):
     among them, each is the best, 1.
     """
 
-    def rescale(self, scores: Sequence[float]) -> list[float]:
-        """Scores in 0..1."""
-        low, high = min(scores), max(scores)
-        return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
+    def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
+        """The weighted sum of scores in 0..1."""
+        return weighted_sum(rankings, weights, to_unit)
 
 
 class WeightedConfig(FusionConfig):
@@ -92,17 +63,38 @@ class WeightedConfig(FusionConfig):
     kind: Literal["weighted"] = "weighted"
 
 
-class Weighted(ScoreFusion[WeightedConfig]):
-    """The score itself.
+class Weighted(Fusion[WeightedConfig]):
+    """The score itself."""
 
-    An absent chunk gets 0, or the lowest that the route gave where that is less: 0 would put it above all
-    that a route with negative scores (`distance: l2`) found.
+    def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
+        """The weighted sum of the scores."""
+        return weighted_sum(rankings, weights, list)
+
+
+def to_unit(scores: Sequence[float]) -> list[float]:
+    """Scores [n ≥ 1] scaled to 0..1; all 1 where they are equal."""
+    low, high = min(scores), max(scores)
+    return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
+
+
+def weighted_sum(
+    rankings: Sequence[Ranking],
+    weights: Sequence[float],
+    rescale: Callable[[Sequence[float]], Sequence[float]],
+) -> dict[str, float]:
+    """The weighted sum of each route's scores for one query, rescaled, for every chunk that any ranked.
+
+    A chunk that a route ranked without scoring it (NOT_SCORED) counts as absent from that route; it is fused
+    nevertheless, after its equals. An absent chunk gets 0, or the lowest that the route gave where that is
+    less: 0 would put it above all that a route with negative scores (`distance: l2`) found.
     """
-
-    def rescale(self, scores: Sequence[float]) -> list[float]:
-        """The scores."""
-        return list(scores)
-
-    def absent(self, rescaled: Sequence[float]) -> float:
-        """0, or the lowest."""
-        return min([0.0, *rescaled])
+    fused = dict.fromkeys((chunk_id for ranking in rankings for chunk_id in ranking.chunk_ids), 0.0)
+    for ranking, weight in zip(rankings, weights, strict=True):
+        pairs = zip(ranking.chunk_ids, ranking.scores, strict=True)
+        scored = {chunk_id: score for chunk_id, score in pairs if math.isfinite(score)}
+        rescaled = rescale(list(scored.values())) if scored else ()
+        given = dict(zip(scored, rescaled, strict=True))
+        absent = min([0.0, *rescaled])
+        for chunk_id in fused:
+            fused[chunk_id] += weight * given.get(chunk_id, absent)
+    return fused

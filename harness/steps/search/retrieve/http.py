@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.models import Method, Template, fill, names_in
 from harness.steps.custom.sending import Message, kept_or_asked, send
-from harness.steps.custom.service import ServiceConfig, Url, one_of
+from harness.steps.custom.service import ServiceConfig, Url, known_names
 from harness.steps.search.retrieve.returned import asked_depth, rankings_of
 from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.steps.search.tools import Tools
@@ -32,11 +32,7 @@ class IndexRequest(StageConfig):
     @field_validator("request")
     @classmethod
     def _sends_texts(cls, request: dict[str, Any]) -> dict[str, Any]:
-        names = names_in(request)
-        unknown = sorted(names - {*_PASSAGES})
-        if unknown:
-            raise ValueError(f"the request names {{{{ {unknown[0]} }}}}; known are {', '.join(_PASSAGES)}")
-        if not names & {"passages", "texts"}:
+        if not known_names(request, _PASSAGES) & {"passages", "texts"}:
             raise ValueError("the request must have {{ passages }} or {{ texts }}")
         return request
 
@@ -44,6 +40,7 @@ class IndexRequest(StageConfig):
 class HttpRetrieverConfig(ServiceConfig, RetrieverConfig):
     """A service of your own ranks the chunks."""
 
+    other_names = ("k", *_PASSAGES)
     kind: Literal["http"] = "http"
     index: IndexRequest | None = Field(
         None,
@@ -53,8 +50,7 @@ class HttpRetrieverConfig(ServiceConfig, RetrieverConfig):
     )
 
     @model_validator(mode="after")
-    def _check_request(self) -> HttpRetrieverConfig:
-        one_of(self.request, "query", "queries", ("k", *_PASSAGES))
+    def _is_given_the_chunks(self) -> HttpRetrieverConfig:
         if self.index is None and not names_in(self.request) & {"passages", "texts"}:
             raise ValueError(
                 "the service never sees the chunks: send them by an `index` section, or with every query as "
@@ -93,7 +89,7 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
             {key: query.text for key, query in zip(keys, queries, strict=True)},
             tools,
             "retrieve",
-            lambda asked: given,
+            given,
             read,
             lambda: self._index(passages),
         )
@@ -108,7 +104,8 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
             slice(start, start + index.batch_size) for start in range(0, len(passages.ids), index.batch_size)
         ]
         bodies = [fill(index.request, _of_passages(passages, part)) for part in parts]
-        send(self.config, [Message(body, index.url, index.method, None) for body in bodies])
+        messages = [Message(body, index.url, index.method, None) for body in bodies]
+        send(self.config, messages, lambda place, answer: None)
 
 
 def _of_passages(passages: Passages, part: slice) -> dict[str, Any]:

@@ -13,8 +13,8 @@ KINDS: Kinds[Rewriter[Any]] = Kinds(
     KindAt("multi_query", "MultiQueryConfig", "ManyRewriter", module="several"),
     KindAt("decomposition", "DecompositionConfig", "ManyRewriter", module="several"),
     KindAt("llm_entities", "LlmEntitiesConfig", "LlmEntitiesRewriter"),
-    KindAt("python", "PythonRewriterConfig", "PythonRewriter"),
-    KindAt("http", "HttpRewriterConfig", "HttpRewriter"),
+    KindAt("python", "PythonRewriterConfig", "PythonRewriter", module="own"),
+    KindAt("http", "HttpRewriterConfig", "HttpRewriter", module="own"),
     retired={"statement": "Use `llm`, whose prompt `declarative` turns questions into statements, or none."},
     home=__name__,
 )

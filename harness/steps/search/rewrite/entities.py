@@ -10,11 +10,11 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Generic, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
-from harness.steps.search.step import Identity, RewriterConfig, SeveralRewriter
+from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import Query
 
@@ -156,8 +156,10 @@ class NamingConfig(RewriterConfig):
 Naming = TypeVar("Naming", bound=NamingConfig)
 
 
-class NamingRewriter(SeveralRewriter[Naming], Generic[Naming]):
+class NamingRewriter(Rewriter[Naming]):
     """One query of all names, one after the other, or none at all."""
+
+    repeatable = True
 
     @abstractmethod
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:

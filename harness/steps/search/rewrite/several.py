@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.steps.search.fuse import Fusion
-from harness.steps.search.fuse.scores import MinMax, MinMaxConfig, Rrf, RrfConfig
+from harness.steps.search.fuse.scores import reciprocal_ranks, to_unit, weighted_sum
 from harness.steps.search.rewrite.prompted import (
     PromptedConfig,
     RewritePrompt,
@@ -17,15 +16,9 @@ from harness.steps.search.rewrite.prompted import (
     identity_of,
     lines_of,
 )
-from harness.steps.search.step import Identity, SeveralRewriter
+from harness.steps.search.step import Identity, Rewriter
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
-
-# Only the rule is used of a fusion, so that it needs no routes.
-_FUSIONS: dict[str, Callable[[float], Fusion[Any]]] = {
-    "rrf": lambda k: Rrf(RrfConfig.model_construct(routes=(), k=k)),
-    "minmax": lambda k: MinMax(MinMaxConfig.model_construct(routes=())),
-}
 
 
 class ManyConfig(PromptedConfig):
@@ -43,12 +36,14 @@ class ManyConfig(PromptedConfig):
     )
 
 
-class ManyRewriter(SeveralRewriter[ManyConfig]):
+class ManyRewriter(Rewriter[ManyConfig]):
     """Asks for up to ``n`` questions in place of each, one a line.
 
     Wordings in other terms reach passages that share none with the question; parts suit questions whose
     answer takes several passages, such as a comparison of two years. Fusion forgives a bad one.
     """
+
+    repeatable = True
 
     def identity(self) -> Identity:
         """The prompt with its number, the model, and the handling of the answers."""
@@ -67,7 +62,10 @@ class ManyRewriter(SeveralRewriter[ManyConfig]):
 
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
         """The scores by the configured fusion."""
-        return _FUSIONS[self.config.fuse](self.config.rrf_k).combine(rankings, (1.0,) * len(rankings))
+        weights = (1.0,) * len(rankings)
+        if self.config.fuse == "rrf":
+            return reciprocal_ranks(rankings, weights, self.config.rrf_k)
+        return weighted_sum(rankings, weights, to_unit)
 
     def _asked(self, query: Query, lines: Sequence[str]) -> tuple[Query, ...]:
         first = (query.text,) if self.config.with_question else ()
