@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from harness import data, values
@@ -87,9 +88,8 @@ def read_documents(
     """The documents as a parser reads them, those it cannot, and the sha256 of all files and ``others``."""
     with context.timed("parse"):
         files = _files(config, parser, context.reporter.note, others)
-        hashes = {str(item.path): values.file_sha256(item.path) for item in files}
-        parsed, skipped = _parse(config, parser, context, files, hashes)
-    return parsed, skipped, hashes | {str(path): values.file_sha256(path) for path in others}
+        parsed, skipped, hashes = _parse(config, parser, context, files)
+    return parsed, skipped, hashes | file_hashes(others)
 
 
 def load_documents(config: BenchConfig, context: Context, only: str = "") -> list[values.Document]:
@@ -120,9 +120,7 @@ def read_texts(
                 f"Unknown document: {only!r}{close}. Correct the name. Known: {values.listed(ids)}."
             )
         files = [file for file in files if file.doc_id == named]
-    return _parse(
-        config, parser, context, files, {str(item.path): values.file_sha256(item.path) for item in files}
-    )
+    return _parse(config, parser, context, files)[:2]
 
 
 def document_files(
@@ -145,14 +143,16 @@ def _files(
     return data.find_documents(patterns, Path(), more, others, note, skip)
 
 
+def file_hashes(files: Iterable[Path]) -> dict[str, str]:
+    """The sha256 of files by their path; raises CorpusError or OSError for one that cannot be read."""
+    # in this thread: a signal ends it, where a pool of threads would be waited for
+    return {str(path): values.file_sha256(path) for path in files}
+
+
 def _parse(
-    config: BenchConfig,
-    parser: data.ParserConfig,
-    context: Context,
-    files: Sequence[data.DocumentFile],
-    hashes: dict[str, str],
-) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument]]:
-    fingerprint = data.parser_fingerprint(parser)
+    config: BenchConfig, parser: data.ParserConfig, context: Context, files: Sequence[data.DocumentFile]
+) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument], dict[str, str]]:
+    fingerprint, hashes = data.parser_fingerprint(parser), file_hashes(file.path for file in files)
     keys = {
         file: key_of(
             file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *data.libraries_of(file.path)
@@ -175,12 +175,11 @@ def _parse(
                     context.artifacts.put("document", keys[file], item.to_json())
                 task.advance()
 
-            if context.engine.apart:
-                fresh, skipped = parse_apart(new, parser, config, context.engine, hashes, keep, task)
-            else:
-                fresh, skipped = data.parse_documents(
-                    new, parser, config.on_bad_document, config.parsing, keep
-                )
+            job, engine = ParseJob(parser, config.parsing), context.engine
+            apart = partial(_read_apart, job=job, hashes=hashes, engine=engine, task=task)
+            fresh, skipped = data.parse_documents(
+                new, parser, config.on_bad_document, config.parsing, keep, apart if engine.apart else None
+            )
     context.count("documents_parsed", len(fresh))
     context.count("documents_reused", len(known))
     by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
@@ -193,7 +192,7 @@ def _parse(
         # the reason begins with the path, and often with the page
         context.warn("text", f"skipped {item.reason}")
     report_text(parsed, parser, context)
-    return parsed, skipped
+    return parsed, skipped, hashes
 
 
 def _refused(
@@ -241,10 +240,10 @@ def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig
 def _warn_of_pages(
     parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, context: Context
 ) -> None:
-    by_id = {item.document.doc_id: item.stats for item in parsed}
-    silent = {doc_id: stats.silent_pages for doc_id, stats in by_id.items() if stats.silent_pages}
-    short = {doc_id: stats.short_pages for doc_id, stats in by_id.items() if stats.short_pages}
-    damaged = {doc_id: stats.damaged_pages for doc_id, stats in by_id.items() if stats.damaged_pages}
+    silent, short, damaged = (
+        {item.document.doc_id: pages for item in parsed if (pages := getattr(item.stats, kind))}
+        for kind in ("silent_pages", "short_pages", "damaged_pages")
+    )
     if silent:
         have = values.counted(len(silent), "document has", "documents have")
         context.warn(
@@ -297,50 +296,36 @@ def _share(part: int, whole: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ParseJob:
-    """Reads one file on the machine of a worker; ``hashes`` are those of the files here, by path."""
+    """Reads one file on the machine of a worker, where it must have the same sha256 as here."""
 
     parser: data.ParserConfig
     parsing: data.ParsingConfig
-    hashes: Mapping[str, str]
 
-    def __call__(self, file: data.DocumentFile) -> data.ParsedDocument | data.SkippedDocument:
+    def __call__(self, part: tuple[data.DocumentFile, str]) -> data.ParsedDocument | str:
         """What was read, or why nothing was."""
-        if not file.path.is_file() or values.file_sha256(file.path) != self.hashes[str(file.path)]:
+        file, sha256 = part
+        if not file.path.is_file() or values.file_sha256(file.path) != sha256:
             raise values.CorpusError(
                 f"{file.path}: a worker on {platform.node()} does not see this file, or sees another one. "
                 "Put the documents where all machines of the cluster see them under one path."
             )
         parsed, skipped = data.parse_documents([file], self.parser, "skip", self.parsing)
-        return parsed[0] if parsed else skipped[0]
+        return parsed[0] if parsed else skipped[0].reason
 
 
-def parse_apart(
+def _read_apart(
     files: Sequence[data.DocumentFile],
-    parser: data.ParserConfig,
-    config: BenchConfig,
-    engine: Engine,
+    record: Callable[[data.DocumentFile, data.ParsedDocument | str], None],
+    job: ParseJob,
     hashes: Mapping[str, str],
-    keep: Callable[[data.DocumentFile, data.ParsedDocument | None], None],
+    engine: Engine,
     task: values.Task,
-) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument]]:
-    """As `parse_documents`, by the workers of an engine."""
+) -> None:
+    """Let workers read the files, the largest first."""
     largest = sorted(files, key=lambda file: (-file.path.stat().st_size, file.doc_id))
-    paths = [file.path.resolve() for file in largest]
-    parts = [replace(file, path=path) for file, path in zip(largest, paths, strict=True)]
-    own = {str(path): hashes[str(file.path)] for file, path in zip(largest, paths, strict=True)}
-    job = ParseJob(parser, config.parsing, own)
-    parsed: dict[str, data.ParsedDocument] = {}
-    skipped: dict[str, data.SkippedDocument] = {}
+    parts = [(replace(file, path=file.path.resolve()), hashes[str(file.path)]) for file in largest]
     for done in engine.map(job, parts, job, task):
         file, found = largest[done.index], done.value
-        if isinstance(found, data.ParsedDocument):
-            parsed[file.doc_id] = found
-            keep(file, found)
-            continue
-        reason = found.reason.replace(str(paths[done.index]), str(file.path))
-        if config.on_bad_document == "fail":
-            raise data.bad_document(reason)
-        skipped[file.doc_id] = replace(found, path=file.path, reason=reason)
-        keep(file, None)
-    ids = [file.doc_id for file in files]
-    return [parsed[one] for one in ids if one in parsed], [skipped[one] for one in ids if one in skipped]
+        if isinstance(found, str):
+            found = found.replace(str(parts[done.index][0].path), str(file.path))
+        record(file, found)

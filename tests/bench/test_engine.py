@@ -4,7 +4,6 @@ import json
 import pickle
 import re
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -118,8 +117,8 @@ def test_the_engine_does_not_decide_whether_results_are_up_to_date(write_config,
 def test_a_worker_that_does_not_see_a_document_ends_the_run(write_config, scattered, monkeypatch):
     path = write_config(cache="elsewhere", retrieve="{kind: bm25}", rerank="null")
 
-    def elsewhere(job, *more):
-        return Scattered.map(scattered, replace(job, hashes=dict.fromkeys(job.hashes, "other")), *more)
+    def elsewhere(job, parts, *more):
+        return Scattered.map(scattered, job, [(file, "other") for file, _ in parts], *more)
 
     monkeypatch.setattr(scattered, "map", elsewhere)
     with pytest.raises(CorpusError, match="does not see this file, or sees another one"):

@@ -15,7 +15,7 @@ from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.data.corpus.reading import read_utf8
 from harness.data.trec.text import open_unpacked
 from harness.judge.prompting import load_prompt
-from harness.running.bench.job import file_hashes
+from harness.running.corpus import file_hashes
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.errors import CorpusError, HarnessError
 from harness.values.regular_file import MOST_BYTES, file_sha256

@@ -128,6 +128,8 @@ class SkippedDocument:
 
 # A worker returns the message of an error, not the error: every message survives the way back.
 _Outcome = ParsedDocument | str
+Record = Callable[[DocumentFile, _Outcome], None]
+"""Takes what was read from a file, or why nothing was."""
 
 
 def parse_documents(
@@ -136,13 +138,14 @@ def parse_documents(
     on_bad: OnBad = "fail",
     parsing: ParsingConfig | None = None,
     on_done: Callable[[DocumentFile, ParsedDocument | None], None] | None = None,
+    elsewhere: Callable[[Sequence[DocumentFile], Record], None] | None = None,
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
     """Parse all files; both lists follow the order of ``files``.
 
     All but plain text is read in worker processes, the largest first; a file that is beyond a limit of
     ``parsing`` or kills its worker is a bad file like any other. ``on_done`` gets each file as it ends, with
-    what was read or None. Raises CorpusError at the first bad file (``fail``); otherwise bad files are left
-    out.
+    what was read or None. Given ``elsewhere``, that reads all files, and records each. Raises CorpusError at
+    the first bad file (``fail``); otherwise bad files are left out.
     """
     outcomes: dict[DocumentFile, _Outcome] = {}
 
@@ -153,9 +156,12 @@ def parse_documents(
         if on_done is not None:
             on_done(file, None if isinstance(outcome, str) else outcome)
 
+    if elsewhere is not None:
+        elsewhere(files, record)
+    here = files if elsewhere is None else ()
     apart = (*suffixes_of(parser), *FORMAT_SUFFIXES)
-    paged = [file for file in files if file.path.suffix.lower() in apart]
-    for file in files:
+    paged = [file for file in here if file.path.suffix.lower() in apart]
+    for file in here:
         if file not in paged:
             record(file, _outcome(file, parser))
     if paged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -15,9 +15,9 @@ from harness.models import resolve
 from harness.report import REPORT, Results, lost_label_note
 from harness.running.config.models import BenchConfig
 from harness.running.context import program_key
-from harness.running.corpus import input_files
+from harness.running.corpus import file_hashes, input_files
 from harness.store import Artifacts, CacheLayout, key_of
-from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord, file_sha256
+from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +108,6 @@ def input_hashes(config: BenchConfig) -> dict[str, str]:
     """
     values = config.model_dump(mode="json", exclude=_OUTPUTS, serialize_as_any=True)
     return file_hashes(dict.fromkeys([*input_files(config), *filter(_is_file, _paths(values))]))
-
-
-def file_hashes(files: Iterable[Path]) -> dict[str, str]:
-    """The sha256 of files by their path; raises CorpusError or OSError for one that cannot be read."""
-    # in this thread: a signal ends it, where a pool of threads would be waited for
-    return {str(path): file_sha256(path) for path in files}
 
 
 def _paths(value: Any) -> Iterator[Path]:

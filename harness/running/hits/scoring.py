@@ -16,12 +16,11 @@ from harness.data import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hi
 from harness.measures import Projection, SpanQrels, project
 from harness.report import HitRow, Results
 from harness.running.bench.flow import Finish, keep_results
-from harness.running.bench.job import file_hashes
 from harness.running.chunks import Chunking, health_of
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
-from harness.running.corpus import Corpus
+from harness.running.corpus import Corpus, file_hashes
 from harness.running.evaluate.evaluating import evaluate
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_unfilled_budgets
