@@ -255,26 +255,15 @@ def health_of(lengths: Any, window: int) -> dict[str, Any]:
 class Indexed:
     """The texts in the order of the chunks, and their lengths in ``tokens``, special tokens left out.
 
-    ``window`` is what the encoder reads at most, ``special`` tokens included (0: unknown). ``key`` identifies
-    chunking and texts.
+    ``overlong`` of them are longer than the encoder reads, and ``index_tokens`` is what it reads of all, each
+    up to its window, special tokens included. ``key`` identifies chunking and texts.
     """
 
     texts: tuple[str, ...]
     tokens: NDArray[np.int32]
-    window: int
-    special: int
+    overlong: int
+    index_tokens: int
     key: str
-
-    @property
-    def overlong(self) -> int:
-        """How many texts are longer than the encoder reads."""
-        return int((self.tokens + self.special > self.window).sum()) if self.window else 0
-
-    @property
-    def index_tokens(self) -> int:
-        """The tokens that the encoder reads of all texts, each up to its window."""
-        lengths = self.tokens.astype(np.int64) + self.special
-        return int((np.minimum(lengths, self.window) if self.window else lengths).sum())
 
 
 def with_context(
@@ -309,7 +298,9 @@ def with_context(
     texts = tuple(one(chunk.text) for one, chunk in zip(around, chunks, strict=True))
     indexed_key = key_of(key, "context", _digest(around))
     tokens = sources.lengths("indexed_tokens", indexed_key, texts)
-    return Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
+    lengths = tokens.astype(np.int64) + tokenizer.special
+    read = np.minimum(lengths, tokenizer.window or lengths)
+    return Indexed(texts, tokens, int((lengths > read).sum()), int(read.sum()), indexed_key)
 
 
 def _digest(around: Sequence[steps.ContextText]) -> str:

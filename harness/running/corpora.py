@@ -30,12 +30,6 @@ class Corpora:
     united: Corpus
     parsers: Mapping[str, str]
 
-    @property
-    def doc_ids(self) -> list[str]:
-        """The ids of all documents that some parser has read, as the settings know them."""
-        every = (document for corpus in self.by_setting.values() for document in corpus.documents)
-        return list(dict.fromkeys(document.doc_id for document in every))
-
     def in_united(self, one: Searched) -> Searched:
         """The searched settings, renamed to the texts in ``united``."""
         parser = self.parsers.get(one.setting.name)

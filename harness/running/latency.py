@@ -200,19 +200,15 @@ class TimedTools(RunTools):
 
     def phrasings(self, rewrite: steps.RewriterConfig, queries: Sequence[Query]) -> steps.Phrasings:
         """The texts, made again."""
-
-        def again() -> steps.Phrasings:
-            groups = rewriter.again(queries, self)
-            return steps.Phrasings(
-                tuple(query for group in groups for query in group), tuple(map(len, groups))
-            )
-
         rewriter = self.kept_open(rewrite.kind, lambda: steps.REWRITERS.make(rewrite))
         unless = self.not_called(rewriter.own_code)
         if not rewriter.repeatable and not rewriter.own_code:
             unless = f"{rewrite.kind} may cost money"
         return self.measured(
-            "rewrite", unless, again, lambda: steps.Phrasings(tuple(queries), (1,) * len(queries))
+            "rewrite",
+            unless,
+            lambda: steps.Phrasings(rewriter.again(queries, self)),
+            lambda: self.put(None, queries),
         )
 
     def filtered(

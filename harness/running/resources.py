@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -310,7 +311,7 @@ class CutPart:
     config: steps.ChunkerConfig
     tokenizer: str
     fingerprint: str
-    documents: tuple[Document, ...]
+    documents: Sequence[Document]
 
 
 def cut_part(part: CutPart) -> Cut:
@@ -359,14 +360,7 @@ def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> Non
         context.prepared.lengths[key] = np.concatenate([lengths for _, lengths in found])
 
 
-def _batches(documents: Sequence[Document]) -> Iterator[tuple[Document, ...]]:
-    batch: list[Document] = []
-    characters = 0
-    for document in documents:
-        batch.append(document)
-        characters += len(document.text)
-        if characters >= _CHARACTERS:
-            yield tuple(batch)
-            batch, characters = [], 0
-    if batch or not documents:
-        yield tuple(batch)
+def _batches(documents: Sequence[Document]) -> list[list[Document]]:
+    before = accumulate((len(document.text) for document in documents), initial=0)
+    batches = by_key((at // _CHARACTERS, one) for at, one in zip(before, documents, strict=False))
+    return list(batches.values()) or [[]]

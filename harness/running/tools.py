@@ -62,7 +62,7 @@ class RunTools(Resources):
     def put(self, rewrite: steps.RewriterConfig | None, queries: Sequence[Query]) -> steps.Phrasings:
         """The queries as a rewriter puts them; as they are without one."""
         if rewrite is None:
-            return steps.Phrasings(tuple(queries), (1,) * len(queries), 0.0)
+            return steps.Phrasings([[query] for query in queries])
         return self.phrasings(rewrite, queries)
 
     def rewritten(self, rewrite: steps.RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
@@ -82,11 +82,7 @@ class RunTools(Resources):
             groups = rewriter.phrasings(queries, self)
             costs = self.context.bills.answer_costs[before:]
             known = [cost for cost in costs if cost is not None]
-            done[key] = steps.Phrasings(
-                tuple(query for group in groups for query in group),
-                tuple(map(len, groups)),
-                sum(known) if len(known) == len(costs) else None,
-            )
+            done[key] = steps.Phrasings(groups, sum(known) if len(known) == len(costs) else None)
         return done[key]
 
     def fused(
@@ -102,10 +98,10 @@ class RunTools(Resources):
         if rewrite is None:
             return found
         found = replace(found, rewritings=(put, *found.rewritings))
-        if put.one_each:
+        sizes, fuse = [len(group) for group in put.groups], steps.REWRITERS.make(rewrite).fuse
+        if all(size == 1 for size in sizes):
             return found
-        fuse = steps.REWRITERS.make(rewrite).fuse
-        return steps.fuse_phrasings(found, retriever, passages, queries, put.sizes, fuse)
+        return steps.fuse_phrasings(found, retriever, passages, queries, sizes, fuse)
 
     def filtered(
         self, config: steps.FilterConfig, documents: Sequence[str], queries: Sequence[Query]
@@ -143,25 +139,24 @@ class RunTools(Resources):
         if not any(isinstance(one, ModelConfig) for one in rewriters):
             return missing
 
-        def known(
-            rewrite: steps.RewriterConfig | None, queries: Sequence[Query], before: str
-        ) -> tuple[Any, str]:
+        def visit(
+            rewrite: steps.RewriterConfig | None,
+            parts: Sequence[steps.RetrieverConfig],
+            queries: Sequence[Query],
+            before: str,
+        ) -> None:
             # on texts that are not known yet, the user's code is not run
             if not before or isinstance(rewrite, ModelConfig):
                 try:
-                    return self.rewritten(rewrite, queries), before
+                    queries = self.rewritten(rewrite, queries)
                 except steps.PendingCallsError as error:
                     for one in error.missing:
                         before += one.key
                         missing[before] = one
-            return queries, before
+            for part in parts:
+                visit(part.rewrite, part.parts, queries, before)
 
-        def visit(retriever: steps.RetrieverConfig, queries: Sequence[Query], before: str) -> None:
-            queries, before = known(retriever.rewrite, queries, before)
-            for part in retriever.parts:
-                visit(part, queries, before)
-
-        visit(retriever, *known(rewrite, queries, ""))
+        visit(rewrite, [retriever], queries, "")
         return missing
 
     def visits(

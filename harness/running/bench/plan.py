@@ -118,7 +118,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         tools = RunTools.of(queries, context)
         calls = dict(context.prepared.unwritten)
         for point in points:
-            calls |= tools.run_filters(point.setting.finder, corpora.doc_ids, queries)
+            calls |= tools.run_filters(point.setting.finder, corpora.united.doc_ids, queries)
         for point in points:
             calls |= tools.run_rewriters(point.setting.rewrite, point.setting.retrieve, queries)
         looked: list[Looked] = [stored_search(point, queries, context) for point in points]

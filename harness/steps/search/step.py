@@ -71,20 +71,19 @@ class Rewriter(QueryStep[Rewriting]):
 
 @dataclass(frozen=True, slots=True)
 class Phrasings:
-    """The output of a rewriter: all texts one after the other, and how many of them belong to each query.
+    """The output of a rewriter: in ``groups`` the texts of each query.
 
     ``cost`` is what the answers of language models behind it have cost, no matter which run paid: 0 without
     any, None if a price is unknown.
     """
 
-    queries: tuple[Query, ...]
-    sizes: tuple[int, ...]
+    groups: Sequence[Sequence[Query]]
     cost: float | None = 0.0
 
     @property
-    def one_each(self) -> bool:
-        """Whether every query has exactly one text."""
-        return all(size == 1 for size in self.sizes)
+    def queries(self) -> tuple[Query, ...]:
+        """All texts one after the other."""
+        return tuple(query for group in self.groups for query in group)
 
 
 class TableConfig(StageConfig):
