@@ -167,7 +167,10 @@ def pairs(**columns):
         (lambda: harness.score({"q": {7: 1}}, {"q": {"7": 1}}), "run names documents as 7, qrels as '7'"),
         (lambda: harness.score(pa.table({"query_id": ["q"]}), {"q": {"a": 1}}), "not Table"),
         (lambda: harness.score({"q": {"a": 1}}, {"q": {"a": 1}}, [10]), "10"),
-        (lambda: harness.score({1: {7: 1}}, pairs(grade=[1])), "ids of a dictionary are text where"),
+        (
+            lambda: harness.score({1: {7: 1}}, pairs(grade=[1])),
+            "ids of a dictionary that meet a table",
+        ),
         (lambda: harness.score(pairs(score=[1.0]), pairs(grade=[1], query_id=["r"])), "common: run has 'q'"),
         (lambda: harness.score({"q1": 3}, QRELS), "query q1 needs a dict: {document: score}"),
         (lambda: harness.read_results(5), "by their folder, .* not int"),

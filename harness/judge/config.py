@@ -13,7 +13,7 @@ from harness.values import ConfigError, StageConfig
 
 Combine = Literal["majority", "mean", "expected"]
 # As many alternatives as there are grades, in the usual case.
-_FEWEST_ALTERNATIVES = 5
+_FEWEST_SHOWN = 5
 
 
 class PoolConfig(StageConfig):
@@ -119,23 +119,12 @@ class LlmConfig(ModelConfig, _GradingConfig):
     def _keys_fit_each_other(self) -> LlmConfig:
         prompt, endpoint = self.prompt, self.endpoint
         if prompt.startswith("seed_list") and self.pool.unit != "chunk":
-            raise ValueError(
-                f"{prompt} reproduces a recipe that scores retrieved chunks, best rank first: "
-                "set pool.unit to chunk"
-            )
+            raise ValueError(f"{prompt} scores retrieved chunks, best rank first: set pool.unit to chunk")
         if prompt == "umbrela_published" and endpoint.structured != "none":
-            raise ValueError(
-                "umbrela_published asks for its answer in words: set endpoint.structured to none"
-            )
-        if self.combine == "expected" and (endpoint.top_logprobs or 0) < _FEWEST_ALTERNATIVES:
-            raise ValueError(
-                "combine: expected weighs grades by their probabilities: set endpoint.top_logprobs to "
-                f"{_FEWEST_ALTERNATIVES} or more"
-            )
+            raise ValueError(f"{prompt} asks for its answer in words: set endpoint.structured to none")
+        if self.combine == "expected" and (endpoint.top_logprobs or 0) < _FEWEST_SHOWN:
+            raise ValueError(f"combine: expected: set endpoint.top_logprobs to {_FEWEST_SHOWN} or more")
         alone = prompt.startswith(("pointwise", "umbrela"))
         if self.samples > 1 and endpoint.temperature == 0 and alone:
-            raise ValueError(
-                "several samples at temperature 0 are the same opinion, paid for several times: set "
-                "endpoint.temperature above 0"
-            )
+            raise ValueError("samples at temperature 0 are one opinion: set endpoint.temperature above 0")
         return self

@@ -104,9 +104,7 @@ def corrected_difference(
 def _paired(first: Scores, second: Scores) -> dict[str, float | None]:
     if set(first) != set(second):
         odd = sorted(set(first) ^ set(second))
-        raise LabelError(
-            f"The two settings were not scored on the same queries; {odd[0]} is in only one of them."
-        )
+        raise LabelError(f"The two settings were not scored on the same queries; only one has {odd[0]}.")
     both = ((query, left, second[query]) for query, left in first.items())
     return {query: None if a is None or b is None else a - b for query, a, b in both}
 

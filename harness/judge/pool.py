@@ -140,9 +140,7 @@ def _retrieved(
         for rank, chunk_id in enumerate(ranking.chunk_ids[:depth] if ranking else ()):
             chunk = chunks.get(chunk_id)
             if chunk is None:
-                raise JudgeError(
-                    f"Setting {name} ranks chunk {chunk_id} for query {query.query_id}; there is none."
-                )
+                raise JudgeError(f"{name} ranks chunk {chunk_id} for query {query.query_id}; there is none.")
             if chunk.text.strip():
                 found.append(((chunk.doc_id, chunk.start, chunk.end), rank))
     return found

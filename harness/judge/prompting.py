@@ -140,9 +140,7 @@ class JudgePrompt(prompts.Prompt):
         if self.listwise and not self.fenced:
             raise ValueError("a list needs fences between its passages")
         if self.distinct and self.list_size > self.max_grade + 1:
-            raise ValueError(
-                f"distinct scores of 0..{self.max_grade} need a list_size of at most {self.max_grade + 1}"
-            )
+            raise ValueError(f"distinct scores need a list_size of at most {self.max_grade + 1}")
         return self
 
 
@@ -153,9 +151,7 @@ def load_prompt(name: str) -> JudgePrompt:
     # models follow the system message: text of documents that is shown there alone reads as orders
     for slot in slots:
         if slot not in prompts.slots_of(prompt.user):
-            raise ConfigError(
-                f"The prompt file {name} has no {{{{ {slot} }}}} in its user part. Add it there."
-            )
+            raise ConfigError(f"The prompt {name} has no {{{{ {slot} }}}} in its user part. Add it there.")
     content = prompts.read_content(name, FOLDER, "a judge")
     return prompt.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 
@@ -184,9 +180,7 @@ class GradingForm(Form):
     def response_format(self) -> Mapping[str, Any] | None:
         """The ``response_format`` of a request; None asks by words alone."""
         if self.prompt.answer == "final_score" and self.structured != "none":
-            raise ConfigError(
-                f"The prompt {self.prompt.id} asks for its answer in words: set endpoint.structured to none."
-            )
+            raise ConfigError(f"prompt {self.prompt.id} asks for words: set endpoint.structured to none.")
         if self.structured == "none":
             return None
         if self.structured == "json_object":

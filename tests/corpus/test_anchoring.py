@@ -123,7 +123,7 @@ def test_a_document_goes_by_its_name_with_or_without_suffix(name, doc_id):
     [
         ({"document": "dok.pdf", "page": 1}, r"no document 'dok.pdf' \(did you mean 'doc'"),
         ({"query_id": "q11", "page": 1}, r"no query 'q11' \(did you mean 'q1'"),
-        ({"document": "plain", "page": 1}, "plain is a text without pages"),
+        ({"document": "plain", "page": 1}, "plain has no pages"),
         ({"page": 5}, "doc has 4 pages, not page 5"),
         ({"page": 4}, "page 4 of doc has no text"),
         ({"start": 1, "end": 10_000}, r"end 10000 lies beyond the text of doc, which has \d+ characters"),

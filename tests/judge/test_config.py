@@ -20,7 +20,7 @@ REFUSED = {
     ),
     "no probabilities": (
         {"combine": "expected", "endpoint": {**LOCAL, "top_logprobs": 4}},
-        ["combine: expected", "probabilities", "set endpoint.top_logprobs to 5"],
+        ["combine: expected", "set endpoint.top_logprobs to 5"],
     ),
     "one opinion many times": (
         {"samples": 3, "endpoint": {**LOCAL, "temperature": 0}},

@@ -155,7 +155,7 @@ def test_a_prompt_of_one_s_own_that_asks_for_words_gets_no_schema(tmp_path):
     prompt = loaded(tmp_path, f"answer: final_score\n{HEAD}".encode())
     assert GradingForm(prompt).response_format is None
     for structured in ("json_object", "json_schema"):
-        with pytest.raises(ConfigError, match=r"prompt x .*in words: set endpoint\.structured to none"):
+        with pytest.raises(ConfigError, match=r"prompt x asks for words: set endpoint\.structured to none"):
             _ = GradingForm(prompt, structured).response_format
 
 

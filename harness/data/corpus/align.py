@@ -260,9 +260,7 @@ class Searcher:
 def page_of_row(document: Document, page: int, where: str, error: type[HarnessError]) -> Region:
     """The range of a page that a row names; raises ``error`` where it has no such page, with a remedy."""
     if not document.page_starts:
-        raise error(
-            f"{where}: {document.doc_id} is a text without pages. Leave the page out, or give the text."
-        )
+        raise error(f"{where}: {document.doc_id} has no pages. Leave the page out, or give the text.")
     if page > len(document.page_starts):
         raise error(
             f"{where}: {document.doc_id} has {counted(len(document.page_starts), 'page')}, not page {page}. "

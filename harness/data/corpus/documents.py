@@ -77,9 +77,7 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
         # running out of memory is handled by the process
         raise
     except ImportError as error:
-        raise CorpusError(
-            f"{path}: reading {what} needs {package}: pip install 'ndcg-harness[{extra}]'."
-        ) from error
+        raise CorpusError(f"{path}: {what} needs {package}: pip install 'ndcg-harness[{extra}]'.") from error
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise CorpusError(f"{path}: cannot be read as {what} ({reason}). {remedy}") from error
@@ -241,9 +239,7 @@ def _matches(pattern: str, base: Path) -> list[Path]:
     if literal.is_file():
         return [literal]
     if literal.is_dir():
-        raise CorpusError(
-            f"documents: {literal} is a folder. Name the files in it: {pattern.rstrip('/')}/*.pdf."
-        )
+        raise CorpusError(f"documents: {literal} is a folder. Name its files: {pattern.rstrip('/')}/*.pdf.")
     found = [literal] if literal.is_symlink() or literal.exists() else expand(pattern, base)
     for path in found:
         if path == literal or (path.is_symlink() and not path.exists()):
@@ -262,9 +258,7 @@ def _refuse_undecodable(path: Path) -> None:
         str(path).encode("utf-8")
     except UnicodeEncodeError as error:
         shown = os.fsencode(path).decode("utf-8", "backslashreplace")
-        raise CorpusError(
-            f"{shown}: the file name is not UTF-8, so no result could name the document. Rename the file."
-        ) from error
+        raise CorpusError(f"{shown}: the file name is not UTF-8, as results need it. Rename it.") from error
 
 
 def expand(pattern: str, base: Path) -> list[Path]:

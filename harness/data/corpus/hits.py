@@ -90,9 +90,7 @@ def _read_parquet(path: Path) -> InputTable:
             raise CorpusError(f"{path}: more than {_MOST_ROWS:,} rows. Write the first ranks of each query.")
         read = parquet.read_table(path, page_checksum_verification=True)
     except (ArrowException, OSError, ValueError) as error:
-        raise CorpusError(
-            f"{path}: cannot be read as parquet ({first_line(error)}). Write it again."
-        ) from error
+        raise CorpusError(f"{path}: is no parquet file ({first_line(error)}). Write it again.") from error
     rows = [
         Row(line, {name: _cell(value) for name, value in record.items()})
         for line, record in enumerate(read.to_pylist(), start=1)
@@ -117,9 +115,7 @@ def _check_columns(table: InputTable) -> None:
             f"are: {columns}. Number the hits of each query from 1 in a column rank."
         )
     if not set(PLACES) & set(table.columns):
-        raise CorpusError(
-            f"{table.path}: nothing says what was returned. The columns are: {columns}. {_PLACE}"
-        )
+        raise CorpusError(f"{table.path}: no column of {columns} says what was returned. {_PLACE}")
 
 
 def _fault(ranked: bool, row: GivenHit) -> str:

@@ -65,9 +65,7 @@ def parser_fingerprint(parser: ParserConfig) -> str:
     try:
         library = release_of(parser)
     except PackageNotFoundError as error:
-        raise CorpusError(
-            f"The parser kind {parser.kind} is not installed: pip install {parser.kind}."
-        ) from error
+        raise CorpusError(f"The parser {parser.kind} is not installed: pip install {parser.kind}.") from error
     return f"{parser.kind} {library} {options} text-{TEXT_FORMAT} stats-{STATS_FORMAT}"
 
 

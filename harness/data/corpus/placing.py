@@ -122,10 +122,7 @@ def _place_ranking(
         one = _place(row, meant[row.document], found, documents, taken)
         if one.place is None:
             if not row.text:
-                raise CorpusError(
-                    f"{row.where}: {row.document!r} was not read, and the row has no text to stand for it. "
-                    "Give the text of every hit."
-                )
+                raise CorpusError(f"{row.where}: {row.document!r} was not read. Give the text of every hit.")
         else:
             key = (one.place.doc_id, one.place.start, one.place.end)
             one = replace(one, repeats=key in taken)

@@ -208,13 +208,9 @@ def _refuse_incomplete(table: InputTable, required: Collection[str]) -> None:
         raise CorpusError(f"{table.path}: the file is empty. Fill it, or point to another file.")
     if missing := [column for column in required if column not in columns]:
         absent = "; ".join(f"there is no column {one!r}{_suggested_column(one, columns)}" for one in missing)
-        raise CorpusError(
-            f"{table.path}: {absent}. The columns are: {', '.join(columns)}. Add or rename one."
-        )
+        raise CorpusError(f"{table.path}: {absent}. Columns: {', '.join(columns)}. Add or rename one.")
     if not table.rows:
-        raise CorpusError(
-            f"{table.path}: there is no row below the header. Add some, or point to another file."
-        )
+        raise CorpusError(f"{table.path}: there is no row below the header. Add some, or name another file.")
 
 
 def is_bare(path: Path, needed: Collection[str]) -> bool:
@@ -295,11 +291,9 @@ def _of_records(path: Path, records: Records) -> InputTable:
     for line, record in records[1:]:
         with faults.of_a_row():
             if len(record) != len(columns):
-                raise CorpusError(
-                    f"{path}, line {line}: {len(record)} {'field' if len(record) == 1 else 'fields'} where "
-                    f"the header has {len(columns)}. "
-                    + ("Quote fields that hold a comma." if len(record) > len(columns) else "Add the others.")
-                )
+                remedy = "Quote fields that hold a comma" if len(record) > len(columns) else "Add the others"
+                fields = f"{counted(len(record), 'field')} where the header has {len(columns)}"
+                raise CorpusError(f"{path}, line {line}: {fields}. {remedy}.")
             rows.append(Row(line, dict(zip(columns, record, strict=True))))
     faults.end()
     return InputTable(path, columns, tuple(rows))
@@ -312,23 +306,16 @@ def _read_jsonl(path: Path, required: Collection[str]) -> InputTable:
             continue
         try:
             record = json.loads(source)
-        except (ValueError, RecursionError) as problem:
-            raise CorpusError(
-                f"{path}, line {line}: not valid JSON ({problem}). Write one object per line."
-            ) from problem
+        except (ValueError, RecursionError) as fault:
+            raise CorpusError(f"{path}, line {line}: not JSON ({fault}). Write one object a line.") from fault
         if not isinstance(record, dict):
-            raise CorpusError(
-                f"{path}, line {line}: {source.strip()[:40]!r} is not an object. Write one per line."
-            )
+            raise CorpusError(f"{path}, line {line}: {source.strip()[:40]!r} is no object. Write one a line.")
         nested = next((name for name in required if isinstance(record.get(name), dict | list)), None)
         if nested is not None:
             raise CorpusError(f"{path}, line {line}: {nested} is a list or an object. Write one value.")
         cells = {str(name): _json_text(value) for name, value in record.items()}
         if any("\ud800" <= character <= "\udfff" for cell in cells.values() for character in cell):
-            raise CorpusError(
-                f"{path}, line {line}: holds half a character (a lone surrogate, \\ud800 to \\udfff). "
-                "Write the whole one."
-            )
+            raise CorpusError(f"{path}, line {line}: holds half a character (a surrogate). Write it whole.")
         columns.update(dict.fromkeys(cells))
         rows.append(Row(line, cells))
     return InputTable(path, tuple(columns), tuple(rows))

@@ -156,10 +156,7 @@ def read_answers(path: Path) -> list[AnsweredQuery]:
         )
         first = found.setdefault(answered.query_id, answered)
         if first is not answered:
-            raise CorpusError(
-                f"{row.where}: query_id {answered.query_id!r} is already there ({first.where}). Give each "
-                "question its own id."
-            )
+            raise CorpusError(f"{row.where}: has the query_id of {first.where}. Give each question its own.")
     return list(found.values())
 
 

@@ -90,9 +90,7 @@ def _flatten(nested: Mapping[str, Mapping[str, Any]]) -> tuple[Ids, DocIds]:
         names = pa.array(list(nested), pa.large_string())
         documents = pa.array(list(chain.from_iterable(nested.values())), pa.large_string())
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
-        raise TrecError(
-            f"ids of a dictionary are text where they meet a table ({first_line(error)})"
-        ) from None
+        raise TrecError(f"ids of a dictionary that meet a table are text ({first_line(error)})") from None
     return Ids(names, np.repeat(np.arange(len(nested), dtype=np.int32), counts)), DocIds(documents)
 
 
@@ -137,9 +135,7 @@ def _read_parquet(path: Path) -> pa.Table:
 
     about = parquet.read_metadata(path)
     if about.num_rows > _LARGEST_ROWS_PER_BYTE * path.stat().st_size + _FREE_ROWS:
-        raise TrecError(
-            f"{path}: {about.num_rows} rows in so few bytes are no run or judgments. If they are, write CSV"
-        )
+        raise TrecError(f"{path}: {about.num_rows} rows in so few bytes are damage. If not, write CSV")
     schema = about.schema.to_arrow_schema()
     query = find_column(schema.names, QUERY_NAMES)
     coded = [query] if query is not None and pa.types.is_string(schema.field(query).type) else []

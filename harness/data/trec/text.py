@@ -111,9 +111,7 @@ def _blocks(file: IO[bytes], path: Path) -> Iterator[bytes]:
     while data := file.read(_BLOCK_BYTES):
         cut = data.rfind(b"\n") + 1
         if not cut and len(rest) + len(data) > _LONGEST_LINE:
-            raise TrecError(
-                f"{path}, line {line}: the line is longer than {_LONGEST_LINE >> 20} MB; is this TREC text?"
-            )
+            raise TrecError(f"{path}, line {line}: longer than {_LONGEST_LINE >> 20} MB; is this TREC text?")
         if cut:
             line += data.count(b"\n")
             yield b"".join((rest, memoryview(data)[:cut]))

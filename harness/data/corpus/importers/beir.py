@@ -121,10 +121,7 @@ def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> Imp
     """
     corpus, queries_path = source / "corpus.jsonl", source / "queries.jsonl"
     if missing := [path.name for path in (corpus, queries_path) if not path.exists()]:
-        raise CorpusError(
-            f"{source}: {', '.join(missing)} not found. Point to the folder that holds corpus.jsonl and "
-            "queries.jsonl."
-        )
+        raise CorpusError(f"{source}: {', '.join(missing)} not found. Name the folder that holds both files.")
     qrels_path = _find_qrels(source, qrels)
 
     def fault(row: BeirJudgment) -> str:
