@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from harness.labels.label_page.opening import PassageSource, open_service
     from harness.labels.label_page.ratings import grades_of
     from harness.labels.label_page.serve import link_file, listening_at, serve
-    from harness.labels.label_page.service import as_listed, usual_order
     from harness.labels.label_page.state import PageState
     from harness.labels.labelling.finding import find_evidence
     from harness.labels.labelling.grading import graded_rows, new_rows, write_sheet

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.labels.label_page.service import as_listed, next_open, progress, usual_order
+from harness.labels.label_page.service import next_open, order_for, progress
 from tests.label_page.pools import item
 
 ITEMS = [item(f"q{query}", "d", 10 * place, 10 * place + 5) for query in range(3) for place in range(8)]
@@ -15,17 +15,17 @@ def query_of(item_id):
 
 
 def test_questions_stay_in_order_and_passages_are_shuffled_for_each_rater():
-    ada, bob = (usual_order(name, BY_ID) for name in ("Ada", "Bob"))
+    ada, bob = (order_for(name, BY_ID, 0) for name in ("Ada", "Bob"))
     assert sorted(ada) == sorted(bob) == sorted(IDS)
     assert [query_of(one) for one in ada] == [one.query_id for one in ITEMS]
     assert len({tuple(ada), tuple(bob), tuple(IDS)}) == 3
-    assert usual_order("Ada", BY_ID) == ada
-    assert usual_order("Ada", BY_ID, seed=1) != ada
+    assert order_for("Ada", BY_ID, 0) == ada
+    assert order_for("Ada", BY_ID, 1) != ada
 
 
 def test_an_item_that_is_added_leaves_the_others_in_their_order():
-    before = usual_order("Ada", {name: BY_ID[name] for name in IDS[1:]})
-    after = usual_order("Ada", BY_ID)
+    before = order_for("Ada", {name: BY_ID[name] for name in IDS[1:]}, 0)
+    after = order_for("Ada", BY_ID, 0)
     assert [one for one in after if one != IDS[0]] == before
 
 
@@ -34,11 +34,11 @@ def test_priority_goes_from_the_highest_down_and_what_has_none_comes_last():
         item("q", "d", place, place + 1, priority=value) for place, value in enumerate([1.0, None, 3.5, -2.0])
     ]
     by_id = {one.item_id: one for one in items}
-    assert [by_id[name].start for name in usual_order("Ada", by_id)] == [2, 0, 3, 1]
+    assert [by_id[name].start for name in order_for("Ada", by_id, 0)] == [2, 0, 3, 1]
 
 
 def test_what_was_ordered_on_purpose_is_taken_as_listed():
-    assert as_listed("Ada", BY_ID) == IDS
+    assert order_for("Ada", BY_ID, None) == IDS
 
 
 @pytest.mark.parametrize(

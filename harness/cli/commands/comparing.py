@@ -43,11 +43,7 @@ says so, and says which settings are equivalent within the tolerance.
 
 
 _SHARED = (
-    option(
-        "--measure",
-        metavar="NAME",
-        help="default: one that is comparable between these settings",
-    ),
+    option("--measure", metavar="NAME", help="default: one that is comparable between these settings"),
     option("--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"),
     option(
         "--tolerance",

@@ -338,14 +338,5 @@ def _estimates(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 family = Command(
-    _DESCRIPTION,
-    parts=(
-        export,
-        import_,
-        check,
-        agreement,
-        show_answers,
-    ),
-    title="what to do",
-    metavar="WHAT",
+    _DESCRIPTION, parts=(export, import_, check, agreement, show_answers), title="what to do", metavar="WHAT"
 )

@@ -7,7 +7,6 @@ import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -244,14 +243,14 @@ def label(args: argparse.Namespace) -> int:
 
 
 def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
-    order = labels.as_listed if args.as_listed else partial(labels.usual_order, seed=args.seed)
+    seed = None if args.as_listed else args.seed
     reporter = TerminalReporter()
     with ExitStack() as held:
         listening = held.enter_context(labels.listening_at(args.port))
         port = listening.getsockname()[1]
         if args.port not in (0, port):
             print_line(f"Port {args.port} is taken; the page is at port {port}.")
-        opened = labels.open_service(source, reporter, args.guidelines, args.rater, order)
+        opened = labels.open_service(source, reporter, args.guidelines, args.rater, seed)
         service = held.enter_context(opened)
         passages = counted(len(service.items), "passage")
         print_line(f"{passages} of {counted(len(service.questions), 'query', 'queries')} to grade.")

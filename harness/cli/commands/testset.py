@@ -260,12 +260,7 @@ _export = _step(
     "write the test set",
     "Write export/: queries.csv with answers, labels.csv, a datasheet of how they were made, and bench.yaml, "
     "which runs without changes. With --format: the files of another tool.",
-    option(
-        "--format",
-        default="",
-        metavar="NAME",
-        help="trec or ragas",
-    ),
+    option("--format", default="", metavar="NAME", help="trec or ragas"),
     path("--to", "with --format: the folder to write", "DIR"),
 )
 

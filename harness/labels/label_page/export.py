@@ -24,10 +24,10 @@ class Exported:
     """Grades as ``rows`` by column."""
 
     rows: Rows
-    # how many items raters differ on without a decision
-    open: int
     # how many items were skipped and graded by no one
     skipped: int
+    # how many items raters differ on without a decision; of merged grades alone
+    open: int = 0
     # where the items are that raters graded differently, who said what, and how it was settled
     disputed: Rows = ()
 
@@ -44,7 +44,7 @@ def merged_rows(state: PageState, rater: str = "") -> Exported:
     disputed = ({**_place(items[name]), "settled": one.how} for name, one in settled.items() if one.differs)
     left = sum(one.grade is None for one in settled.values())
     rows = tuple(row for _, row in _rows(items, settled))
-    return Exported(rows, left, len(only_skipped(labels)), tuple(disputed))
+    return Exported(rows, len(only_skipped(labels)), left, tuple(disputed))
 
 
 def rater_rows(state: PageState, rater: str = "") -> Exported:
@@ -61,8 +61,7 @@ def rater_rows(state: PageState, rater: str = "") -> Exported:
             by = together[item_id].decided_by
             decided = {"decided": together[item_id].grade, "decided_by": by} if by else {}
             rows.append({**row, "settled": "", **decided})
-    left = sum(one.grade is None for one in together.values())
-    return Exported(tuple(rows), left, len(only_skipped(state.labels(rater))))
+    return Exported(tuple(rows), len(only_skipped(state.labels(rater))))
 
 
 def _place(item: PassageToGrade) -> dict[str, Any]:

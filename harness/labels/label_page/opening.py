@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.data import Note, read_rows, read_utf8
 from harness.labels.label_page.document_store import DocumentStore
-from harness.labels.label_page.service import LabelService, Order, usual_order
+from harness.labels.label_page.service import LabelService
 from harness.labels.label_page.state import PageState
 from harness.labels.labelling.grading import UngradedRow
 from harness.labels.labelling.passages import PassageToGrade
@@ -68,9 +68,12 @@ def open_service(
     reporter: Reporter,
     guidelines: Path | None = None,
     rater: str = "",
-    order: Order = usual_order,
+    seed: int | None = 0,
 ) -> Iterator[LabelService]:
-    """Read the documents, pool the passages, open the labels; raises HarnessError for unusable input."""
+    """Read the documents, pool the passages, open the labels; raises HarnessError for unusable input.
+
+    Without ``guidelines`` ours are shown; ``rater`` and ``seed`` are those of `LabelService`.
+    """
     words = read_utf8(guidelines or GUIDELINES)
     config = source.bench()
     with Context.at(config.cache, reporter, may_ask=False) as context:
@@ -90,7 +93,7 @@ def open_service(
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
             store = DocumentStore(documents, context, files)
-            yield LabelService(state, store, words, rater, order)
+            yield LabelService(state, store, words, rater, seed)
 
 
 def read_pool(

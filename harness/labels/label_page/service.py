@@ -30,13 +30,15 @@ _PAGE = 50
 # with fewer, a median is unreliable
 _LEAST_TIMES = 5
 
-Items = Mapping[str, PassageToGrade]
-Order = Callable[[str, Items], list[str]]
-"""The ids of all items for a rater, next first. It shows nothing of scores, ranks or settings."""
 
+def order_for(rater: str, items: Mapping[str, PassageToGrade], seed: int | None) -> list[str]:
+    """The ids of all items for a rater, next first; nothing of scores, ranks or settings shows in it.
 
-def usual_order(rater: str, items: Items, seed: int = 0) -> list[str]:
-    """The highest priority first; without one, question after question, shuffled for each rater."""
+    The highest priority comes first; without one, question after question, shuffled for each rater. Without a
+    ``seed`` it is the order of the pool for every rater, for pools that were ordered on purpose.
+    """
+    if seed is None:
+        return list(items)
     queries = dict.fromkeys(one.query_id for one in items.values())
     place = {query_id: number for number, query_id in enumerate(queries)}
 
@@ -47,11 +49,6 @@ def usual_order(rater: str, items: Items, seed: int = 0) -> list[str]:
         return item.priority is None, -(item.priority or 0.0), place[item.query_id], shuffled
 
     return sorted(items, key=key)
-
-
-def as_listed(rater: str, items: Items) -> list[str]:
-    """In the order of the pool, for every rater: used if the pool was ordered on purpose."""
-    return list(items)
 
 
 def next_open(ids: Sequence[str], done: frozenset[str], after: int = -1) -> str | None:
@@ -71,21 +68,19 @@ def progress(done: int, total: int, times: Iterable[float]) -> dict[str, float |
 
 
 class LabelService:
-    """The labels, the order and the documents of one pool; ``rater`` is the only one allowed, '' for any."""
+    """The labels, the order and the documents of one pool; ``rater`` is the only one allowed, '' for any.
+
+    ``seed`` is that of `order_for`.
+    """
 
     def __init__(
-        self,
-        state: PageState,
-        store: DocumentStore,
-        guidelines: str,
-        rater: str = "",
-        order: Order = usual_order,
+        self, state: PageState, store: DocumentStore, guidelines: str, rater: str = "", seed: int | None = 0
     ) -> None:
         self.state, self.store = state, store
         self.items = state.items()
         asked = {item.query_id for item in self.items.values()}
         self.questions = {name: text for name, text in state.questions().items() if name in asked}
-        self._order, self._guidelines, self._rater = order, guidelines, ""
+        self._seed, self._guidelines, self._rater = seed, guidelines, ""
         self._rater = self.name(rater) if rater else ""
         self._queues: dict[str, list[str]] = {}
 
@@ -278,7 +273,7 @@ class LabelService:
 
     def _queue(self, rater: str) -> list[str]:
         if rater not in self._queues:
-            self._queues[rater] = self._order(rater, self.items)
+            self._queues[rater] = order_for(rater, self.items, self._seed)
         return self._queues[rater]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,7 +46,9 @@ CREATE TRIGGER events_never_go BEFORE DELETE ON event
 """
 # called 'LABL', so that another SQLite file is not taken for this one
 _SCHEMA = Schema(1, _TABLES, application=0x4C41424C)
-_ITEM = 'query_id, doc_id, start, "end", page, text, above, priority, origin'
+_FIELDS = ("query_id", "doc_id", "start", "end", "page", "text", "above", "priority", "origin")
+# in quotes, as `end` is a word of SQL
+_ITEM = ", ".join(f'"{name}"' for name in _FIELDS)
 _LABEL = "SELECT rater, item_id, event, grade, skipped, note, evidence FROM label"
 DECIDE, UNDECIDE = "decide", "undecide"
 
@@ -80,7 +83,7 @@ class SavedRating:
     undecided: bool = False
 
 
-class PageState:
+class PageState(AbstractContextManager["PageState"]):
     """The labels of one pool. Every change is an event; events are never changed and never removed.
 
     Every commit is on the disk before it returns. Raises LabelError where the file is something else,
@@ -102,9 +105,6 @@ class PageState:
                 f"{path}: the labels cannot be kept there ({error}). Check the folder and the disk, or name "
                 "another file: --state FILE."
             ) from error
-
-    def __enter__(self) -> PageState:
-        return self
 
     def __exit__(self, *failure: object) -> None:
         self.close()
@@ -339,12 +339,4 @@ class PageState:
 
 
 def _passage(row: Iterable[Any]) -> PassageToGrade:
-    query_id, doc_id, start, end, page, text, above, priority, origin = row
-    return PassageToGrade(
-        *(query_id, doc_id, start, end),
-        text=text,
-        page=page,
-        above=above,
-        priority=priority,
-        origin=origin,
-    )
+    return PassageToGrade(**dict(zip(_FIELDS, row, strict=True)))

@@ -147,10 +147,7 @@ def _disputed(state: SetState, testset: FinishedTestset) -> Iterator[str]:
     yield ""
     final = {one.key: one.grade for one in testset.labels}
     table = [
-        (
-            *(row.query_id, row.doc_id, f"{row.start}–{row.end}", row.grades),
-            _settled(row, final.get(row.key)),
-        )
+        (*(row.query_id, row.doc_id, f"{row.start}–{row.end}", row.grades), _settled(row, final.get(row.key)))
         for row in rows
     ]
     yield _table(("question", "document", "characters", "what was said", "settled as"), table)

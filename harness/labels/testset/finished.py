@@ -85,9 +85,7 @@ def disagreements(
                     settled[1],
                 )
             )
-        elif old and (
-            key not in graders or (old.resolved is not None and _names(old).isdisjoint(graders[key]))
-        ):
+        elif old and (not new or (old.resolved is not None and not _names(old) & new)):
             differ.append(old)
     return sorted(differ, key=lambda row: (-row.apart, row.query_id, row.doc_id, row.start))
 

@@ -174,11 +174,7 @@ class SetState:
         return {} if self.has(SetDocument) else {SetDocument: rows}
 
     def write(
-        self,
-        step: str,
-        how: str,
-        tables: Tables,
-        texts: Mapping[str, str | Callable[[], str]] | None = None,
+        self, step: str, how: str, tables: Tables, texts: Mapping[str, str | Callable[[], str]] | None = None
     ) -> None:
         """Write the tables and texts of a step, once the present content of these files is kept.
 
