@@ -24,7 +24,7 @@ from harness.models import LocalEncoder, ServedEstimate, Spending
 from harness.running.context import Context, NotStoredError
 from harness.running.engine import LocalEngine, ModelJob, keep_rate, run_of, value_bytes
 from harness.steps import LocalModelScorer, PairScorer, PendingCalls, PendingCallsError
-from harness.store import KeyValue, Turn, key_of
+from harness.store import KeyValue, Lock, key_of, turn
 from harness.values import StoreError
 
 Floats = NDArray[np.float32]
@@ -297,25 +297,24 @@ class ServedPass(ModelPass):
         """Wait until no other run asks this endpoint with this cache."""
         if not store.lasting:
             raise self._not_kept()
-        turn = Turn(context.cache.paid / f"{self.model.fingerprint[:32]}.turn")
+        path = context.cache.paid / f"{self.model.fingerprint[:32]}.turn"
 
-        def taken() -> bool:
+        def taken() -> Lock | None:
             try:
-                return turn.take()
+                return turn(path)
             except OSError as error:
                 raise self._not_kept() from error
 
-        try:
-            if not taken():
-                context.reporter.note(
-                    f"Another run is asking {self.model.endpoint.model} with this cache. This run waits for "
-                    "its turn and reuses what the other has paid for."
-                )
-                while not taken():
-                    time.sleep(_POLL)
+        held = taken()
+        if held is None:
+            context.reporter.note(
+                f"Another run is asking {self.model.endpoint.model} with this cache. This run waits for "
+                "its turn and reuses what the other has paid for."
+            )
+            while (held := taken()) is None:
+                time.sleep(_POLL)
+        with held:
             yield
-        finally:
-            turn.end()
 
     def _not_kept(self) -> StoreError:
         return StoreError(

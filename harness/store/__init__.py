@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from harness.store.keyvalue import KeyValue
     from harness.store.layout import CacheLayout, clear, sizes, tidy
     from harness.store.ledger import Ledger, LedgerEntry
-    from harness.store.locking import Lock, Turn, lock, replace_folder
+    from harness.store.locking import Lock, lock, replace_folder, turn
     from harness.store.remote import fetch, file_system
     from harness.store.shared import SharedCache
     from harness.store.sqlite import Schema, UnknownVersionError, opened, transaction

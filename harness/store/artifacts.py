@@ -204,9 +204,6 @@ class CollectionFolders:
 
 
 def _store(scratch: Path, place: Path) -> None:
-    if _is_whole(place):
-        # another run has stored it in the meantime, and others may be reading it
-        return
     write_bytes(scratch / _SEAL, seal(place.name.encode(), digest_of(scratch / _FILES)))
     held = lock(place.parent / _LOCK, wait=True)
     assert held is not None, "waited for"

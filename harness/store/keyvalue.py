@@ -50,8 +50,7 @@ class KeyValue:
         self._faults = Faults() if faults is None else faults
         self._what = what
         self._damaged: set[bytes] = set()
-        self._path, self._db = self._open()
-        self._beside = self._value_file()
+        self._open()
 
     def __enter__(self) -> KeyValue:
         return self
@@ -116,9 +115,6 @@ class KeyValue:
         self._db.close()
         self._beside.close()
 
-    def _value_file(self) -> ValueFile:
-        return ValueFile(self._path.with_name(self._path.name + _VALUES))
-
     def _stored(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         found: dict[bytes, bytes] = {}
         for start in range(0, len(keys), _ASK_AT_ONCE):
@@ -167,14 +163,18 @@ class KeyValue:
                 raise _translated(error, self._path) from error
             self.close()
             self._condemn(self._path)
-            self._path, self._db = self._open()
-            self._beside = self._value_file()
+            self._open()
         try:
             return work()
         except sqlite3.DatabaseError as error:
             raise _translated(error, self._path) from error
 
-    def _open(self) -> tuple[Path, sqlite3.Connection]:
+    def _open(self) -> None:
+        """Open the first file that is not damaged, and the one beside it."""
+        self._path, self._db = self._first_whole()
+        self._beside = ValueFile(self._path.with_name(self._path.name + _VALUES))
+
+    def _first_whole(self) -> tuple[Path, sqlite3.Connection]:
         for path in _generations(self._asked_for):
             if _mark(path).exists():
                 continue

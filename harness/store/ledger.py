@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from harness.store.artifacts import canonical, key_of
-from harness.store.locking import Turn
+from harness.store.locking import Lock, turn
 from harness.store.sqlite import Schema, UnknownVersionError, opened, sqlite_kind, transaction
 from harness.values import LARGEST, MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in
 
@@ -83,7 +83,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[str, Lock] = {}
         self._parameters: dict[tuple[str, str], list[dict[str, Any]]] = {}
         try:
             self._db = opened(path, _SCHEMA)
@@ -93,11 +93,7 @@ class Ledger:
                 "Export it with the version that wrote it, and import the lines into a new ledger."
             ) from None
         except sqlite3.DatabaseError as error:
-            raise LlmError(
-                f"The ledger {path} cannot be opened: {str(error).rstrip('.')}. If it is damaged, move it "
-                "away and import the last export; it is never rebuilt silently, because it contains answers "
-                "that were paid for."
-            ) from error
+            raise _unusable(path, error) from error
 
     def __enter__(self) -> Ledger:
         return self
@@ -107,9 +103,8 @@ class Ledger:
 
     def close(self) -> None:
         """End all turns of this object and close the file."""
-        for turn in self._turns.values():
-            turn.end()
-        self._turns.clear()
+        for model in list(self._turns):
+            self.end_turn(model)
         with self._explained() as db:
             db.close()
 
@@ -162,24 +157,27 @@ class Ledger:
         False while anybody else is asking that model with this ledger, in this process, another one or
         another container. A turn ends with its process. Other models are asked at the same time.
         """
-        path = self._turn_path(model)
+        if model in self._turns:
+            return False
+        name = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        path = self.path.with_name(f"{self.path.name}.{name}.lock")
         try:
-            if model not in self._turns:
-                self._turns[model] = Turn(path)
-            taken = self._turns[model].take()
+            held = turn(path)
         except OSError as error:
             raise LlmError(
                 f"{path}, the lock file of the ledger, cannot be used: {error.strerror}. Make the folder "
                 "and the file writable, or remove the file while no run is judging."
             ) from error
-        if taken:
-            self._parameters.clear()
-        return taken
+        if held is None:
+            return False
+        self._turns[model] = held
+        self._parameters.clear()
+        return True
 
     def end_turn(self, model: str) -> None:
         """Let others ask ``model``."""
         if model in self._turns:
-            self._turns[model].end()
+            self._turns.pop(model).release()
 
     def record(self, key: str, answered: LlmAnswer) -> None:
         """Add one answer; it is on disk when this returns."""
@@ -226,10 +224,6 @@ class Ledger:
                 if self._rows(graded, *asked):
                     raise _not_ours(where, "it has neither grades nor a reason why not")
         return Imported(added, already)
-
-    def _turn_path(self, model: str) -> Path:
-        name = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        return self.path.with_name(f"{self.path.name}.{name}.lock")
 
     def _add(self, entry: LedgerEntry) -> None:
         row = [

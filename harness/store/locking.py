@@ -114,33 +114,17 @@ def _is_at(handle: int, path: Path) -> bool:
     return os.path.samestat(os.fstat(handle), there)
 
 
-class Turn:
-    """A lock that is taken and given back many times by one object; only one holds it at a time.
+def turn(path: Path) -> Lock | None:
+    """Take what only one may have at a time, without waiting; None when it is taken.
 
     Raises OSError where the file cannot be opened, or where the file system has no locks: what is bought in
     a turn would be bought twice.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._held: Lock | None = None
-
-    def take(self) -> bool:
-        """Take the turn without waiting; False when it is taken, also by this object."""
-        if self._held is not None:
-            return False
-        held = lock(self._path)
-        if held is not None and not held.sure:
-            held.release()
-            raise OSError(errno.ENOLCK, "this file system has no locks", str(self._path))
-        self._held = held
-        return held is not None
-
-    def end(self) -> None:
-        """Let others have it; nothing happens when it was not taken."""
-        if self._held is not None:
-            self._held.release()
-            self._held = None
+    held = lock(path)
+    if held is not None and not held.sure:
+        held.release()
+        raise OSError(errno.ENOLCK, "this file system has no locks", str(path))
+    return held
 
 
 def join(files: Path) -> Lock:

@@ -211,7 +211,7 @@ def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("not a database, but long enough to be taken for one " * 20, encoding="utf-8")
     before = path.read_bytes()
-    with pytest.raises(LlmError, match="cannot be opened"):
+    with pytest.raises(LlmError, match="cannot be used"):
         Ledger(path)
     assert path.read_bytes() == before
 

@@ -123,7 +123,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
     before = rows_of(path)
     broken = Schema(VERSION, "", {1: "ALTER TABLE answers ADD x TEXT; SELECT nothing;"})
     monkeypatch.setattr(ledgers, "_SCHEMA", broken)
-    with pytest.raises(LlmError, match="cannot be opened"):
+    with pytest.raises(LlmError, match="cannot be used"):
         Ledger(path)
     assert rows_of(path) == before
     monkeypatch.undo()

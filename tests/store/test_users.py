@@ -102,4 +102,4 @@ def test_where_a_file_system_has_no_locks_a_user_is_believed(tmp_path, monkeypat
         pass
     # a ledger's turn is nobody's there: what is bought in it would be bought twice
     with pytest.raises(OSError, match="no locks"):
-        locks.Turn(tmp_path / "turn").take()
+        locks.turn(tmp_path / "turn")
