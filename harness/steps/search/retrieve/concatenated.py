@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -44,9 +45,9 @@ class ConcatenatedConfig(lexical.TermsConfig, DenseConfig):
 class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     """The dot product of [weight × IDF, dense query] with [saturated term frequencies, dense chunk].
 
-    The stored vector of a chunk depends on no other chunk but by the average length (see ``sparse``); the
-    IDF is in the query. Every chunk has a similarity, so every chunk is a hit. A query without terms is
-    ranked by its dense part.
+    It is the sum of both parts, which are computed apart. The stored vector of a chunk depends on no other
+    chunk but by the average length, as the IDF is in the query. Every chunk has a similarity, so every chunk
+    is a hit. A query without terms is ranked by its dense part.
     """
 
     def store_facts(self) -> Identity:
@@ -59,26 +60,21 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     def opened(
         self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> Iterator[Search]:
-        """The search of all chunks by their dot products, the stored vectors made beforehand."""
+        """The search of all chunks by their dot products, what is stored made beforehand."""
         c = self.config
         terms = lexical.Terms(c)
         known = terms.of_passages(passages.texts, passages.key, tools)
         average = c.average_length or float(known.lengths.mean()) or 1.0
-        sparse = lexical.chunk_vectors(known, lexical.Saturation(c.method, c.k1, c.b, average))
-        holding = np.bincount(sparse.indices, minlength=len(known.vocabulary))
-        idf = lexical.rarity(holding, len(known.lengths), c.method)
-        stored = concatenate(sparse, self._scaled(np.asarray(vectors)))
-        depth, rows = SearchDepth.of(c, passages.lengths), np.arange(len(passages.ids))
+        postings = lexical.Postings.of(known, lexical.Saturation(c.method, c.k1, c.b, average))
+        stored, rows = self._scaled(np.asarray(vectors)), np.arange(len(passages.ids))
+        depth = SearchDepth.of(c, passages.lengths)
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
-            own = lexical.query_vectors(
-                [terms.of_query(query.text, known.vocabulary) for query in queries], idf
-            )
-            question = concatenate(own * c.weight, self._scaled(asked))
-            rankings = [
-                ranked(query.query_id, rows, scores, depth, passages.ids)
-                for query, scores in zip(queries, lexical.dot_products(question, stored), strict=True)
-            ]
+            rankings = []
+            for query, dense in zip(queries, self._scaled(asked), strict=True):
+                sparse = Counter(terms.of_query(query.text, known.vocabulary))
+                scores = c.weight * postings.scores(sparse, rows) + stored @ dense
+                rankings.append(ranked(query.query_id, rows, scores, depth, passages.ids))
             return RetrievalResult(rankings, 1.0)
 
         yield search
@@ -89,10 +85,3 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         if self.config.distance == "cosine":
             rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-30)
         return rows
-
-
-def concatenate(sparse: Any, dense: Doubles) -> Any:
-    """One CSR array [n, vocabulary + d] of a sparse one [n, vocabulary] and a dense one [n, d]."""
-    from scipy.sparse import csr_array, hstack
-
-    return hstack([sparse, csr_array(dense)], format="csr")

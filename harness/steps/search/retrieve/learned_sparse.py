@@ -11,7 +11,6 @@ from pydantic import Field
 from harness.models import ComputingConfig, SparseConfig
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import Doubles, Ints
-from harness.steps.search.retrieve.lexical import dot_products
 from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
 
 
@@ -57,8 +56,14 @@ class LearnedSparseRetriever(PairedRetriever[LearnedSparseConfig]):
     """
 
     def stored(self, values: Iterable[bytes]) -> Any:
-        """One CSR array [chunks, words]."""
-        return _as_csr(list(map(self.question, values)))
+        """One scipy CSR array [chunks, words], as wide as the words need."""
+        from scipy.sparse import csr_array
+
+        vectors = list(map(self.question, values))
+        data, words = (np.concatenate([one[part] for one in vectors]) for part in (1, 0))
+        starts = np.cumsum([0, *(one.shape[1] for one in vectors)])
+        shape = len(vectors), 1 + int(words.max(initial=0))
+        return csr_array((data.astype(np.float64), words.astype(np.int64), starts), shape=shape)
 
     def question(self, value: bytes) -> Floats:
         """A sparse vector as it is kept, [2, n]: dimensions and weights."""
@@ -66,23 +71,11 @@ class LearnedSparseRetriever(PairedRetriever[LearnedSparseConfig]):
 
     def hits(self, asked: Sequence[Floats], stored: Any, count: int) -> Iterator[tuple[Ints, Doubles]]:
         """The chunks that share a word with each query, with their dot products."""
-        # a word that no chunk has adds nothing
-        known = [vector[:, vector[0] < stored.shape[1]] for vector in asked]
-        for scores in dot_products(_as_csr(known, stored.shape[1]), stored):
+        for vector in asked:
+            # a word that no chunk has adds nothing
+            words, weights = vector[:, vector[0] < stored.shape[1]]
+            query = np.zeros(stored.shape[1])
+            query[words.astype(np.int64)] = weights
+            scores = stored @ query
             rows = np.flatnonzero(scores > 0)
             yield rows, scores[rows]
-
-
-def _as_csr(vectors: Sequence[Floats], width: int | None = None) -> Any:
-    """Sparse vectors [2, n] each as a scipy CSR array [vectors, width]; by default as wide as they need."""
-    from scipy.sparse import csr_array
-
-    needed = 1 + max((int(one[0].max()) for one in vectors if one.size), default=0)
-    return csr_array(
-        (
-            np.concatenate([one[1] for one in vectors]).astype(np.float64),
-            np.concatenate([one[0] for one in vectors]).astype(np.int64),
-            np.cumsum([0, *(one.shape[1] for one in vectors)]),
-        ),
-        shape=(len(vectors), needed if width is None else width),
-    )

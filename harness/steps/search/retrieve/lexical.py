@@ -1,16 +1,10 @@
-"""Shared by lexical retrievers: their configuration, terms, and BM25 as a dot product of sparse vectors.
-
-A chunk's vector holds the saturated frequency of each of its terms, a query's the IDF of each of its own. So
-a new chunk changes the IDF of later queries and leaves the vectors of old chunks unchanged, with one
-exception: the average length, which the saturation divides by. Kept fixed, nothing that is stored ever
-changes.
-"""
+"""Shared by lexical retrievers: their configuration, terms, and what a term counts in a chunk by BM25."""
 
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -176,8 +170,6 @@ Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Method = Literal["lucene", "robertson", "atire"]
 AnyMethod = Literal[Method, "bm25+", "bm25l"]
-# doubles held at once for a block of queries
-_CELLS = 8_000_000
 # postings weighted at once
 _POSTINGS = 1_000_000
 # chunks whose highest score is looked at together
@@ -213,15 +205,6 @@ class Saturation:
             return ((k1 + 1) * (scaled + self.delta)) / (k1 + scaled + self.delta)
         factor = 1.0 if self.method in ("lucene", "robertson") else k1 + 1
         return factor * frequencies / (k1 * norm + frequencies) + self.delta
-
-
-def chunk_vectors(known: TermIds, saturation: Saturation) -> Any:
-    """The stored vectors, a scipy CSR array [chunks, vocabulary]."""
-    counts = known.counts().tocsr()
-    lengths = np.repeat(known.lengths, np.diff(counts.indptr))
-    stored = counts.astype(np.float64)
-    stored.data = saturation(stored.data, lengths)
-    return stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,19 +259,20 @@ class Postings:
         else:
             floor = _floor(earned, wanted)
         found = np.flatnonzero(earned > max(floor, 0.0))
-        return found, self._scores(asked, found.astype(np.int32))
+        return found, self.scores(asked, found)
 
     def _of(self, term: int) -> tuple[NDArray[np.int32], Doubles]:
         own = slice(self.starts[term], self.starts[term + 1])
         return self.rows[own], self.weights[own]
 
-    def _scores(self, asked: Mapping[int, int], found: NDArray[np.int32]) -> Doubles:
-        """The scores of some chunks [n], in their order."""
+    def scores(self, asked: Mapping[int, int], found: Ints) -> Doubles:
+        """The scores of some chunks [n], in their order, for terms that some chunk has."""
+        wanted = found.astype(self.rows.dtype)
         scores = np.zeros(len(found))
         for term, times in asked.items():
             rows, weights = self._of(term)
-            place = np.minimum(np.searchsorted(rows, found), len(rows) - 1)
-            holds = rows[place] == found
+            place = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+            holds = rows[place] == wanted
             scores[holds] += times * weights[place[holds]]
         return scores
 
@@ -303,25 +287,6 @@ def _floor(scores: Doubles, wanted: int) -> float:
         return 0.0
     highest = scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
     return float(np.partition(highest, -wanted)[-wanted]) - _APART
-
-
-def query_vectors(asked: Sequence[Sequence[int]], idf: Doubles) -> Any:
-    """The vectors of queries whose terms are ``asked``, CSR [queries, vocabulary]; repeated terms add up."""
-    from scipy.sparse import csr_array
-
-    columns = np.array([term for row in asked for term in row], dtype=np.int64)
-    starts = np.cumsum([0, *map(len, asked)])
-    return csr_array((idf[columns], columns, starts), shape=(len(asked), len(idf)))
-
-
-def dot_products(asked: Any, stored: Any) -> Iterator[Doubles]:
-    """For every row of ``asked`` [Q, d] its dot products with those of ``stored`` [N, d], both CSR: [N] each.
-
-    A block of queries is scored at a time, so that memory does not grow with their number.
-    """
-    step = max(1, _CELLS // sum(stored.shape))
-    for begin in range(0, asked.shape[0], step):
-        yield from (stored @ asked[begin : begin + step].toarray().T).T
 
 
 def rarity(holding: Ints, count: int, method: AnyMethod) -> Doubles:
