@@ -61,7 +61,7 @@ def score_external(
         MeasureScores(
             measure.label,
             tuple(scores),
-            mean_of(values_of(scores), clusters),
+            mean_of(values_of(score.value for score in scores), clusters),
             measure.facts.less_is_better,
             context.panels.get(measure.label, {}),
         )

@@ -187,7 +187,7 @@ def answer_rows(
                     reason=score.reason,
                     details=json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True),
                 )
-            values = {measure: values_of(scores)}
+            values = {measure: values_of(score.value for score in scores)}
             level = config.bootstrap.level
             for split, _, rows, mean in means_by_split(values, one.queries, clusters, level):
                 reasons = [scores[i].reason for i in rows if scores[i].value is None]

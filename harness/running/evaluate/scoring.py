@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +29,8 @@ from harness.values import (
     SPLITS,
     Document,
     Query,
-    QueryScore,
     Ranking,
+    by_key,
     counted,
     finite,
 )
@@ -46,9 +46,7 @@ class ScoredSetting:
     per_query: list[ScoreRow]
     ranked: list[RankedRow]
     qrels: ChunkQrels
-    seed_ratios: list[SeedRatioRow]
-    answerability: list[AnswerabilityRow]
-    thresholds: list[ThresholdRow]
+    more: list[SeedRatioRow | AnswerabilityRow | ThresholdRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class Scoring:
         counted = [query.query_id for query in queries if query.answerable or zero]
         # whether there is an answer to a query that nobody graded text for is not known
         told = [query for query in queries if self.why[query.query_id] != "ungraded"]
-        scored = ScoredSetting([], [], [], _qrels(scorer, counted), [], [], [])
+        scored = ScoredSetting([], [], [], _qrels(scorer, counted), [])
         for stage, rankings in searched.rankings.items():
             with self.context.timed("score"):
                 scores = scorer.score(rankings, config.measures)
@@ -80,9 +78,8 @@ class Scoring:
                 ranked = list(_ranked(searched, stage, scores, self.documents))
                 if depth is not None:
                     ratios = seed_ratios(setting, stage, ranked, queries, depth)
-                    scored.seed_ratios.extend(ratios)
-                    values = [np.nan if row.seed_ratio is None else row.seed_ratio for row in ratios]
-                    columns[f"seed_ratio@{depth}"] = np.array(values)
+                    scored.more.extend(ratios)
+                    columns[f"seed_ratio@{depth}"] = values_of(row.seed_ratio for row in ratios)
                 scored.summary.extend(self._summary(setting, stage, columns, scores, queries))
                 scored.per_query.extend(
                     ScoreRow(
@@ -98,9 +95,7 @@ class Scoring:
                     for measure, value in zip(columns, values, strict=True)
                 )
                 scored.ranked.extend(ranked)
-                separated, by_threshold = answerability(setting, stage, rankings, told, config.bootstrap)
-                scored.answerability.extend(separated)
-                scored.thresholds.extend(by_threshold)
+                scored.more.extend(answerability(setting, stage, rankings, told, config.bootstrap))
         return scored
 
     def _summary(
@@ -149,9 +144,9 @@ def means_by_split(
             yield split, measure, rows, mean_of(column[rows], own, level)
 
 
-def values_of(scores: Sequence[QueryScore]) -> Floats:
-    """The values of scores, NaN where there is none."""
-    return np.array([np.nan if score.value is None else score.value for score in scores], dtype=np.float64)
+def values_of(values: Iterable[float | None]) -> Floats:
+    """Values as an array, NaN where there is none."""
+    return np.array(list(values), dtype=np.float64)
 
 
 def _ranked(
@@ -205,15 +200,13 @@ def seed_ratios(
 
     Undefined, with the reason, where nothing is ranked, a chunk is unjudged or the judge found nothing.
     """
-    grades: dict[str, list[int | None]] = {query.query_id: [] for query in queries}
-    for row in ranked:
-        if row.rank <= depth:
-            grades[row.query_id].append(row.grade)
-    rows = []
-    for query in queries:
-        value, reason = _ratio(grades[query.query_id])
-        rows.append(SeedRatioRow(setting, stage, query.query_id, query.split, depth, value, reason))
-    return rows
+    grades = by_key((row.query_id, row.grade) for row in ranked if row.rank <= depth)
+    return [
+        SeedRatioRow(
+            setting, stage, query.query_id, query.split, depth, *_ratio(grades.get(query.query_id, ()))
+        )
+        for query in queries
+    ]
 
 
 def _ratio(grades: Sequence[int | None]) -> tuple[float | None, str]:
@@ -233,10 +226,10 @@ def answerability(
     rankings: Sequence[Ranking],
     queries: Sequence[Query],
     bootstrap: BootstrapConfig,
-) -> tuple[list[AnswerabilityRow], list[ThresholdRow]]:
+) -> Iterator[AnswerabilityRow | ThresholdRow]:
     """The AUROC of the top scores of one stage, and the effect of every threshold on them.
 
-    Both are empty if all ``queries`` are answerable or none is. A query without a ranking has no top score
+    Neither is there if all ``queries`` are answerable or none is. A query without a ranking has no top score
     and takes no part, nor has one whose ranks came without scores, or that is not among ``queries``.
     """
     answerable = {query.query_id: query.answerable for query in queries}
@@ -247,10 +240,10 @@ def answerability(
     )
     found = separation(yes, no, bootstrap.seed, bootstrap.resamples, bootstrap.level)
     if found is None:
-        return [], []
+        return
     sides = {"answerable query": found.n_answerable, "unanswerable query": found.n_unanswerable}
     few = [counted(n, one, f"{one[:-1]}ies") for one, n in sides.items() if n < FEWEST_FOR_INTERVAL]
-    head = AnswerabilityRow(
+    yield AnswerabilityRow(
         setting,
         stage,
         found.auroc,
@@ -261,5 +254,5 @@ def answerability(
         f"from only {' and '.join(few)}" if few else "",
     )
     table = thresholds(yes, no)
-    columns = (table.threshold, table.answerable_kept, table.unanswerable_refused)
-    return [head], [ThresholdRow(setting, stage, *map(float, row)) for row in zip(*columns, strict=True)]
+    for row in zip(table.threshold, table.answerable_kept, table.unanswerable_refused, strict=True):
+        yield ThresholdRow(setting, stage, *map(float, row))

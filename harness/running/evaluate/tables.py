@@ -64,7 +64,7 @@ def results_of(
             *judged.costs,
             *map(_anchoring_row, corpus.anchored.anchorings),
             *_document_rows(corpus),
-            *(row for one in scored for row in (*one.answerability, *one.thresholds, *one.seed_ratios)),
+            *(row for one in scored for row in one.more),
             *more,
         ],
         extras=corpus.queries.extras,
@@ -88,15 +88,13 @@ def _with_verdict(results: report.Results, folder: str) -> report.Results:
         verdict = comparison.verdict_of(scores)
     except values.HarnessError as error:
         kept = [one for one in scores.warnings if one.bears_on(scores.headline)]
+        warnings = (f"{comparison.LABELS['warning']}: {text}" for text in comparison.warning_lines(kept))
         why = {
             "measure": scores.headline,
             "decision": None,
             "why": str(error),
             "warnings": [asdict(one) for one in kept],
-            "sentences": (
-                str(error),
-                *(f"{comparison.LABELS['warning']}: {text}" for text in comparison.warning_lines(kept)),
-            ),
+            "sentences": (str(error), *warnings),
         }
         return replace(results, verdict=why, compared=scores)
     plain = {**comparison.verdict_json(verdict), "sentences": comparison.sentences_of(verdict)}

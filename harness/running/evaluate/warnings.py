@@ -12,6 +12,7 @@ from harness.comparison import ENOUGH_READ
 from harness.data import AnchorConfig, Anchoring
 from harness.measures import (
     FAMILIES,
+    across_chunkings,
     across_parsers,
     arguments,
     parse_measure,
@@ -42,46 +43,43 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
     unanswerable = {query.query_id for query in queries if not query.answerable}
     labelled = {row.query_id for row in labels}
     treated = "left out of" if config.relevance.unanswerable == "exclude" else "counted as 0 in"
-    label, query = ("label file, line", "label file, lines"), ("", "")
-    # names, what they are (one, several), what is wrong with them, and what their names are
-    doubtful: list[tuple[Iterable[object], tuple[str, str], str, tuple[str, str]]] = [
-        (
-            (one.row.line for one in found if one.figures_differ),
-            ("label was", "labels were"),
-            "found by similarity, but figures in quote and text differ; compare them in the anchoring.csv of "
-            "a run",
-            label,
-        ),
-        (
-            (one.row.line for one in found if one.place.copies > 1 and not _credited(one, config.anchor)),
-            ("quote was", "quotes were"),
-            "found more than once in the searched text, and the first place was used; quote more of the "
-            "text, or label every copy with one evidence name",
-            label,
-        ),
-        (
-            sorted({row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable),
-            (
-                "query is marked unanswerable, has a label of the highest grade, and is",
-                "queries are marked unanswerable, have a label of the highest grade, and are",
-            ),
-            f"{treated} NDCG",
-            query,
-        ),
-        (
-            (one.query_id for one in queries if one.answerable and one.query_id not in labelled),
-            ("query has no label and is", "queries have no label and are"),
-            f"{treated} NDCG and recall; label the passages that answer, or mark answerable: no",
-            query,
-        ),
-    ]
-    for which, subject, what, where in doubtful:
+
+    def doubt(which: Iterable[object], one: str, many: str, what: str, place: str = "") -> None:
         # a label may be found in several texts
         if names := list(dict.fromkeys(map(str, which))):
+            where = f"{place}{'s' if len(names) > 1 else ''} " if place else ""
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            place = f"{where[len(names) > 1]} ".lstrip()
-            shown = f"{place}{', '.join(names[:_SHOWN])}{more}"
-            context.warn("labels", f"{counted(len(names), *subject)} {what} ({shown})")
+            shown = f"{where}{', '.join(names[:_SHOWN])}{more}"
+            context.warn("labels", f"{counted(len(names), one, many)} {what} ({shown})")
+
+    doubt(
+        (one.row.line for one in found if one.figures_differ),
+        "label was",
+        "labels were",
+        "found by similarity, but figures in quote and text differ; compare them in the anchoring.csv of a "
+        "run",
+        "label file, line",
+    )
+    doubt(
+        (one.row.line for one in found if one.place.copies > 1 and not _credited(one, config.anchor)),
+        "quote was",
+        "quotes were",
+        "found more than once in the searched text, and the first place was used; quote more of the text, or "
+        "label every copy with one evidence name",
+        "label file, line",
+    )
+    doubt(
+        sorted({row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable),
+        "query is marked unanswerable, has a label of the highest grade, and is",
+        "queries are marked unanswerable, have a label of the highest grade, and are",
+        f"{treated} NDCG",
+    )
+    doubt(
+        (one.query_id for one in queries if one.answerable and one.query_id not in labelled),
+        "query has no label and is",
+        "queries have no label and are",
+        f"{treated} NDCG and recall; label the passages that answer, or mark answerable: no",
+    )
     lengths = [row.end - row.start for row in labels if row.grade and row.answer is None]
     for measure in map(parse_measure, config.measures if lengths else ()):
         if measure.family != "ndcg_evidence":
@@ -193,11 +191,12 @@ def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], context: Cont
 
 
 def text_ranked(searched: Searched, unit: str, stage: str = RETRIEVE) -> NDArray[np.int64]:
-    """The text of every whole ranking [Q], in ``characters`` or ``tokens``; what overlaps is read twice."""
-    chunks = searched.chunking.chunks
+    """Every whole ranking's ``ranks``, ``characters`` or ``tokens`` [Q]; what overlaps is read twice."""
+    chunks, rankings = searched.chunking.chunks, searched.rankings[stage]
+    if unit == "ranks":
+        return np.array([len(ranking.chunk_ids) for ranking in rankings], dtype=np.int64)
     lengths = searched.chunking.tokens.tolist() if unit == "tokens" else [len(c.text) for c in chunks]
     length = {chunk.chunk_id: one for chunk, one in zip(chunks, lengths, strict=True)}
-    rankings = searched.rankings[stage]
     return np.array([sum(length[i] for i in ranking.chunk_ids) for ranking in rankings], dtype=np.int64)
 
 
@@ -210,9 +209,9 @@ def warn_of_unfilled_budgets(
     less text than the budget cannot fill it, nor can a retriever that finds no more, such as BM25 where no
     word matches: they are not warned of.
     """
+    depths = _depths(config.measures)
     for name in text_budgets(config.measures):
-        measure = parse_measure(name)
-        unit, budget = FAMILIES[measure.family].reads, measure.cutoff or 0
+        budget, unit = depths[name]
         short: dict[str, str] = {}
         least = budget
         for one in searched:
@@ -223,23 +222,20 @@ def warn_of_unfilled_budgets(
                 short[one.setting.name] = f"{one.setting.name} ({extent})"
                 least = min(least, int(read[ends].min()))
         if short:
+            raised = f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
             context.warn(
                 "depth",
                 f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short.values())}. "
-                "What would come next was not retrieved, and counts as lost. "
-                + (
-                    remedy
-                    or f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
-                ),
-                [one for one in config.measures if _reads_more(one, least, unit)],
+                f"What would come next was not retrieved, and counts as lost. {remedy or raised}",
+                [one for one, (amount, of) in depths.items() if of == unit and amount > least],
                 short,
             )
 
 
-def _reads_more(measure: str, length: int, unit: str) -> bool:
-    """Whether a measure reads more text than this, in a unit."""
-    depth = reading_depth(measure)
-    return depth is not None and depth.unit == unit and (depth.amount or 0) > length
+def _depths(measures: Sequence[str]) -> dict[str, tuple[int, str]]:
+    """How far those measures read that do not read all of a ranking, and the unit of that."""
+    depths = ((name, reading_depth(name)) for name in measures)
+    return {name: (depth.amount, depth.unit) for name, depth in depths if depth and depth.amount is not None}
 
 
 def _cut_by_depth(searched: Searched) -> NDArray[np.bool_]:
@@ -248,7 +244,7 @@ def _cut_by_depth(searched: Searched) -> NDArray[np.bool_]:
     Of hits from elsewhere, whose depth is not known, all that left chunks out.
     """
     by_chunks = searched.over_chunks or searched
-    ranks = np.array([len(ranking.chunk_ids) for ranking in by_chunks.rankings[RETRIEVE]])
+    ranks = text_ranked(by_chunks, "ranks")
     left: NDArray[np.bool_] = ranks < len(by_chunks.chunking.chunks)
     asked = searched.setting.retrieve
     if asked.kind == "returned":
@@ -270,16 +266,9 @@ def shares_read(searched: Sequence[Searched], measures: Sequence[str]) -> dict[s
     """
     shares: dict[str, dict[str, float]] = {}
     cut = {one.setting.name: _cut_by_depth(one) for one in searched}
-    for name in measures:
-        depth = reading_depth(name)
-        if depth is None or depth.amount is None:
-            continue
+    for name, (amount, unit) in _depths(measures).items():
         for one in searched:
-            if depth.unit == "ranks":
-                held = np.array([len(ranking.chunk_ids) for ranking in one.rankings[RETRIEVE]])
-            else:
-                held = text_ranked(one, depth.unit)
-            full = np.minimum(1.0, held / depth.amount)
+            full = np.minimum(1.0, text_ranked(one, unit) / amount)
             share = float(np.where(cut[one.setting.name], full, 1.0).mean()) if len(full) else 1.0
             if share < ENOUGH_READ:
                 shares.setdefault(name, {})[one.setting.name] = round(share, 4)
@@ -289,9 +278,7 @@ def shares_read(searched: Sequence[Searched], measures: Sequence[str]) -> dict[s
 def text_budgets(measures: Sequence[str]) -> list[str]:
     """Of the measures that read so much text, the one with the largest budget in each unit."""
     deepest: dict[str, tuple[int, str]] = {}
-    for name in measures:
-        measure = parse_measure(name)
-        family = FAMILIES[measure.family]
-        if family.across_chunkings and measure.cutoff is not None:
-            deepest[family.reads] = max(deepest.get(family.reads, (0, "")), (measure.cutoff, name))
+    for name, (amount, unit) in _depths(measures).items():
+        if across_chunkings(name):
+            deepest[unit] = max(deepest.get(unit, (0, "")), (amount, name))
     return [name for _, name in deepest.values()]
