@@ -7,7 +7,6 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.running.answering.external import (
         MeasureScores,
-        compare_with_people,
         exported_answers,
         external_table,
         people_table,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.running.answering.external import MeasureScores, compare_with_people
+from harness.running.answering.external import MeasureScores, people_table
 from harness.values.types import ANSWER, QueryScore
 from tests.command import exit_code as run
 from tests.command import one_line, printed, refused, table
@@ -214,9 +214,9 @@ def scores(values):
 
 
 def test_few_values_give_no_corrected_mean_and_failures_do_not_count():
-    found = compare_with_people(scores([0.5, None, 1.0]), {"q0": 0.5, "q1": 0.0, "q2": 0.5})
-    assert (found.n, found.difference, found.corrected) == (2, 0.25, None)
-    assert compare_with_people(scores([None]), {"q0": 1.0}) is None
+    people = {"m": {"q0": 0.5, "q1": 0.0, "q2": 0.5}}
+    assert people_table([scores([0.5, None, 1.0])], people).rows == (("m", "2", "+0.250", "–", "–", "–"),)
+    assert people_table([scores([None])], people).rows == ()
 
 
 def test_on_the_command_line(tmp_path, capsys, monkeypatch):

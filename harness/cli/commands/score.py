@@ -323,9 +323,7 @@ def score_answers(args: argparse.Namespace) -> int:
     show(running.external_table(title, found))
     if args.human:
         names, queries = [one.measure for one in found], [one.query_id for one in found[0].scores]
-        human = running.read_values(args.human, names, queries)
-        beside = (running.compare_with_people(one, human.get(one.measure, {})) for one in found)
-        show(running.people_table([one for one in beside if one is not None]))
+        show(running.people_table(found, running.read_values(args.human, names, queries)))
     if args.output:
         store.write_text(args.output, _csv(found))
         print_line(f"Every value: {args.output}")

@@ -14,7 +14,7 @@ import numpy as np
 from harness import judge
 from harness.comparison import Interval, mean_of
 from harness.data import AnsweredQuery, Passage, input_table, read_rows, suggestion
-from harness.judge import Corrected, corrected_mean, kendall_tau
+from harness.judge import FEWEST, corrected_mean, kendall_tau
 from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
 from harness.running.answering.scores import MeasuringTools, scored
@@ -162,25 +162,6 @@ def exported_answers(folder: Path, setting: str | None) -> list[AnsweredQuery]:
     return exchanges
 
 
-FEWEST = 10
-
-
-@dataclass(frozen=True, slots=True)
-class HumanAgreement:
-    """A measure compared with people on the same answers.
-
-    ``difference`` is the mean of measure minus people, ``tau`` Kendall's tau-b between them (NaN if one is
-    constant). ``corrected`` is the mean over all questions that people would give, by prediction-powered
-    inference; None with fewer than ten questions.
-    """
-
-    measure: str
-    n: int
-    difference: float
-    tau: float
-    corrected: Corrected | None
-
-
 @input_table("values of people", "what people say of answers", CorpusError, key=("query_id", "measure"))
 @dataclass(frozen=True, slots=True)
 class PeopleRow:
@@ -213,38 +194,29 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
     return found
 
 
-def compare_with_people(scores: MeasureScores, human: dict[str, float]) -> HumanAgreement | None:
-    """A measure compared with people's values; None if they share no question with a value."""
-    judged = {one.query_id: one.value for one in scores.scores if one.value is not None}
-    both = sorted(human.keys() & judged.keys())
-    if not both:
-        return None
-    people = np.array([human[query] for query in both], dtype=np.float64)
-    measured = np.array([judged[query] for query in both], dtype=np.float64)
-    corrected = None
-    if len(both) >= FEWEST:
-        everyone: dict[str, float | None] = dict(judged)
-        corrected = corrected_mean({query: human[query] for query in both}, everyone)
-    difference = float((measured - people).mean())
-    return HumanAgreement(scores.measure, len(both), difference, kendall_tau(people, measured), corrected)
+def people_table(found: Sequence[MeasureScores], human: Mapping[str, Mapping[str, float]]) -> Table:
+    """The measures compared with people's values on the same answers, by measure and query.
 
-
-def people_table(found: Sequence[HumanAgreement]) -> Table:
-    """One row per measure."""
-    rows = tuple(
-        (
-            one.measure,
-            str(one.n),
-            f"{one.difference:+.3f}",
-            number(one.tau),
-            number(one.corrected.value if one.corrected else None),
-            interval(one.corrected.low, one.corrected.high, one.n) if one.corrected else "–",
-        )
-        for one in found
-    )
+    A measure that shares no query with a value with them has no row. Tau is Kendall's tau-b, which has no
+    value if either side is constant; means are corrected by prediction-powered inference.
+    """
+    rows = []
+    for one in found:
+        people = human.get(one.measure, {})
+        measured = {score.query_id: score.value for score in one.scores if score.value is not None}
+        if not (both := sorted(people.keys() & measured.keys())):
+            continue
+        theirs, ours = (np.array([of[query] for query in both]) for of in (people, measured))
+        mean = interval_of_mean = "–"
+        if len(both) >= FEWEST:
+            corrected = corrected_mean({query: people[query] for query in both}, measured)
+            mean = number(corrected.value)
+            interval_of_mean = interval(corrected.low, corrected.high, len(both))
+        difference, tau = f"{(ours - theirs).mean():+.3f}", number(kendall_tau(theirs, ours))
+        rows.append((one.measure, str(len(both)), difference, tau, mean, interval_of_mean))
     columns = ("measure", "n by people", "measure − people", "tau", "corrected mean", "95% interval")
     note = (
         "corrected mean: what people would give over all queries, from their values on a random sample and "
         f"the measure's on all ({guide('judge.md')}); from {FEWEST} queries on."
     )
-    return Table("Agreement with people", columns, rows, notes=(note,))
+    return Table("Agreement with people", columns, tuple(rows), notes=(note,))

@@ -99,16 +99,13 @@ def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPass
     config = one.setting.answer
     if config is None:
         raise ValueError(f"{one.setting.name} has no answer section")
-    row = {chunk.chunk_id: i for i, chunk in enumerate(one.chunking.chunks)}
-    tokens = one.chunking.tokens
-    ranked = {ranking.query_id: ranking.chunk_ids for ranking in one.rankings[one.steps[-1]]}
-    found: dict[str, tuple[ReadPassage, ...]] = {}
-    for query in queries:
-        rows = [row[chunk_id] for chunk_id in ranked.get(query.query_id, ())]
-        lengths = [int(tokens[i]) for i in rows] if config.max_tokens is not None else [0] * len(rows)
-        found[query.query_id] = tuple(
-            (rank + 1, one.chunking.chunks[rows[rank]]) for rank in passages_read(config, lengths)
-        )
+    chunks, tokens = one.chunking.chunks, one.chunking.tokens.tolist()
+    row = {chunk.chunk_id: i for i, chunk in enumerate(chunks)}
+    found: dict[str, tuple[ReadPassage, ...]] = {query.query_id: () for query in queries}
+    for ranking in one.rankings[one.steps[-1]]:
+        rows = [row[chunk_id] for chunk_id in ranking.chunk_ids]
+        ranks = passages_read(config, [tokens[i] for i in rows])
+        found[ranking.query_id] = tuple((rank + 1, chunks[rows[rank]]) for rank in ranks)
     return found
 
 

@@ -23,7 +23,7 @@ from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.passes import pair_scores
 from harness.running.tools import RunTools
 from harness.steps import Pair, PendingCalls, PendingCallsError, words_of
-from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore, by_key, finite
+from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, QueryScore, by_key, finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,6 @@ class Measured:
     setting: str
     cases: tuple[Case, ...]
     scores: Mapping[str, tuple[QueryScore, ...]]
-
-    @property
-    def queries(self) -> list[Query]:
-        """The queries of the cases; the same for all settings."""
-        return [case.query for case in self.cases]
 
 
 def cases_of(
@@ -175,8 +170,9 @@ def answer_rows(
 ) -> Iterator[Any]:
     """The rows of answer_scores.csv and answer_summary.csv."""
     for one in measured:
+        queries = [case.query for case in one.cases]
         for measure, scores in one.scores.items():
-            for query, score in zip(one.queries, scores, strict=True):
+            for query, score in zip(queries, scores, strict=True):
                 yield AnswerScoreRow(
                     setting=one.setting,
                     query_id=query.query_id,
@@ -189,7 +185,7 @@ def answer_rows(
                 )
             values = {measure: values_of(score.value for score in scores)}
             level = config.bootstrap.level
-            for split, _, rows, mean in means_by_split(values, one.queries, clusters, level):
+            for split, _, rows, mean in means_by_split(values, queries, clusters, level):
                 reasons = [scores[i].reason for i in rows if scores[i].value is None]
                 yield AnswerSummaryRow(
                     setting=one.setting,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -34,46 +34,40 @@ _NAME = "not-found"
 _BETWEEN = "\n\n"
 
 
-@dataclass(frozen=True, slots=True)
-class OtherText:
-    """Texts that are in no document: one ``document`` of all of them (None: there are none), and where."""
+def text_elsewhere(
+    files: Sequence[Sequence[Sequence[PlacedHit]]], taken: Collection[str]
+) -> tuple[values.Document | None, dict[str, values.Chunk]]:
+    """One document of all texts that are in no document (None: there are none), and each text as a chunk.
 
-    document: values.Document | None
-    spans: Mapping[str, tuple[int, int]]
-
-    @classmethod
-    def of(cls, files: Sequence[Sequence[Sequence[PlacedHit]]], taken: Collection[str]) -> OtherText:
-        """Gather them from all files, each text once; ``taken`` are the ids of the real documents."""
-        hits = (hit for file in files for ranking in file for hit in ranking)
-        texts = list(dict.fromkeys(hit.row.text for hit in hits if hit.place is None))
-        spans, at = {}, 0
-        for text in texts:
-            spans[text] = (at, at + len(text))
-            at += len(text) + len(_BETWEEN)
-        name = _NAME
-        while name in taken:
-            name += "-"
-        whole = _BETWEEN.join(texts)
-        digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
-        return cls(values.Document(name, whole, (), digest) if texts else None, spans)
-
-    def chunk(self, text: str) -> values.Chunk:
-        """One of the texts as a chunk."""
-        assert self.document is not None  # holds every text that was asked for
-        return values.Chunk.of(self.document, *self.spans[text])
+    ``files`` are the hits of each, by ranking; ``taken`` are the ids of the real documents.
+    """
+    hits = (hit for file in files for ranking in file for hit in ranking)
+    texts = list(dict.fromkeys(hit.row.text for hit in hits if hit.place is None))
+    if not texts:
+        return None, {}
+    name, whole = _NAME, _BETWEEN.join(texts)
+    while name in taken:
+        name += "-"
+    digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+    document, chunks, at = values.Document(name, whole, (), digest), {}, 0
+    for text in texts:
+        chunks[text] = values.Chunk.of(document, at, at + len(text))
+        at += len(text) + len(_BETWEEN)
+    return document, chunks
 
 
 def returned(
     setting: Setting,
     rankings: Sequence[Sequence[PlacedHit]],
-    other_text: OtherText,
+    elsewhere: Mapping[str, values.Chunk],
     corpus: Corpus,
     config: BenchConfig,
     context: Context,
 ) -> Searched:
     """The hits of one pipeline, each at its rank, as if they had been searched here.
 
-    Evidence that no returned chunk covers is among the chunks as one of its own.
+    ``elsewhere`` are the texts that are in no document. Evidence that no returned chunk covers is among the
+    chunks as one of its own.
     """
     documents = {document.doc_id: document for document in corpus.documents}
     chunks: dict[str, values.Chunk] = {}
@@ -82,22 +76,21 @@ def returned(
         own: dict[str, values.Chunk] = {}
         for hit in hits:
             place = hit.place
-            chunk = (
-                other_text.chunk(hit.row.text)
-                if place is None
-                else values.Chunk.of(documents[place.doc_id], place.start, place.end)
-            )
+            if place is None:
+                chunk = elsewhere[hit.row.text]
+            else:
+                chunk = values.Chunk.of(documents[place.doc_id], place.start, place.end)
             chunk = _under_own_name(chunk, own)
             own[chunk.chunk_id] = chunk
         chunks |= own
         scores = tuple(values.NOT_SCORED if hit.row.score is None else hit.row.score for hit in hits)
         ranked.append(values.Ranking(hits[0].row.query_id, tuple(own), scores))
-    missed = list(_missed(list(chunks.values()), corpus.labels, config.relevance.projection, documents))
+    missed = _missed(list(chunks.values()), corpus.labels, config.relevance.projection, documents)
     every = [*chunks.values(), *missed]
     tokenizer = context.models.tokenizer(setting.tokenizer)
     lengths = token_lengths([chunk.text for chunk in every], tokenizer)
     health = health_of(lengths[: len(chunks)], tokenizer.window)
-    key = key_of(corpus.key, other_text.document and other_text.document.sha256, [c.chunk_id for c in every])
+    key = key_of(corpus.key, corpus.strange and corpus.strange.sha256, [c.chunk_id for c in every])
     chunking = Chunking(tuple(every), key, health, lengths - np.int32(tokenizer.special), returned_only=True)
     return Searched(setting, chunking, {RETRIEVE: ranked}, {"evidence_not_returned": len(missed)})
 
@@ -116,24 +109,19 @@ def _missed(
     labels: Sequence[values.Judgment],
     rule: Projection,
     documents: Mapping[str, values.Document],
-) -> Iterator[values.Chunk]:
+) -> list[values.Chunk]:
     """For all relevant evidence that no chunk covers its best span, the first of equals, each once."""
     spans = SpanQrels.from_judgments(labels)
     covered = set(spans.evidence[project(spans, chunks, rule).cover_span].tolist())
-    best: dict[int, int] = {}
-    for row in np.flatnonzero(spans.grade > 0).tolist():
-        evidence = int(spans.evidence[row])
-        if evidence not in covered and (
-            evidence not in best or spans.grade[row] > spans.grade[best[evidence]]
-        ):
-            best[evidence] = row
-    seen = set()
-    for row in best.values():
-        document = documents[spans.doc_ids[spans.doc[row]]]
-        chunk = values.Chunk.of(document, int(spans.start[row]), int(spans.end[row]))
-        if chunk.chunk_id not in seen:
-            seen.add(chunk.chunk_id)
-            yield chunk
+    evidence, grade = spans.evidence.tolist(), spans.grade.tolist()
+    relevant = [row for row in np.flatnonzero(spans.grade > 0).tolist() if evidence[row] not in covered]
+    copies = values.by_key((evidence[row], row) for row in relevant)
+    best = [max(rows, key=grade.__getitem__) for rows in copies.values()]
+    found = [
+        values.Chunk.of(documents[spans.doc_ids[spans.doc[row]]], int(spans.start[row]), int(spans.end[row]))
+        for row in best
+    ]
+    return list({chunk.chunk_id: chunk for chunk in found}.values())
 
 
 _SHOWN = 3
@@ -211,21 +199,20 @@ def score_hits(
         with context.timed("place"):
             each = iter(place_hits(rankings, documents, threshold, skipped, keep_other_documents))
             placed = [[next(each) for _ in file.rows] for file in files]
-        other_text = OtherText.of(placed, ids)
+        strange, elsewhere = text_elsewhere(placed, ids)
         hashes = file_hashes(file.path for file in files)
-        corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
+        corpus = replace(corpus, strange=strange, hashes=corpus.hashes | hashes)
         searched = []
         for setting, file, hits in zip(config.settings, files, placed, strict=True):
             report_hits(setting.name, file, hits, corpus.queries.queries, context)
-            searched.append(returned(setting, hits, other_text, corpus, config, context))
-        remedy = "Write more ranks of each query."
-        warn_of_unfilled_budgets(searched, config, context, remedy)
+            searched.append(returned(setting, hits, elsewhere, corpus, config, context))
+        warn_of_unfilled_budgets(searched, config, context, "Write more ranks of each query.")
         evaluated = evaluate(searched, corpus, config, context)
-    texts = {document.doc_id: document.text for document in corpus.documents}
     rows = [
-        row
-        for setting, hits in zip(config.settings, placed, strict=True)
-        for row in _rows(setting.name, hits, texts)
+        _row(setting.name, hit, documents)
+        for setting, file in zip(config.settings, placed, strict=True)
+        for hits in file
+        for hit in hits
     ]
     results = results_of(evaluated, searched, corpus, config, context, rows)
     return results, keep_results(results, config, finish)
@@ -233,11 +220,12 @@ def score_hits(
 
 def _with_depths(config: BenchConfig, files: Sequence[HitFile]) -> BenchConfig:
     """The configuration that says how deep the rankings of every file go."""
-    settings = []
-    for setting, file in zip(config.settings, files, strict=True):
-        retrieve = setting.retrieve.model_copy(update={"top_k": max(map(len, file.rows.values()))})
-        settings.append(setting.model_copy(update={"retrieve": retrieve}))
-    return config.model_copy(update={"settings": tuple(settings)})
+    depths = [max(map(len, file.rows.values())) for file in files]
+    settings = tuple(
+        one.model_copy(update={"retrieve": one.retrieve.model_copy(update={"top_k": depth})})
+        for one, depth in zip(config.settings, depths, strict=True)
+    )
+    return config.model_copy(update={"settings": settings})
 
 
 def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[values.Query]) -> None:
@@ -252,50 +240,24 @@ def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[values.Q
                 )
 
 
-def _rows(
-    setting: str, rankings: Sequence[Sequence[PlacedHit]], texts: Mapping[str, str]
-) -> Iterator[HitRow]:
-    for hit in (hit for hits in rankings for hit in hits):
-        place = hit.place
-        yield HitRow(
-            setting=setting,
-            line=hit.row.line,
-            query_id=hit.row.query_id,
-            rank=hit.row.rank or 0,
-            document=place.doc_id if place else "",
-            start=place.start if place else None,
-            end=place.end if place else None,
-            method=place.method if place else "",
-            score=hit.best,
-            copies=hit.copies,
-            repeats=hit.repeats,
-            other_page=hit.other_page,
-            figures_differ=hit.figures_differ,
-            text=hit.row.text or (texts[place.doc_id][place.start : place.end] if place else ""),
-        )
-
-
-# Odd properties of hits: which have it, what it means for them, and whether it bears on numbers.
-_ODD: tuple[tuple[Callable[[PlacedHit], bool], str, bool], ...] = (
-    (lambda hit: hit.place is None, "not found in the documents; each keeps its rank as unjudged text", True),
-    (lambda hit: hit.repeats, "returned twice for one query; the second earns nothing", True),
-    (
-        lambda hit: hit.other_page,
-        "found, but not on the page of the row; the text decides (do pages count from 1?)",
-        True,
-    ),
-    (
-        lambda hit: hit.figures_differ,
-        "found by similarity, but the figures in hit and document differ; compare them in hits.csv",
-        True,
-    ),
-    (
-        lambda hit: hit.copies > 1,
-        "in several places of the searched text; the first was used, or the next one for the next such "
-        "hit. Give start and end, page or document to distinguish them",
-        False,
-    ),
-)
+def _row(setting: str, hit: PlacedHit, documents: Mapping[str, values.Document]) -> HitRow:
+    place = hit.place
+    return HitRow(
+        setting=setting,
+        line=hit.row.line,
+        query_id=hit.row.query_id,
+        rank=hit.row.rank or 0,
+        document=place.doc_id if place else "",
+        start=place.start if place else None,
+        end=place.end if place else None,
+        method=place.method if place else "",
+        score=hit.best,
+        copies=hit.copies,
+        repeats=hit.repeats,
+        other_page=hit.other_page,
+        figures_differ=hit.figures_differ,
+        text=hit.row.text or (documents[place.doc_id].text[place.start : place.end] if place else ""),
+    )
 
 
 def report_hits(
@@ -310,6 +272,9 @@ def report_hits(
     def warn(text: str) -> None:
         context.warn("hits", f"{name}: {text}", settings=[name])
 
+    def note(text: str) -> None:
+        context.reporter.note(f"{name}: {text}")
+
     if silent := [query.query_id for query in queries if query.query_id not in file.rows]:
         warn(
             f"{len(silent)} of {values.counted(len(queries), 'query', 'queries')} have no hits "
@@ -320,22 +285,46 @@ def report_hits(
             "scores rise from row to row in every query, as distances do, but the highest score is taken as "
             "the best. If less is better, write a column rank instead."
         )
-    note = context.reporter.note
     if not file.scores_kept:
         note(
-            f"{name}: scores do not decrease with rank in all queries. Ranks decide; scores "
-            "are ignored, so answerability by score is not reported."
+            "scores do not decrease with rank in all queries. Ranks decide; scores are ignored, so "
+            "answerability by score is not reported."
         )
     hits = [hit for ranking in rankings for hit in ranking]
     ways: Counter[str] = Counter(hit.place.method for hit in hits if hit.place is not None)
     how = ", ".join(f"{ways[way]} {words}" for way, words in _WAYS.items() if way in ways)
     of = values.counted(len(hits), "hit")
-    note(f"{name}: {ways.total()} of {of} placed{': ' if how else ''}{how}.")
-    for has, what, bears in _ODD:
-        if odd := [_line(hit) for hit in hits if has(hit)]:
+    note(f"{ways.total()} of {of} placed{': ' if how else ''}{how}.")
+
+    for what, odd in _odd(hits).items():
+        if odd:
             more = f"; and {len(odd) - _SHOWN} more" if len(odd) > _SHOWN else ""
-            text = f"{len(odd)} of {of} {what} ({'; '.join(odd[:_SHOWN])}{more})."
-            warn(text) if bears else note(f"{name}: {text}")
+            text = f"{len(odd)} of {of} {what} ({'; '.join(map(_line, odd[:_SHOWN]))}{more})."
+            # which of several places was taken bears on no number
+            (note if what == _COPIED else warn)(text)
+
+
+_COPIED = (
+    "in several places of the searched text; the first was used, or the next one for the next such hit. Give "
+    "start and end, page or document to distinguish them"
+)
+
+
+def _odd(hits: Sequence[PlacedHit]) -> dict[str, list[PlacedHit]]:
+    """The hits that are odd, by what this means for them."""
+    return {
+        "not found in the documents; each keeps its rank as unjudged text": [
+            hit for hit in hits if hit.place is None
+        ],
+        "returned twice for one query; the second earns nothing": [hit for hit in hits if hit.repeats],
+        "found, but not on the page of the row; the text decides (do pages count from 1?)": [
+            hit for hit in hits if hit.other_page
+        ],
+        "found by similarity, but the figures in hit and document differ; compare them in hits.csv": [
+            hit for hit in hits if hit.figures_differ
+        ],
+        _COPIED: [hit for hit in hits if hit.copies > 1],
+    }
 
 
 def _line(hit: PlacedHit) -> str:
