@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Comparison, ScoreMatrix, finding_words
-from harness.comparison.scores import trust_of, turning_of
+from harness.comparison.scores import trust_of
 from harness.comparison.stored import read_stored, scores_of
 from harness.report import PriceRow, SummaryRow, read_any, read_summary
 
@@ -120,14 +120,14 @@ def sizes_table(stage: str) -> None:
     """Paired differences between chunk sizes; the six intervals of a measure hold together with 95%."""
     stored = read_stored(RESULTS, stage)
     scores = scores_of({"": (RESULTS, stored)})
-    grounds = replace(scores, trust=trust_of(scores), turning=turning_of(scores))
+    grounds = replace(scores, trust=trust_of(scores))
     names = {size: setting_of(scores.matrices[COMPARED[0]].settings, size) for size in SIZES}
     found: dict[str, list[Comparison]] = {}
     for measure in COMPARED:
         matrix = only(scores.matrices[measure], list(names.values()))
         # about more questions on these documents: too few to say anything of new ones
         pairs = compare_all(replace(matrix, clusters=()), scores.options)
-        found[measure] = grounds.checked(pairs, measure)
+        found[measure] = [grounds.checked(one, one.pair, measure) for one in pairs]
     rows = []
     for one, other in SIZE_PAIRS:
         cells = [f"{one} − {other}"]

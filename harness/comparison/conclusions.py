@@ -58,7 +58,7 @@ def conclude(
     units = units_of(defined.clusters, n)
     pairs = paired.all_pairs(defined) if baseline is None else paired.pairs_to(defined, baseline)
     tested, decided = paired.compare_rows(names, defined.values, pairs, units, options)
-    found = grounds.checked(tested, matrix.measure)
+    found = [grounds.checked(one, one.pair, matrix.measure) for one in tested]
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     nothing = not defined.values.any()
     undecided = _undecided(units, len(order), nothing)
@@ -198,7 +198,7 @@ def _conflicts(others: Sequence[ScoreMatrix], leader: str, grounds: Grounds) -> 
         found = next(
             one for one in paired.compare_to(defined, leader, grounds.options) if one.setting == theirs
         )
-        conflicts.append(Conflict(other.measure, grounds.checked([found], other.measure)[0]))
+        conflicts.append(Conflict(other.measure, grounds.checked(found, found.pair, other.measure)))
     return tuple(conflicts)
 
 

@@ -11,18 +11,18 @@ the simulation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
 
 from harness.comparison.advice import regrets
-from harness.comparison.design import Factor, SweepDesign
+from harness.comparison.design import Factor
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, beaten, compare_rows, usable
 from harness.comparison.sentences import finding_words
 from harness.comparison.stats import ROUNDING, units_of
-from harness.comparison.verdict import ENOUGH_READ, Effect, Effects, Grounds, Turning
+from harness.comparison.verdict import Effect, Effects, Grounds, Settings, Verdict
 from harness.measures import Floats
 from harness.report import LabelSensitivityRow, Part, Table
 from harness.values import number
@@ -41,52 +41,16 @@ class LabelSensitivity:
     lengths: tuple[float, ...]
     means: Mapping[str, tuple[float, ...]]
 
-    def turns(self, one: str, other: str) -> tuple[str, ...]:
-        """The ways under which the difference of two settings has another sign than with the given labels."""
-        signs = _signs(np.subtract(self.means[one], self.means[other]))
-        return tuple(way for way, sign in zip(self.ways, signs, strict=True) if sign * signs[0] < 0)
+    def turns(self, *compared: tuple[str, ...]) -> tuple[str, ...]:
+        """The ways under which a difference has another sign than with the given labels; to be 0 is none.
 
-    def turning(self, chunkings: Mapping[str, str]) -> Turning:
-        """Every pair of settings with other ``chunkings`` whose difference turns, and the ways under which.
-
-        Where a chunking is not known it counts as another one.
+        It is that of the settings in the first half of each tuple minus those in the second.
         """
-        names = list(self.means)
-        means = np.array([self.means[name] for name in names])
-        signs = _signs(means[:, None] - means[None, :])
-        turned = (signs * signs[:, :, :1] < 0).any(axis=2)
-        return {
-            (names[i], names[j]): self.turns(names[i], names[j])
-            for i, j in np.argwhere(turned).tolist()
-            if i < j and (names[i] not in chunkings or chunkings[names[i]] != chunkings.get(names[j]))
-        }
-
-    def table(self) -> Table:
-        """One row per setting, best first, and a row with the lengths of the labels."""
-        rows = sorted(self.means.items(), key=lambda item: -item[1][0])
-        return Table(
-            f"{self.measure} with longer and shorter labels: means",
-            ("setting", *self.ways),
-            (
-                *((setting, *map(number, means)) for setting, means in rows),
-                ("median label, characters", *(f"{length:,.0f}" for length in self.lengths)),
-            ),
-        )
-
-    def sentences(self, found: Iterable[Comparison]) -> tuple[str, ...]:
-        """Sentences on the labels, and on the differences that are real whatever their length."""
-        lines = [f"The median label has {self.lengths[0]:,.0f} characters."]
-        known = [one for one in found if one.setting in self.means and one.against in self.means]
-        real = sum(one.real for one in known)
-        if real and all(one.finding != "turns" for one in known):
-            keep = "All real differences keep their" if real > 1 else "The real difference keeps its"
-            lines.append(f"{keep} sign however the labels are drawn.")
-        return tuple(lines)
-
-
-def _signs(differences: Floats) -> Floats:
-    """-1, 0 or 1; to be equal is no other sign."""
-    return np.sign(np.where(np.abs(differences) <= ROUNDING, 0.0, differences))
+        half = len(compared[0]) // 2
+        sides = [(name, 1 if at < half else -1) for one in compared for at, name in enumerate(one)]
+        ahead = np.sum([side * np.array(self.means[name]) for name, side in sides], axis=0)
+        signs = np.sign(np.where(np.abs(ahead) <= ROUNDING, 0.0, ahead))
+        return tuple(way for way, sign in zip(self.ways, signs, strict=True) if sign * signs[0] < 0)
 
 
 def sensitivity_of(
@@ -121,33 +85,47 @@ def sensitivity_of(
     }
 
 
-def label_parts(sensitivity: LabelSensitivity | None, found: Iterable[Comparison]) -> tuple[Part, ...]:
-    """The part that `harness compare` prints; nothing if it is unknown or there is one setting."""
-    if sensitivity is None or len(sensitivity.means) < 2:
+def label_parts(verdict: Verdict) -> tuple[Part, ...]:
+    """The part that `harness compare` prints; nothing if it is unknown or there is one setting.
+
+    A table with a row per setting, the best first, and one with the lengths of the labels; then sentences on
+    the labels, and on the differences that are real whatever their length.
+    """
+    drawn = verdict.sensitivity.get(verdict.measure)
+    if drawn is None or len(drawn.means) < 2:
         return ()
-    return (sensitivity.table(), sensitivity.sentences(found))
+    rows = sorted(drawn.means.items(), key=lambda item: -item[1][0])
+    table = Table(
+        f"{drawn.measure} with longer and shorter labels: means",
+        ("setting", *drawn.ways),
+        (
+            *((setting, *map(number, means)) for setting, means in rows),
+            ("median label, characters", *(f"{length:,.0f}" for length in drawn.lengths)),
+        ),
+    )
+    lines = [f"The median label has {drawn.lengths[0]:,.0f} characters."]
+    real = sum(one.real for one in verdict.comparisons)
+    if real and all(one.finding != "turns" for one in verdict.comparisons):
+        keep = "All real differences keep their" if real > 1 else "The real difference keeps its"
+        lines.append(f"{keep} sign however the labels are drawn.")
+    return table, tuple(lines)
 
 
 # One pair of settings is no average over the other factors.
 FEWEST_PAIRS = 2
-# sums of means that differ by less are equal
-_DIGITS = 12
 _NOT_COMPARED = ("incomparable", "few", "unread")
 Cells = Mapping[tuple[str, ...], str]
-Settings = tuple[tuple[str, ...], ...]
 
 
-def effects_of(
-    matrix: ScoreMatrix, design: SweepDesign, grounds: Grounds, sensitivity: LabelSensitivity | None = None
-) -> Effects:
-    """The effects of the factors of a ``design`` on a measure.
+def effects_of(matrix: ScoreMatrix, grounds: Grounds) -> Effects:
+    """The effects of the factors of a design on a measure.
 
     Nothing where settings are not combinations of levels, or too few differ in one factor alone. A contrast
     between settings that cut documents differently is no finding where the measure does not compare these, or
     where longer or shorter labels turn its sign, as with pairs of settings; nor is such an interaction.
     """
-    sweep = _Sweep(usable(matrix), grounds, sensitivity)
-    cells = design.cells(sweep.matrix.settings)
+    matrix, design = usable(matrix), grounds.design
+    cells = design.cells(matrix.settings)
     planned = [
         (factor, one, other, pairs)
         for place, factor in enumerate(design.factors)
@@ -156,15 +134,15 @@ def effects_of(
     ]
     if not planned:
         return Effects()
-    planned = [_ordered(sweep.matrix, *plan) for plan in planned]
+    planned = [_ordered(matrix, *plan) for plan in planned]
     names = [level for _, one, other, _ in planned for level in (one, other)]
-    found = sweep.contrasts(names, [pairs for *_, pairs in planned])
+    found = _contrasts(matrix, grounds, names, [pairs for *_, pairs in planned])
     main = tuple(
         Effect(factor.name, one, pairs, finding_words(one, grounds.options.tolerance))
         for one, (factor, _, _, pairs) in zip(found, planned, strict=True)
     )
-    interactions = _interactions(sweep, design, cells)
-    levels = None if interactions else _levels(design, main, grounds)
+    interactions = _interactions(matrix, grounds, cells)
+    levels = None if interactions else _levels(main, grounds)
     return Effects(main, interactions, levels)
 
 
@@ -200,62 +178,24 @@ def _ordered(
     return (factor, other, one, tuple((b, a) for a, b in pairs)) if swapped else (factor, one, other, pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sweep:
-    """The scores of a sweep, and what bears on differences between its settings."""
-
-    matrix: ScoreMatrix
-    grounds: Grounds
-    sensitivity: LabelSensitivity | None
-
-    def contrasts(self, names: Sequence[str], planned: Sequence[Settings]) -> list[Comparison]:
-        """The planned contrasts, each of the first half of its settings with the second, as one family."""
-        units = units_of(self.matrix.clusters, len(self.matrix.query_ids))
-        family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
-        rows = np.vstack([_halves(self.matrix, compared) for compared in planned])
-        found, _ = compare_rows(names, rows, family, units, self.grounds.options)
-        return list(map(self._checked, found, planned))
-
-    def _checked(self, found: Comparison, compared: Settings) -> Comparison:
-        """A contrast, as no finding where depth, or how settings cut documents, may decide its sign.
-
-        Of every tuple that is ``compared``, the first half is better by the contrast than the second one.
-        """
-        measure, cut = self.matrix.measure, self.grounds.chunkings
-        if found.finding != "few" and _unread(found, compared, self.grounds.read.get(measure, {})):
-            return replace(found, finding="unread")
-        if found.finding == "few" or all(len({cut.get(name) for name in one}) == 1 for one in compared):
-            return found
-        if not self.grounds.comparable(measure):
-            return replace(found, finding="incomparable")
-        if self.sensitivity is None or not found.real:
-            return found
-        means, half = self.sensitivity.means, len(compared[0]) // 2
-        signed = [(means[name], 1 if at < half else -1) for one in compared for at, name in enumerate(one)]
-        signs = np.sign(np.round(np.sum([sign * np.array(ways) for ways, sign in signed], axis=0), _DIGITS))
-        return replace(found, finding="turns") if (signs != signs[0]).any() else found
+def _contrasts(
+    matrix: ScoreMatrix, grounds: Grounds, names: Sequence[str], planned: Sequence[Settings]
+) -> list[Comparison]:
+    """The planned contrasts, each of the first half of its settings with the second, as one family."""
+    units = units_of(matrix.clusters, len(matrix.query_ids))
+    family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
+    rows = np.vstack([_halves(matrix, compared) for compared in planned])
+    found, _ = compare_rows(names, rows, family, units, grounds.options)
+    return [grounds.checked(*one, matrix.measure) for one in zip(found, planned, strict=True)]
 
 
-def _unread(found: Comparison, compared: Settings, read: Mapping[str, float]) -> bool:
-    """Whether rankings that end early may decide a contrast; ``read`` has the share that they hold.
-
-    An effect is compared as two settings are; an interaction counts only where no rankings end early.
-    """
-    shares = np.array([[read.get(name, 1.0) for name in one] for one in compared])
-    if shares.shape[1] > 2:
-        return bool((shares < ENOUGH_READ).any())
-    first, second = shares.mean(axis=0)
-    better = found.real and (found.difference > 0) == (first < second)
-    return bool(abs(first - second) > 1 - ENOUGH_READ) and not better
-
-
-def _interactions(sweep: _Sweep, design: SweepDesign, cells: Cells) -> tuple[str, ...]:
+def _interactions(matrix: ScoreMatrix, grounds: Grounds, cells: Cells) -> tuple[str, ...]:
     """Sentences on effects of a factor that are not the same at two levels of another, as one family.
 
     Levels are compared with the first of their factor, which every interaction can be made from.
     """
     planned = []
-    for (f, first), (g, second) in combinations(enumerate(design.factors), 2):
+    for (f, first), (g, second) in combinations(enumerate(grounds.design.factors), 2):
         for one, other in product(first.distinct[1:], second.distinct[1:]):
             base, across = first.distinct[0], second.distinct[0]
             # the same levels against mixed ones: half the difference of the effects
@@ -265,7 +205,7 @@ def _interactions(sweep: _Sweep, design: SweepDesign, cells: Cells) -> tuple[str
     if not planned:
         return ()
     names = ["same", "mixed"] * len(planned)
-    found = sweep.contrasts(names, [compared for *_, compared in planned])
+    found = _contrasts(matrix, grounds, names, [compared for *_, compared in planned])
     sentences = []
     for contrast, ((one, other), (base, across), _) in zip(found, planned, strict=True):
         if contrast.real:
@@ -276,14 +216,14 @@ def _interactions(sweep: _Sweep, design: SweepDesign, cells: Cells) -> tuple[str
     return tuple(sentences)
 
 
-def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> dict[str, str] | None:
+def _levels(main: Sequence[Effect], grounds: Grounds) -> dict[str, str] | None:
     """The level to use of every factor: of those that none is better than, the one that may lose the least.
 
     A lighter one is taken where both are shown to be equivalent. None if some levels are not compared.
     """
     tolerance = grounds.options.tolerance
     chosen = {}
-    for factor in design.factors:
+    for factor in grounds.design.factors:
         levels = factor.distinct
         own = [one.found for one in main if one.factor == factor.name]
         if len(own) < len(levels) * (len(levels) - 1) // 2:

@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.comparison.design import OVERLAPS, Section
 from harness.comparison.paired import FEWEST_TO_CHOOSE
-from harness.comparison.sentences import deeper, these
+from harness.comparison.sentences import deeper, extent_of, these
 from harness.comparison.verdict import Needed, Verdict
 from harness.report import CANDIDATES, CHUNKING, FILTER, ORDER, PARSER, size_of
 from harness.values import counted, listed
@@ -121,7 +121,7 @@ def _surer(verdict: Verdict) -> Iterator[NextStep]:
     """What makes the choice surer."""
     people = verdict.population
     if verdict.holes is not None and could_pass(verdict)[1]:
-        yield _labelling(verdict, f"Label the rest of {verdict.holes.extent}")
+        yield _labelling(verdict, f"Label the rest of {extent_of(verdict.holes)}")
     if verdict.here:
         matter = "matters" if people.clusters == 1 else "matter"
         yield NextStep(

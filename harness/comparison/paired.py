@@ -81,6 +81,11 @@ class Comparison:
     here: bool = False
 
     @property
+    def pair(self) -> tuple[tuple[str, str]]:
+        """The two settings, as those that are compared."""
+        return ((self.setting, self.against),)
+
+    @property
     def real(self) -> bool:
         """Whether the difference is real, the whole family considered."""
         return self.finding == "real"

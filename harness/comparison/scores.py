@@ -10,10 +10,10 @@ from typing import Any
 
 from harness.comparison.advice import Advice, regrets
 from harness.comparison.conclusions import conclude, grouped
-from harness.comparison.factors import LabelSensitivity, effects_of
+from harness.comparison.factors import effects_of
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options, beaten
-from harness.comparison.verdict import Costs, Effects, Grounds, Holes, Trust, Turning, Verdict
+from harness.comparison.verdict import Costs, Effects, Grounds, Holes, Trust, Verdict
 from harness.measures import (
     across_chunkings,
     across_parsers,
@@ -39,8 +39,6 @@ class Scores(Grounds):
     documents: frozenset[str] = frozenset()
     # the tokens to read in every setting, by the depth of reading
     tokens: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    # by measure, what longer and shorter labels do, where that was computed
-    sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
     # the measure to compare by in place of the headline; '' for that
     chosen: str = ""
 
@@ -63,7 +61,6 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         instead=fit if fits(fit) and fit != chosen else "",
         costs=costs_of(scores, chosen) if fits(chosen) or not different else Costs(None, "", INCOMPARABLE),
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
-        turning=turning_of(scores),
         holes=holes_of(scores.matrices, chosen),
         # what is lost is in units of the headline
         lost=scores.lost if chosen == fit else {},
@@ -72,7 +69,7 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
     verdict = conclude(matrix, grounds, others=others, baseline=baseline)
     if baseline is not None or verdict.decision in ("nothing found", "single", "few"):
         return verdict
-    effects = effects_of(matrix, grounds.design, grounds, scores.sensitivity.get(chosen))
+    effects = effects_of(matrix, grounds)
     return grouped(replace(verdict, effects=effects, advice=advised_by(effects, verdict, matrix)))
 
 
@@ -125,11 +122,6 @@ def _comparing(scores: Scores) -> tuple[bool, Callable[[str], bool]]:
     return differ(own), across_parsers if differ(parsers) else across_chunkings
 
 
-def turning_of(scores: Scores) -> dict[str, Turning]:
-    """By measure, the differences between chunkings that longer or shorter labels give another sign."""
-    return {name: one.turning(scores.chunkings) for name, one in scores.sensitivity.items()}
-
-
 def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
     """The unjudged share of what is read first, and the upper bound of ``measure`` if it was scored.
 
@@ -139,19 +131,16 @@ def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
     if measure.startswith("judged"):
         return None
     family, depth = family_of(measure), measure.partition("@")[2]
-    wanted = {"judged": "passages"}
+    wanted = ["judged"]
     if family is not None and family.cut_in_text:
-        of_text = "judged_text" if family.reads == "characters" else "judged_text_tokens"
-        wanted = {of_text: f"{family.reads} read"} | wanted
-    shares = [
-        name for share in wanted for name in matrices if name.partition("@")[0] == share and "@" in name
-    ]
+        wanted.insert(0, "judged_text" if family.reads == "characters" else "judged_text_tokens")
+    shares = [(name, *name.split("@")) for name in matrices if "@" in name]
+    shares = [one for one in shares if one[1] in wanted]
     bound, upper = _bound_of(matrices, measure)
     if not shares:
-        return Holes("", 0, {}, bound, upper) if bound else None
-    kind = shares[0].partition("@")[0]
-    judged = f"{kind}@{depth}" if f"{kind}@{depth}" in shares else shares[0]
-    return Holes(judged, int(judged.partition("@")[2]), _means(matrices[judged]), bound, upper, wanted[kind])
+        return Holes("", {}, bound, upper) if bound else None
+    judged = min(shares, key=lambda one: (wanted.index(one[1]), one[2] != depth))[0]
+    return Holes(judged, _means(matrices[judged]), bound, upper)
 
 
 def _bound_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> tuple[str, dict[str, float]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from harness.comparison.advice import is_poor
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, beaten
 from harness.comparison.stats import ROUNDING
-from harness.comparison.verdict import Population, Verdict
+from harness.comparison.verdict import Holes, Population, Verdict
 from harness.measures import family_of, parse_measure, reading_depth
 from harness.values import confidence, counted
 
@@ -28,11 +28,13 @@ def sentence(verdict: Verdict) -> str:
     if verdict.leader is None:
         nothing = f"Nothing was found: {in_words(verdict.measure)} is 0 for every query under every setting."
         return f"{nothing} Labels may be missing." if verdict.unlabelled else nothing
-    if verdict.unlabelled:
+    if verdict.holes is not None and verdict.unlabelled:
+        judged = f"{verdict.holes.least:.0%} of {extent_of(verdict.holes)}"
+        warning = f"Hardly anything is judged ({judged}): labels may be missing."
         so_far = f"Best so far: {{}} ({verdict.mean(verdict.shown):.2f})."
         if verdict.decision == "few":
             so_far = f"{queries(verdict.population.queries)}: too few to choose by."
-        return _fitted(f"{verdict.unlabelled} {so_far}", verdict, verdict.shown)
+        return _fitted(f"{warning} {so_far}", verdict, verdict.shown)
     if verdict.decision == "single":
         mean, people = verdict.mean(verdict.leader), queries(verdict.population.queries)
         alone = "Look at the losses first." if verdict.poor else "Nothing to compare it with."
@@ -230,11 +232,24 @@ def _cut(name: str, most: int, every: Sequence[str]) -> str:
 def in_words(measure: str) -> str:
     """A measure in a sentence, such as ``NDCG over the first 10 passages``; its name if it has no words."""
     family = family_of(measure)
-    parsed = parse_measure(measure) if family is not None and family.words else None
-    if family is None or parsed is None or parsed.params:
+    if family is None or not family.words or parse_measure(measure).params:
         return measure
-    over = f"{family.reads} read" if family.cut_in_text else "passages"
-    return family.words + ("" if parsed.cutoff is None else f" over the first {parsed.cutoff:,} {over}")
+    first = first_read(measure)
+    return f"{family.words} over {first}" if first else family.words
+
+
+def first_read(measure: str) -> str:
+    """What a measure reads, such as ``the first 10 passages``; '' where that is all, or is not known."""
+    family = family_of(measure)
+    cutoff = None if family is None else parse_measure(measure).cutoff
+    if family is None or cutoff is None:
+        return ""
+    return f"the first {cutoff:,} {f'{family.reads} read' if family.cut_in_text else 'passages'}"
+
+
+def extent_of(holes: Holes) -> str:
+    """What is judged a share of, such as ``the first 10 passages``."""
+    return first_read(holes.measure) or "what is read"
 
 
 def these(people: Population) -> str:

@@ -123,7 +123,7 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
         ]
     more, bounds = len(shown) - SHOWN, f"{confidence(verdict.level)} interval"
     where = "" if verdict.across else " and both have the same chunks (not comparable)"
-    if verdict.turns is not None:
+    if verdict.measure in verdict.sensitivity:
         where += ", unless longer or shorter labels change the sign (depends on labels)"
     return [
         Table(

@@ -5,9 +5,10 @@ Terminal, page, Markdown, LaTeX and JSON take the words from ``lines_of``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.comparison.advice import Advice, is_poor
 from harness.comparison.design import SweepDesign
@@ -15,8 +16,11 @@ from harness.comparison.paired import Comparison, Options, beaten
 from harness.comparison.stats import ROUNDING, Kind
 from harness.values import ResultWarning
 
-# Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
-Turning = Mapping[tuple[str, str], tuple[str, ...]]
+if TYPE_CHECKING:
+    from harness.comparison.factors import LabelSensitivity
+
+# Those that are compared: pairs, or as many on either side.
+Settings = tuple[tuple[str, ...], ...]
 # A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
 # Below it, of ten passages not one is judged on average: scores tell of labels more than of rankings.
@@ -44,14 +48,9 @@ LABELS: Mapping[Role, str] = {
 }
 
 
-def ways_with_other_sign(one: Comparison, turning: Turning) -> tuple[str, ...]:
-    """The ways of drawing the labels under which a comparison has another sign; empty if it holds."""
-    return turning.get((one.setting, one.against)) or turning.get((one.against, one.setting), ())
-
-
 @dataclass(frozen=True, slots=True)
 class Holes:
-    """How much of the first ``depth`` passages, or of another ``unit``, is judged.
+    """How much of what is read first is judged.
 
     ``shares`` has the mean share of every setting by ``measure``, such as judged@10; '' and empty if that was
     not scored. ``upper`` has the mean of the highest value that judging the rest could give, by ``bound``,
@@ -59,28 +58,14 @@ class Holes:
     """
 
     measure: str
-    depth: int
     shares: Mapping[str, float]
     bound: str = ""
     upper: Mapping[str, float] = field(default_factory=dict)
-    unit: str = "passages"
 
     @property
-    def extent(self) -> str:
-        """What is judged a share of, such as `the first 10 passages`."""
-        return f"the first {self.depth:,} {self.unit}" if self.depth else "what is read"
-
-    @property
-    def few(self) -> bool:
-        """Whether under some setting less is judged than should be."""
-        return min(self.shares.values(), default=1.0) < ENOUGH_JUDGED
-
-    @property
-    def warning(self) -> str:
-        """That labels may be missing, as hardly anything that a setting ranks first is judged; else ''."""
-        least = min(self.shares.values(), default=1.0)
-        told = f"Hardly anything is judged ({least:.0%} of {self.extent}): labels may be missing."
-        return told if least < FEWEST_JUDGED else ""
+    def least(self) -> float:
+        """The smallest share of a setting."""
+        return min(self.shares.values(), default=1.0)
 
     def could_pass(self, settings: Sequence[str], mean: float) -> tuple[str, ...]:
         """Those of ``settings`` that judging the rest could bring above a ``mean``."""
@@ -138,8 +123,8 @@ class Grounds:
     folders: Mapping[str, str] = field(default_factory=dict)
     # what a cluster of queries is called
     unit: str = "document"
-    # by measure, the pairs whose sign turns with longer or shorter labels; a measure not here was not checked
-    turning: Mapping[str, Turning] = field(default_factory=dict)
+    # by measure, what longer and shorter labels do; a measure not here was not checked
+    sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
     # by measure, the settings whose rankings were cut short, and the share of what is read that they hold
     read: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     # what is unjudged, None if that is not known
@@ -159,30 +144,44 @@ class Grounds:
         """Whether a measure compares all these settings, not only those over the same chunks."""
         return self.trust.get(measure, Trust()).comparable
 
-    def checked(self, tested: Iterable[Comparison], measure: str) -> list[Comparison]:
-        """The comparisons by a measure; ``turns``, ``incomparable`` and ``unread`` are no findings.
+    def checked(self, one: Comparison, compared: Settings, measure: str) -> Comparison:
+        """A comparison by a measure; as ``turns``, ``incomparable`` or ``unread`` it is no finding.
 
-        A setting whose rankings end earlier than those of another cannot be worse than it, nor equal: it may
-        gain by what was not retrieved. If it is better all the same, then it is better.
+        ``compared`` are the settings behind it, of each tuple the first half with the second. A setting whose
+        rankings end earlier than those of another cannot be worse than it, nor equal: it may gain by what was
+        not retrieved. If it is better all the same, then it is better.
         """
-        return [self._checked(one, measure) for one in tested]
-
-    def _checked(self, one: Comparison, measure: str) -> Comparison:
-        cut = self.chunkings
         if one.finding == "few":
             return one
-        if not self.comparable(measure) and cut.get(one.setting) != cut.get(one.against):
+        alike = all(len({self.chunkings.get(name) for name in each}) == 1 for each in compared)
+        if not self.comparable(measure) and not alike:
             return replace(one, finding="incomparable")
-        if self.shallower(one, measure):
+        if self.shallower(one, compared, measure):
             return replace(one, finding="unread")
-        turns = one.real and ways_with_other_sign(one, self.turning.get(measure, {}))
-        return replace(one, finding="turns") if turns else one
+        return replace(one, finding="turns") if one.real and self.turns(compared, measure) else one
 
-    def shallower(self, one: Comparison, measure: str) -> str:
-        """The setting of two that would have to be read deeper to compare them; '' if none would."""
-        read = self.read.get(measure, {})
-        first, second = (read.get(name, 1.0) for name in (one.setting, one.against))
-        if one.finding == "few" or abs(first - second) <= 1 - ENOUGH_READ:
+    def turns(self, compared: Settings, measure: str) -> tuple[str, ...]:
+        """The ways of drawing the labels that give a difference between chunkings another sign.
+
+        Where a chunking is not known it counts as another one. Empty where that was not checked.
+        """
+        drawn = self.sensitivity.get(measure)
+        cut = [{self.chunkings.get(name, name) for name in each} for each in compared]
+        return () if drawn is None or all(len(each) == 1 for each in cut) else drawn.turns(*compared)
+
+    def shallower(self, one: Comparison, compared: Settings, measure: str) -> str:
+        """The side of a comparison that would have to be read deeper for it; '' if neither would.
+
+        Either may be where two differences are compared: that counts only where no rankings end early.
+        """
+        read = self.read.get(measure)
+        if not read:
+            return ""
+        shares = [[read.get(name, 1.0) for name in each] for each in compared]
+        if len(shares[0]) > 2:
+            return one.against if min(map(min, shares)) < ENOUGH_READ else ""
+        first, second = map(fmean, zip(*shares, strict=True))
+        if abs(first - second) <= 1 - ENOUGH_READ:
             return ""
         short = one.setting if first < second else one.against
         return "" if one.real and (one.difference > 0) == (short == one.setting) else short
@@ -333,11 +332,6 @@ class Verdict(Grounds):
         """Whether the measure compares all these settings, not only those over the same chunks."""
         return self.comparable(self.measure)
 
-    @property
-    def turns(self) -> Turning | None:
-        """The pairs whose sign turns with other labels, None if that was not checked."""
-        return self.turning.get(self.measure)
-
     def words(self, setting: str) -> str:
         """What a setting is called wherever people read it."""
         return self.design.words(setting)
@@ -353,9 +347,9 @@ class Verdict(Grounds):
         return is_poor(self.standings[0].mean, self.measure)
 
     @property
-    def unlabelled(self) -> str:
-        """That labels may be missing; '' where enough of what is ranked first is judged."""
-        return self.holes.warning if self.holes is not None else ""
+    def unlabelled(self) -> bool:
+        """Whether labels may be missing, as hardly anything that a setting ranks first is judged."""
+        return self.holes is not None and self.holes.least < FEWEST_JUDGED
 
     @property
     def tone(self) -> Tone:
@@ -369,7 +363,7 @@ class Verdict(Grounds):
         """The settings that may be best, but cannot be compared, as their rankings end earlier."""
         out, unread = beaten(self.comparisons), [one for one in self.comparisons if one.finding == "unread"]
         kept = [one for one in unread if not {one.setting, one.against} & out]
-        return tuple(dict.fromkeys(self.shallower(one, self.measure) for one in kept))
+        return tuple(dict.fromkeys(self.shallower(one, one.pair, self.measure) for one in kept))
 
     @property
     def here(self) -> bool:

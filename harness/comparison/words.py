@@ -8,9 +8,17 @@ from typing import Any
 
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
 from harness.comparison.paired import Comparison, beaten
-from harness.comparison.sentences import amount, finding_words, queries, sentence, these, worse_than
+from harness.comparison.sentences import (
+    amount,
+    extent_of,
+    finding_words,
+    queries,
+    sentence,
+    these,
+    worse_than,
+)
 from harness.comparison.stats import FEWEST_CLUSTERS
-from harness.comparison.verdict import LABELS, Line, Role, Trust, Verdict, ways_with_other_sign
+from harness.comparison.verdict import ENOUGH_JUDGED, LABELS, Line, Role, Trust, Verdict
 from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, by_key, confidence, listed, signed
 
 # With fewer queries, a caveat says that kinds of queries may be missing.
@@ -70,7 +78,7 @@ def _test(verdict: Verdict) -> str:
     elif count > 1:
         family = f"all {count} pairs of settings at once"
     where = f"if the interval excludes 0 (equivalently, p is at most {1 - verdict.level:.2g})"
-    if verdict.turns is not None:
+    if verdict.measure in verdict.sensitivity:
         where += " and its sign is the same with longer and shorter labels"
     where += "" if verdict.across else ", and only between settings over the same chunks"
     here = f" Here: on {these(verdict.population)}." if verdict.here else ""
@@ -142,7 +150,7 @@ def _cheaper(verdict: Verdict) -> list[str]:
 def _sign_changes(verdict: Verdict) -> list[str]:
     """Differences that would be real if label length did not change their sign, the leader's first."""
     pairs = [one for one in verdict.comparisons if one.finding == "turns"]
-    if not pairs or verdict.turns is None:
+    if not pairs:
         return []
     pairs.sort(key=lambda one: verdict.leader not in (one.setting, one.against))
     names = [f"{verdict.quoted(one.setting)} against {verdict.quoted(one.against)}" for one in pairs]
@@ -152,7 +160,7 @@ def _sign_changes(verdict: Verdict) -> list[str]:
             "beyond chance with the labels as given, but change sign with longer or shorter labels. Do not "
             "rely on them."
         ]
-    ways = ways_with_other_sign(pairs[0], verdict.turns)
+    ways = verdict.turns(pairs[0].pair, verdict.measure)
     return [
         f"The difference of {names[0]} depends on the length of the labels: it is beyond chance with the "
         f"labels as given, but changes sign with labels {listed(ways, len(ways))}. Do not rely on it."
@@ -165,11 +173,11 @@ def _unjudged(verdict: Verdict) -> list[str]:
     if holes is None:
         return []
     caveats = []
-    if holes.few:
-        low, high = min(holes.shares.values()), max(holes.shares.values())
+    if holes.least < ENOUGH_JUDGED:
+        low, high = holes.least, max(holes.shares.values())
         share = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
         caveats.append(
-            f"Of {holes.extent}, {share} are judged ({holes.measure}); the rest counts as irrelevant, "
+            f"Of {extent_of(holes)}, {share} are judged ({holes.measure}); the rest counts as irrelevant, "
             "although its relevance is unknown."
         )
     ahead, passing = could_pass(verdict)

@@ -1,15 +1,17 @@
 """label_sensitivity.csv: the means with the labels drawn longer and shorter, and what compare makes of it."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 
+from harness.comparison import Grounds
 from harness.comparison.factors import LabelSensitivity, label_parts, sensitivity_of
 from harness.report import LabelSensitivityRow, read_any
 from harness.report.scoring_inputs import read_graded_spans
 from tests.command import bench, save_table, table
-from tests.compare.build import compare_pair
+from tests.compare.build import compare_pair, conclude, noisy
 
 FILE = "label_sensitivity.csv"
 
@@ -95,34 +97,38 @@ def comparison(setting, against, finding):
 
 
 def test_a_difference_that_changes_sign_is_not_robust():
-    assert WAYS.turns("small", "large") == ("padded by 700",)
-    assert WAYS.turns("large", "small")
-    assert not WAYS.turns("page", "large")
+    assert WAYS.turns(("small", "large")) == ("padded by 700",)
+    assert WAYS.turns(("large", "small"))
+    assert not WAYS.turns(("page", "large"))
     with pytest.raises(KeyError):
-        WAYS.turns("small", "none")
+        WAYS.turns(("small", "none"))
 
 
 def test_only_pairs_of_different_chunkings_can_change_sign():
     chunkings = {"small": "a", "large": "b", "page": "c"}
-    assert WAYS.turning(chunkings) == {("small", "large"): ("padded by 700",)}
+    known = Grounds(sensitivity={WAYS.measure: WAYS}, chunkings=chunkings)
+    pairs = [(pair,) for pair in combinations(chunkings, 2)]
+    assert [known.turns(pair, WAYS.measure) for pair in pairs] == [("padded by 700",), (), ()]
     # with a reranker, say: what differs is not how documents are cut
-    assert WAYS.turning({**chunkings, "large": "a"}) == {}
+    same = replace(known, chunkings={**chunkings, "large": "a"})
+    assert same.turns(pairs[0], WAYS.measure) == ()
     # nobody knows how they are cut: they are held to it
-    assert WAYS.turning({}) == {("small", "large"): ("padded by 700",)}
+    assert replace(known, chunkings={}).turns(pairs[0], WAYS.measure) == ("padded by 700",)
     # to be equal is no other sign
-    assert replace(WAYS, means={"small": (0.4, 0.4, 0.3), "large": (0.3, 0.4, 0.4)}).turning({}) == {
-        ("small", "large"): ("padded by 700",)
-    }
+    equal = replace(WAYS, means={"small": (0.4, 0.4, 0.3), "large": (0.3, 0.4, 0.4)})
+    assert equal.turns(("small", "large")) == ("padded by 700",)
 
 
 def test_compare_says_whether_all_real_differences_keep_their_sign():
-    found = [comparison("small", "large", "turns"), comparison("large", "page", "real")]
-    table, shown = label_parts(WAYS, found)
+    verdict = conclude(replace(noisy(60, (0.5, 0.3)), measure=WAYS.measure))
+    assert label_parts(verdict) == ()
+    found = (comparison("small", "large", "turns"), comparison("large", "page", "real"))
+    told = replace(verdict, comparisons=found, sensitivity={WAYS.measure: WAYS})
+    table, shown = label_parts(told)
     assert table.rows[0] == ("small", "0.460", "0.440", "0.340")
     assert table.rows[-1] == ("median label, characters", "83", "583", "1,483")
     # the caveat of the verdict names what changes sign
     assert shown == ("The median label has 83 characters.",)
-    found = [comparison("small", "large", "open"), comparison("large", "page", "real")]
-    _, shown = label_parts(WAYS, found)
+    found = (comparison("small", "large", "open"), comparison("large", "page", "real"))
+    _, shown = label_parts(replace(told, comparisons=found))
     assert shown[1:] == ("The real difference keeps its sign however the labels are drawn.",)
-    assert label_parts(None, []) == ()

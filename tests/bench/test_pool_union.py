@@ -134,7 +134,7 @@ def test_all_that_depends_on_judgments_is_that_of_all_of_them(apart, capsys):
     assert f"Left out: {left_out['irrelevant']} graded" in str(there)
     # what cannot be computed again is not shown, and said to be unknown
     assert not there.verdict.lost
-    assert not there.verdict.turning
+    assert not there.verdict.sensitivity
     for text in (str(there), str(there.as_dict()), printed(capsys, "compare", one, flat)):
         assert "Scored again on the" in text
         assert "Losses, other label lengths and wrong filters are not known" in text

@@ -60,7 +60,7 @@ def test_a_main_effect_is_the_mean_difference_of_pairs_that_differ_in_nothing_el
         }
     )
     _, configured = sweep()
-    found = {one.factor: one for one in effects_of(scores, design_of(configured), Grounds()).main}
+    found = {one.factor: one for one in effects_of(scores, Grounds(design=design_of(configured))).main}
     assert found["search"].found.difference == pytest.approx(0.2)
     assert (found["search"].found.setting, found["search"].found.against) == (
         "keyword search",
@@ -111,12 +111,12 @@ def test_the_lighter_level_is_taken_where_both_are_shown_to_be_equivalent():
 
 def test_settings_that_are_no_product_have_no_effects():
     scores, configured = sweep()
-    assert effects_of(scores, design_of({}), Grounds()).main == ()
+    assert effects_of(scores, Grounds(design=design_of({}))).main == ()
     line = replace(scores, settings=("a", "b", "c", "d"))
     alone = {name: setting(size, "bm25") for name, size in zip("abcd", (100, 200, 300, 400), strict=True)}
-    assert effects_of(line, design_of(alone), Grounds()).main == ()
+    assert effects_of(line, Grounds(design=design_of(alone))).main == ()
     twice = dict.fromkeys(configured, setting(500, "bm25"))
-    assert effects_of(scores, design_of(twice), Grounds()).main == ()
+    assert effects_of(scores, Grounds(design=design_of(twice))).main == ()
 
 
 def test_a_partly_crossed_sweep_is_estimated_where_the_design_allows_it():
@@ -126,14 +126,14 @@ def test_a_partly_crossed_sweep_is_estimated_where_the_design_allows_it():
     rows["500 bm25 r"] = rows["500 bm25"] + 0.01
     configured["500 bm25 r"] = setting(500, "bm25", [{"kind": "cross_encoder", "model": "m"}])
     one = matrix(rows, measure=scores.measure)
-    assert {effect.factor for effect in effects_of(one, design_of(configured), Grounds()).main} == {
+    assert {effect.factor for effect in effects_of(one, Grounds(design=design_of(configured))).main} == {
         "chunk size",
         "search",
     }
     assert verdict(one, configured).effects.levels is None
     rows["1000 bm25 r"] = rows["1000 bm25"] + 0.01
     configured["1000 bm25 r"] = setting(1000, "bm25", [{"kind": "cross_encoder", "model": "m"}])
-    both = effects_of(matrix(rows, measure=scores.measure), design_of(configured), Grounds())
+    both = effects_of(matrix(rows, measure=scores.measure), Grounds(design=design_of(configured)))
     (reranker,) = [effect.found for effect in both.main if effect.factor == "reranker"]
     assert (reranker.setting, reranker.against) == ("reranked", "no reranker")
     assert reranker.difference == pytest.approx(0.01)
@@ -145,12 +145,25 @@ def test_an_effect_of_chunks_is_no_finding_where_the_measure_cannot_compare_them
     apart = verdict(scores, configured, chunkings=cut, trust={scores.measure: Trust("", comparable=False)})
     findings = {one.factor: one.found.finding for one in apart.effects.main}
     assert findings == {"chunk size": "incomparable", "search": "real"}
+    # as of a pair, that is said first where rankings end early too
+    early = {scores.measure: {"1000 bm25": 0.1, "1000 chroma": 0.1}}
+    both = verdict_of(
+        Scores(
+            matrices={scores.measure: scores},
+            design=design_of(configured),
+            chunkings=cut,
+            trust=apart.trust,
+            read=early,
+        )
+    )
+    assert both.effects.main[0].found.finding == "incomparable"
     assert apart.effects.levels is None
     means = {name: (mean, mean) for name, mean in zip(scores.settings, scores.means, strict=True)}
     turned = means | {name: (one[0], 1 - one[1]) for name, one in means.items() if name.startswith("500")}
     for drawn, finding in ((means, "real"), (turned, "turns")):
-        sensitivity = LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
-        found = effects_of(scores, design_of(configured), Grounds(chunkings=cut), sensitivity)
+        known = LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
+        grounds = Grounds(chunkings=cut, design=design_of(configured), sensitivity={scores.measure: known})
+        found = effects_of(scores, grounds)
         assert {one.factor: one.found.finding for one in found.main}["chunk size"] == finding
 
 
@@ -163,16 +176,18 @@ def test_an_interaction_with_chunks_is_no_finding_where_theirs_is_none():
     turned = means | {"500 bm25": (own["500 bm25"], own["500 bm25"] - 0.5)}
     design = design_of(configured)
     for drawn, count in ((means, 1), (turned, 0)):
-        sensitivity = LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
-        found = effects_of(scores, design, Grounds(options=QUICK, chunkings=cut), sensitivity)
+        known = {
+            scores.measure: LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
+        }
+        found = effects_of(scores, Grounds(options=QUICK, chunkings=cut, design=design, sensitivity=known))
         assert len(found.interactions) == count
     apart = Grounds(
         options=QUICK, chunkings=cut, trust={scores.measure: Trust("", comparable=False)}, design=design
     )
-    assert effects_of(scores, design, apart).interactions == ()
+    assert effects_of(scores, apart).interactions == ()
     # all are over the same chunks
     same = replace(apart, chunkings=dict.fromkeys(cut, "one"))
-    assert len(effects_of(scores, design, same).interactions) == 1
+    assert len(effects_of(scores, same).interactions) == 1
 
 
 def test_on_few_documents_effects_hold_for_these_documents_alone():
@@ -289,7 +304,7 @@ def test_effects_of_chunk_size_and_overlap_are_told_apart():
     # overlap (0.6 - 0.5 + 0.5 - 0.3) / 2 = 0.15
     configured = crossed("chunk", kind=("recursive",), chunk_size=(500, 1000), chunk_overlap=(0, 50))
     scores = matrix({"0": [0.4, 0.6], "1": [0.5, 0.7], "2": [0.2, 0.4], "3": [0.4, 0.6]})
-    found = {one.factor: one for one in effects_of(scores, design_of(configured), Grounds()).main}
+    found = {one.factor: one for one in effects_of(scores, Grounds(design=design_of(configured))).main}
     assert found["chunk size"].found.difference == pytest.approx(0.15)
     assert found["chunk size"].found.setting == "500 characters"
     assert found["overlap"].found.difference == pytest.approx(0.15)
@@ -437,7 +452,7 @@ def test_the_sentence_has_at_most_25_words_and_the_end_of_a_run_24_lines(case, c
             baseline=None if baseline is None else names.get(baseline, baseline),
         )
         shares = dict(zip(named, (0.04, 0.7, 0.7, 0.7), strict=True))
-        unlabelled = Holes("judged_text@10000", 10_000, shares, unit="characters read")
+        unlabelled = Holes("judged_text@10000", shares)
         for told in (found, replace(found, holes=unlabelled)):
             assert len(sentence(told).split()) <= MOST_WORDS, sentence(told)
             lines = glance_lines(told, ["Page: results/x/report.html"])
@@ -456,7 +471,7 @@ def test_effects_add_up_to_differences_of_settings(values):
     scores = matrix(dict(zip(configured, rows, strict=True)))
     found = {
         one.factor: one.found
-        for one in effects_of(scores, design_of(configured), Grounds(options=QUICK)).main
+        for one in effects_of(scores, Grounds(options=QUICK, design=design_of(configured))).main
     }
     means = dict(zip(scores.settings, scores.means, strict=True))
 

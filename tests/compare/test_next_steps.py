@@ -219,7 +219,7 @@ def test_where_hardly_anything_is_judged_the_headline_warns_and_labels_are_the_n
     told = {"configured": {"a": setting()}, "lost": {"a": {"order": 0.5}}, "folders": {"a": "results/my run"}}
     shares = dict(zip("ab", (share, 0.9), strict=True))
     plain, bare = (
-        conclude(given, holes=Holes("judged@10", 10, by), **told) for by in (dict.fromkeys("ab", 0.1), shares)
+        conclude(given, holes=Holes("judged@10", by), **told) for by in (dict.fromkeys("ab", 0.1), shares)
     )
     assert "missing" not in sentence(plain)
     assert "labels" not in steps_of(plain)[0].command

@@ -150,7 +150,7 @@ def _after(
     """
     if any(one.stage == ANSWER for one in stored.values()):
         return
-    yield from comparison.label_parts(scores.sensitivity.get(verdict.measure), verdict.comparisons)
+    yield from comparison.label_parts(verdict)
     if len(args.results) == 1 and args.stage == "final":
         rows = stored[args.results[0]].result.per_query
         if table := comparison.reranked_table(rows, verdict.measure, scores.options):
