@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.measure_answers import anchored, answers, keys, without_answer
 from benchmarks.measure_candidates import CANDIDATES, HALF_OR_200, L, Values
 from benchmarks.measure_systems import DEPTH, Study, System, first, prepared
-from harness.measures import median_length, score
+from harness.measures import Scorer, median_length
 from harness.measures.evidence_ndcg import gain_by_place, places
 from harness.running.config.load import load_config
 from harness.running.corpus import Corpus
@@ -73,7 +73,8 @@ def random_means(study: Study) -> dict[str, list[float]]:
             trail = study.trail(system, given, drawn)
             for name, compute in CANDIDATES.items():
                 found[name][system.name].append(float(compute(trail, study.budget).mean()))
-            chunks = score(drawn, study.queries, study.ways[given], system.table, [CHUNK_LEVEL]).values
+            scorer = Scorer(study.queries, study.ways[given], system.table)
+            chunks = scorer.score(drawn, [CHUNK_LEVEL]).values
             found[CHUNK_LEVEL][system.name].append(float(chunks.mean()))
     return {name: [float(np.mean(means)) for means in by.values()] for name, by in found.items()}
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.measures import ChunkTable, Projection, SpanQrels, score
+from harness.measures import Projection, Scorer, SpanQrels
 from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
@@ -172,10 +172,8 @@ def with_answers() -> dict[str, str]:
 
 def judged_share(system: System, queries: Sequence[Query], spans: SpanQrels) -> np.ndarray:
     """Mean judged@k over all queries, [measures]."""
-    values = score(
-        system.rankings, queries, spans, ChunkTable.of(system.chunks), MEASURES, unanswerable="zero"
-    ).values
-    return np.nanmean(values, axis=0)
+    scorer = Scorer(queries, spans, system.chunks, unanswerable="zero")
+    return np.nanmean(scorer.score(system.rankings, MEASURES).values, axis=0)
 
 
 def print_judged(systems: Sequence[System], corpus: Corpus) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from pypdf import PdfReader
 
-from harness.measures import score
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
@@ -20,6 +19,7 @@ from harness.values.progress import Silent
 from harness.values.text.sentences import passage_spans
 from harness.values.types import Chunk
 from tests.command import table
+from tests.measures.build import score
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
 # the queries and labels of the studies, and those of the quickstart, which searches ten further documents

@@ -1,8 +1,8 @@
 """Measures: pure functions of rankings and graded spans, vectorised over all queries.
 
-``score`` takes rankings of chunks; a ``Scorer`` takes many rankings of the same chunks. ``FAMILIES`` is the
-table of measures, and ``headline`` chooses the one that settings are compared by. ``separation`` says how
-well scores tell answerable queries from others. Numpy and the core types only; bad input is a ValueError.
+A ``Scorer`` takes rankings of the chunks of one chunking. ``FAMILIES`` is the table of measures, and
+``headline`` chooses the one that settings are compared by. ``separation`` says how well scores tell
+answerable queries from others. Numpy and the core types only; bad input is a ValueError.
 """
 
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
     from harness.measures.ragged import AnyArray, Bools, Floats, Ints, before, offsets_of, owners, slices
     from harness.measures.ranked import Graded, dcg, gain_exp, gain_lin, seed_ratio
-    from harness.measures.scorer import UNJUDGED, Scorer, ScoreTable, compute, score
+    from harness.measures.scorer import UNJUDGED, Scorer, ScoreTable, compute
     from harness.measures.table import (
         FAMILIES,
         about,

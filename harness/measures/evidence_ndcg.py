@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from harness.measures.ragged import (
     sorted_descending,
 )
 from harness.measures.ranked import gain_exp
-from harness.measures.trail import Trail, of_answers, read
+from harness.measures.trail import Trail, read
 from harness.values import MAX_GRADE
 
 HALF = 0.5
@@ -52,7 +53,13 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
 
 def _found_at(trail: Trail, enough: int) -> tuple[Trail, Floats]:
     """The rankings read for the answers where spans name one, and the place where each span is found."""
-    trail, named = of_answers(trail)
+    spans, answer = trail.spans, trail.spans.answer
+    if answer is None:
+        return trail, places(trail, np.minimum(HALF * trail.length, enough))
+    named = answer[:, 0] >= 0
+    start, end = np.where(named, answer.T, [spans.start, spans.end])
+    spans = replace(spans, start=start, end=end)
+    trail = read(trail.item_chunk, trail.offsets, spans, trail.chunks, trail.unit)
     needed = np.where(named, trail.length, np.minimum(HALF * trail.length, enough))
     return trail, places(trail, needed)
 

@@ -39,8 +39,10 @@ class ChunkTable:
         return owners(self.part_offsets)
 
     @classmethod
-    def of(cls, chunks: Iterable[Chunk]) -> ChunkTable:
+    def of(cls, chunks: ChunkTable | Iterable[Chunk]) -> ChunkTable:
         """Read chunks in any order; raises ValueError for one that is empty or is twice."""
+        if isinstance(chunks, ChunkTable):
+            return chunks
         rows = list(chunks)
         docs: dict[str, int] = {}
         doc = [docs.setdefault(row.doc_id, len(docs)) for row in rows]
@@ -152,7 +154,7 @@ def project(
 ) -> ChunkGrades:
     """Grade every chunk for every query by the spans it covers; see ``ChunkGrades``."""
     rule = rule or Projection()
-    table = chunks if isinstance(chunks, ChunkTable) else ChunkTable.of(chunks)
+    table = ChunkTable.of(chunks)
     span, chunk, shared = _covering(spans, table, rule)
     part = shared / (spans.end[span] - spans.start[span])
     best_first = np.lexsort(

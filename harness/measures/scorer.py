@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -52,25 +52,6 @@ class ScoreTable:
     ranked: Bools
     items: RankedItems
 
-    def column(self, measure: Measure | str) -> Floats:
-        """The values of one measure, [Q]; raises KeyError if it was not asked for."""
-        wanted = parse_measure(measure) if isinstance(measure, str) else measure
-        if wanted not in self.measures:
-            raise KeyError(f"{wanted} was not scored; there are {', '.join(map(str, self.measures))}")
-        return self.values[:, self.measures.index(wanted)]
-
-
-def score(
-    rankings: Sequence[Ranking],
-    queries: Sequence[Query],
-    spans: SpanQrels | Iterable[Judgment],
-    chunks: ChunkTable | Iterable[Chunk],
-    measures: Sequence[Measure | str],
-    **options: Any,
-) -> ScoreTable:
-    """Score every query of ``queries`` under every measure: a ``Scorer``, with its options, used once."""
-    return Scorer(queries, spans, chunks, **options).score(rankings, measures)
-
 
 class Scorer:
     """Scores rankings of the chunks of one chunking, as often as asked.
@@ -104,7 +85,7 @@ class Scorer:
             raise ValueError(f"query {repeated(self.query_ids)} is listed more than once")
         qrels = spans if isinstance(spans, SpanQrels) else SpanQrels.from_judgments(spans)
         self.spans = qrels.for_queries(self.query_ids)
-        self.chunks = chunks if isinstance(chunks, ChunkTable) else ChunkTable.of(chunks)
+        self.chunks = ChunkTable.of(chunks)
         self._answerable = np.array([query.answerable for query in queries], dtype=np.bool_)
         self._projection = projection
         self._unanswerable = unanswerable
@@ -249,7 +230,6 @@ class RankedItems:
     grade, or 0 if it is unjudged or its evidence was earned above it.
     """
 
-    offsets: Ints
     query: Ints
     rank: Ints
     chunk: Ints
@@ -302,7 +282,7 @@ def _grade(
     not_whole[judged] = grades.partly[known]
     hits = _hits(positions(offsets), row, spans, grades)
     graded = Graded(offsets, judged, not_whole, earned, *ideals, hits)
-    return graded, RankedItems(offsets, query, positions(offsets) + 1, chunk, grade, earned)
+    return graded, RankedItems(query, positions(offsets) + 1, chunk, grade, earned)
 
 
 def _first_of_evidence(evidence: Ints, grade: Ints) -> Bools:

@@ -7,7 +7,7 @@ but counts as found only the first time (Sakai and Dou, SIGIR 2013, call it the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from harness.measures.projection import ChunkTable, place_in_rising
 from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import (
     AnyArray,
-    Bools,
     Floats,
     Ints,
     before,
@@ -156,24 +155,6 @@ def read(
         judged=spans,
         ideals={} if ideals is None else ideals,
     )
-
-
-def of_answers(trail: Trail) -> tuple[Trail, Bools]:
-    """The same rankings read for the answers of the spans that name one, and which spans [S] these are.
-
-    The other spans stay as they are; where none names an answer, it is the same trail.
-    """
-    answer = trail.spans.answer
-    if answer is None:
-        return trail, np.zeros(len(trail.spans), dtype=np.bool_)
-    named = answer[:, 0] >= 0
-    spans = replace(
-        trail.spans,
-        start=np.where(named, answer[:, 0], trail.spans.start),
-        end=np.where(named, answer[:, 1], trail.spans.end),
-    )
-    again = read(trail.item_chunk, trail.offsets, spans, trail.chunks, trail.unit)
-    return again, named
 
 
 def elementary(group: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:

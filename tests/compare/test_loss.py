@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.data.corpus.align import QuotePlace
 from harness.data.corpus.anchoring import Anchoring, AnchorResult, LabelRow
-from harness.measures import Scorer, SpanQrels, parse_measure, score
+from harness.measures import Scorer, SpanQrels, parse_measure
 from harness.report.losses import is_route, losses_by_query
 from harness.running.chunks import Chunking
 from harness.running.evaluate import oracle
@@ -21,6 +21,7 @@ from harness.running.evaluate.oracle import Oracle
 from harness.running.search import Searched
 from harness.store import KeyValue
 from harness.values.types import Chunk, Document, Judgment, Query, Ranking
+from tests.measures.build import score
 
 QUERY = Query("q", "?", "train")
 LENGTH = 3_000

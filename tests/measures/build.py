@@ -1,6 +1,6 @@
 """Short ways to write judgments, chunks and rankings down."""
 
-from harness.measures import parse_measure, score
+from harness.measures import Scorer, parse_measure
 from harness.values.types import Chunk, Judgment, Query, Ranking
 
 
@@ -29,6 +29,10 @@ def query(query_id):
 def ranking(query_id, *chunks):
     ids = tuple(c if isinstance(c, str) else c.chunk_id for c in chunks)
     return Ranking(query_id, ids, tuple(-float(i) for i in range(len(ids))))
+
+
+def score(rankings, queries, judgments, chunks, measures, **options):
+    return Scorer(queries, judgments, chunks, **options).score(rankings, measures)
 
 
 def value(measure, ranked, judgments, chunks, query_id="q", **options):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.measures import SpanQrels, Text, relabelled, score
-from tests.measures.build import characters, chunk, grid, query, ranking, span, value
+from harness.measures import SpanQrels, Text, relabelled
+from tests.measures.build import characters, chunk, grid, query, ranking, score, span, value
 from tests.measures.test_projection import chunk_lists
 from tests.measures.test_text import EVIDENCE, cases
 

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.measures import parse_measure, score
+from harness.measures import parse_measure
 from harness.measures.ranked import Graded, gain_exp, gain_lin
 from harness.measures.unjudged import _shares_below, ndcg_expected
-from tests.measures.build import grid, query, ranking, span, value
+from tests.measures.build import grid, query, ranking, score, span, value
 
 
 def graded(rows, ideals):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.measures import ChunkTable, SpanQrels, project, score, unjudged
-from tests.measures.build import chunk, grid, query, ranking, span, value
+from harness.measures import ChunkTable, SpanQrels, project, unjudged
+from tests.measures.build import chunk, grid, query, ranking, score, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 
 GAINS = {"exp": lambda g: 2**g - 1, "lin": lambda g: g}

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures import SpanQrels, Text, median_length, relabelled, score
+from harness.measures import SpanQrels, Text, median_length, relabelled
 from harness.measures.qrels import AS_LABELLED, in_sentences, padded, trimmed
-from tests.measures.build import chunk, query, ranking, span
+from tests.measures.build import chunk, query, ranking, score, span
 from tests.measures.test_projection import judgments
 
 NONE = np.zeros((0, 2), dtype=np.int64)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.measures import SpanQrels, score, text_ndcg
+from harness.measures import SpanQrels, text_ndcg
 from harness.measures.trail import Tokens
-from tests.measures.build import characters, chunk, grid, query, ranking, span, value
+from tests.measures.build import characters, chunk, grid, query, ranking, score, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 
 

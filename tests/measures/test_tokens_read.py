@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.measures import less_is_better, reading_depth, score
+from harness.measures import less_is_better, reading_depth
 from harness.measures.text_ndcg import Depth, RankedTokens, tokens_to
-from tests.measures.build import chunk, query, ranking, span
+from tests.measures.build import chunk, query, ranking, score, span
 
 CHUNKS = [chunk("d", 0, 10), chunk("d", 5, 15), chunk("d", 20, 30)]
 TOKENS = np.array([3, 4, 50], dtype=np.int32)
