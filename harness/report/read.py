@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness.report.columns import TABLES, R, spec_of
 from harness.report.rows.scores import SummaryRow
 from harness.report.scoring_inputs import read_chunk_offsets
-from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
+from harness.report.stored import RECORD, NoResultError, Row, damaged, read_as, read_record, read_rows
 from harness.values import SPLITS, Chunk, Declared, HarnessError, by_key, document_of
 
 SUMMARY = spec_of(SummaryRow).file
@@ -49,16 +49,11 @@ class StoredResult:
 
 def read_result(folder: Path) -> StoredResult:
     """Read a folder of results; raises HarnessError if it is none, damaged, or of two runs."""
-    try:
-        scores = read_rows(folder, "per_query")
-        record = read_record(folder)
-        documents = read_rows(folder, "documents")
-        judgments = read_rows(folder, "judgments")
-    except FileNotFoundError as error:
-        raise no_result(folder, error) from None
-    if (folder / SUMMARY).is_file():
-        scored = {row["setting"] for row in scores}
-        refuse_foreign(folder / "per_query.csv", scored, read_rows(folder, "summary"))
+    scores = read_rows(folder, "per_query")
+    record = read_record(folder)
+    documents = read_rows(folder, "documents")
+    judgments = read_rows(folder, "judgments")
+    refuse_foreign(folder, "per_query", scores)
     texts = {row["document"]: row["text_sha256"] for row in documents if row["status"] == "read"}
     # only a fact with copies has a name that matters
     spans = sorted(
@@ -75,14 +70,6 @@ def read_result(folder: Path) -> StoredResult:
     )
 
 
-def no_result(folder: Path, error: FileNotFoundError) -> HarnessError:
-    """The error for a folder that lacks a file every result has."""
-    return HarnessError(
-        f"{folder} contains no benchmark results ({Path(error.filename).name} is missing). "
-        f"Name a folder such as results/quickstart, written by harness bench."
-    )
-
-
 def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
     """The summary and the record of a finished result; raises HarnessError for none or a damaged one.
 
@@ -92,7 +79,7 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
     try:
         rows = read_as(folder, SummaryRow)
         record = read_record(folder)
-    except FileNotFoundError:
+    except NoResultError:
         found = sorted(p.parent.name for p in folder.parent.glob(f"*/{SUMMARY}"))
         hint = f" There are results for: {', '.join(found)}." if found else " Run a benchmark first."
         raise HarnessError(f"{folder} holds no results.{hint}") from None
@@ -108,42 +95,42 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
 
 
 def read_any(folder: Path, row: type[R]) -> list[R]:
-    """The rows of the table that ``row`` declares; none if the result has no such file.
+    """The rows of the table that ``row`` declares, as of `cells_of`."""
+    spec = spec_of(row)
+    return [spec.parsed(cells) for cells in cells_of(folder, spec.name)]
+
+
+def cells_of(folder: Path, table: str) -> list[Row]:
+    """The rows of a table as text; none if the result has no such file.
 
     Raises HarnessError for a row on a setting that summary.csv does not have: the files are not of one run.
     """
     try:
-        rows = read_as(folder, row)
-    except FileNotFoundError:
+        rows = read_rows(folder, table)
+    except NoResultError:
         return []
-    named = {setting for one in rows if (setting := getattr(one, "setting", None))}
-    if named and (folder / SUMMARY).is_file():
-        refuse_foreign(folder / spec_of(row).file, named, read_rows(folder, "summary"))
+    refuse_foreign(folder, table, rows)
     return rows
 
 
-def refuse_foreign(path: Path, named: Collection[str], summary: Sequence[Row]) -> None:
-    """Raises HarnessError for a setting that a table names and the summary lacks: two runs wrote them."""
-    if other := sorted({*named} - {row["setting"] for row in summary}):
+def refuse_foreign(
+    folder: Path, table: str, rows: Sequence[Row], summary: Sequence[Row] | None = None
+) -> None:
+    """Raises HarnessError for a setting that a table names and the summary lacks: two runs wrote them.
+
+    ``summary`` is read where it is not given; a folder without one tells nothing.
+    """
+    named = {row["setting"] for row in rows if "setting" in row}
+    if named and summary is None and (folder / SUMMARY).is_file():
+        summary = read_rows(folder, "summary")
+    if summary is not None and (other := sorted(named - {row["setting"] for row in summary})):
+        path = TABLES[table].path_in(folder)
         raise damaged(path, f"it has the setting {other[0]!r}, which {SUMMARY} lacks")
-
-
-def cells_of(folder: Path, table: str) -> list[Row]:
-    """The rows of a table as text; none if the result has no such file."""
-    try:
-        return read_rows(folder, table)
-    except FileNotFoundError:
-        return []
 
 
 def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     """For every query of a setting the beginning of the passage that its last stage ranked first."""
-    first: dict[str, str] = {}
-    for row in cells_of(folder, "rankings"):
-        # rows are in the order of the stages, so that the last one stays
-        if row["rank"] == "1" and row["setting"] == setting:
-            first[row["query_id"]] = row["snippet"]
-    return first
+    return {query_id: rows[0]["snippet"] for query_id, rows in _last_ranking(folder, setting).items()}
 
 
 def read_table(folder: Path | str, name: str) -> pd.DataFrame:
@@ -164,9 +151,9 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
     spec = TABLES[known]
     try:
         rows = read_rows(folder, known)
-    except FileNotFoundError as error:
+    except NoResultError:
         if not (folder / RECORD).exists():
-            raise no_result(folder, error) from None
+            raise
         when = f"it is written {spec.when}" if spec.when else "run the benchmark again"
         raise HarnessError(f"{folder} has no {spec.file}: {when}.") from None
     names = list(rows[0]) if rows else list(spec.names)
@@ -192,24 +179,20 @@ def _column(cells: list[str], column: Declared | None) -> pd.Series:
 
 def read_expected(folder: Path, setting: str) -> dict[str, str]:
     """For every query its best evidence in a line: passage, place, and the first rank that shows it."""
-    best: dict[str, list[dict[str, str]]] = {}
-    for row in cells_of(folder, "judgments"):
-        if row["grade"] and int(row["grade"]) > 0 and row["scored_on"] == "yes":
-            spans = best.setdefault(row["query_id"], [])
-            if spans and int(row["grade"]) > int(spans[0]["grade"]):
-                spans.clear()
-            if not spans or row["grade"] == spans[0]["grade"]:
-                spans.append(dict(row))
+    relevant = by_key(
+        (row["query_id"], row)
+        for row in cells_of(folder, "judgments")
+        if row["grade"] not in ("", "0") and row["scored_on"] == "yes"
+    )
     ranked = _last_ranking(folder, setting)
-    try:
-        chunks = {chunk.chunk_id: chunk for chunk in read_chunk_offsets(folder).get(setting, [])}
-    except FileNotFoundError as error:
-        raise no_result(folder, error) from None
+    chunks = {chunk.chunk_id: chunk for chunk in read_chunk_offsets(folder).get(setting, [])}
     lines = {}
     searched = {one.doc_id for one in chunks.values()}
-    for query_id, spans in best.items():
+    for query_id, spans in relevant.items():
+        highest = max(int(span["grade"]) for span in spans)
+        spans = [span for span in spans if int(span["grade"]) == highest]
         # what another pipeline returned twice has no offsets of its own, but takes a rank
-        ranking = [chunks.get(chunk_id) for chunk_id in ranked.get(query_id, [])]
+        ranking = [chunks.get(row["chunk_id"]) for row in ranked.get(query_id, [])]
         # of the texts of several parsers, the one that the setting searches
         spans = [span for span in spans if span["document"] in searched] or spans
         found = [(*first, span) for span in spans if (first := _first_of(span, ranking)) is not None]
@@ -222,12 +205,12 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
     return lines
 
 
-def _last_ranking(folder: Path, setting: str) -> dict[str, list[str]]:
-    """Chunk ids by query, in rank order, of the last stage of a setting."""
+def _last_ranking(folder: Path, setting: str) -> dict[str, list[Row]]:
+    """The rows of the last stage of a setting by query, in rank order."""
     own = by_key((row["stage"], row) for row in cells_of(folder, "rankings") if row["setting"] == setting)
     # rows are in the order of the stages
     last = [*own.values()][-1] if own else []
-    return by_key((row["query_id"], row["chunk_id"]) for row in last)
+    return by_key((row["query_id"], row) for row in last)
 
 
 def _first_of(span: dict[str, str], ranking: list[Chunk | None]) -> tuple[int, float] | None:

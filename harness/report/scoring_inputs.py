@@ -91,7 +91,7 @@ def offset_rows(cut: Mapping[str, ChunkPlaces]) -> Iterator[ChunkOffsetRow]:
 def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
     """The chunks of every setting, without their text.
 
-    Raises FileNotFoundError if the result has no such file, HarnessError where it is damaged.
+    Raises HarnessError if the result has no such file, or a damaged one.
     """
     chunks: dict[str, list[Chunk]] = {}
     try:

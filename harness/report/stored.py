@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -51,6 +51,16 @@ _RECORD: dict[str, Any] = {
 }
 
 
+class NoResultError(HarnessError):
+    """A folder lacks a file of results."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path.parent} contains no benchmark results ({path.name} is missing). Name a folder such as "
+            "results/quickstart, written by harness bench."
+        )
+
+
 def damaged(path: Path, why: str = "") -> HarnessError:
     """The error for a file of results that is not as a benchmark has left it."""
     if path.parent.is_file():
@@ -70,17 +80,15 @@ PACKED = ".gz"
 _MOST_KNOWN = 10_000
 # So many rows are checked at once.
 _BLOCK = 1024
-
-
-Kept = Mapping[str, Callable[[str], bool]]
-"""By column, which of its cells a row must hold to be kept."""
+Kept = Mapping[str, Collection[str]]
+"""By column, the cells of which a row must hold one to be kept."""
 
 
 def read_rows(folder: Path, table: str, keep: Kept | None = None) -> list[Row]:
     """The rows of a table, as text without the apostrophes of spreadsheets; checked by its declaration.
 
-    ``keep`` chooses rows of a table too long to hold as a whole. Raises FileNotFoundError if there is no
-    such file, HarnessError that names file, row and column for a damaged one.
+    ``keep`` chooses rows of a table too long to hold as a whole. Raises NoResultError if there is no such
+    file, HarnessError that names file, row and column for a damaged one.
     """
     spec = TABLES[table]
     path = spec.path_in(folder)
@@ -107,12 +115,12 @@ def read_as(folder: Path, row: type[R]) -> list[R]:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """The run record; raises FileNotFoundError if there is none, HarnessError for a damaged one."""
+    """The run record; raises NoResultError if there is none, HarnessError for a damaged one."""
     path = folder / RECORD
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise
+        raise NoResultError(path) from None
     except (OSError, ValueError, RecursionError) as error:
         raise damaged(path, _reason(error)) from None
     if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
@@ -142,6 +150,7 @@ def _rows(path: Path, spec: TableSpec[Any], keep: Kept) -> Iterator[tuple[int, R
                 if (check := one.check)
             ]
             restored = {one.name: one.column.restored for one in spec.columns if one.column.restored}
+            wanted = [(header.index(name), cells) for name, cells in keep.items()]
             number = 0
             # a column at a time: most of its cells repeat
             while block := list(islice(records, _BLOCK)):
@@ -160,27 +169,15 @@ def _rows(path: Path, spec: TableSpec[Any], keep: Kept) -> Iterator[tuple[int, R
                         raise damaged(path, why)
                     if len(known) < _MOST_KNOWN:
                         known |= new
-                for at in _chosen(block, [(header.index(name), wanted) for name, wanted in keep.items()]):
-                    cells = dict(zip(header, block[at], strict=True))
-                    if restored:
-                        cells |= {name: restore(cells) for name, restore in restored.items()}
-                    yield number + at + 1, cells
+                for at, record in enumerate(block, number + 1):
+                    if all(record[column] in some for column, some in wanted):
+                        cells = dict(zip(header, record, strict=True))
+                        yield at, cells | {name: restore(cells) for name, restore in restored.items()}
                 number += len(block)
     except FileNotFoundError:
-        raise
+        raise NoResultError(path) from None
     except (OSError, EOFError, zlib.error, csv.Error, ValueError) as error:
         raise damaged(path, _reason(error)) from None
-
-
-def _chosen(
-    block: Sequence[Sequence[str]], keep: Sequence[tuple[int, Callable[[str], bool]]]
-) -> Sequence[int]:
-    """The places of the records to keep, whose cells are all wanted."""
-    chosen: Sequence[int] = range(len(block))
-    for column, wanted in keep:
-        cells = {cell for cell in {record[column] for record in block} if wanted(cell)}
-        chosen = [at for at in chosen if block[at][column] in cells]
-    return chosen
 
 
 def _wrong(value: Any, spec: Any, where: str) -> str:

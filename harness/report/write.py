@@ -18,7 +18,7 @@ from harness.report.columns import TABLES, R, TableSpec, spec_of
 from harness.report.rendering import as_read, to_csv, write_csv
 from harness.report.rows.answers import ReplyPassageRow
 from harness.report.rows.labels import JudgmentRow
-from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
+from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow, before_cell, spans_of_chunk
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
 from harness.report.scoring_inputs import ChunkPlaces, offset_rows
 from harness.report.stored import PACKED, RECORD, VERDICT, Kept, Row
@@ -116,9 +116,9 @@ def rows_as_read(results: Results, spec: TableSpec[Any], keep: Kept) -> list[Row
     rows: list[Any] = [*_rows_of(results, spec.row)]
     if spec.when and not rows:
         return None
-    for name, holds in keep.items():
+    for name, cells in keep.items():
         field = attrgetter(spec.by_name[name].field)
-        rows = [row for row in rows if holds(as_read(field(row)))]
+        rows = [row for row in rows if as_read(field(row)) in cells]
     found = [dict(zip(spec.names, map(as_read, line), strict=True)) for line in spec.lines(rows)]
     for column in spec.columns:
         if column.column.restored:
@@ -167,12 +167,11 @@ def _passages(ranked: Iterable[RankedRow], read: Collection[str]) -> list[Passag
     for row in ranked:
         if row.chunk_id in rows or (row.rank > PASSAGE_RANKS and row.chunk_id not in read):
             continue
-        *before, place = row.chunk_id.rpartition(":")[2].split("+")
-        start, _, end = place.partition("-")
+        *before, (start, end) = spans_of_chunk(row.chunk_id)
         # as long as in the document, so that the offsets tell an apostrophe of its own
         text = row.text.replace("\r\n", " \n")
         rows[row.chunk_id] = PassageRow(
-            row.chunk_id, row.document, int(start), int(end), row.page, text, " ".join(before)
+            row.chunk_id, row.document, start, end, row.page, text, before_cell(before)
         )
     return sorted(rows.values(), key=lambda row: (row.document, row.start, row.end))
 

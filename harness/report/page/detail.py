@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.report.columns import spec_of
 from harness.report.losses import QueryLosses, gap_note, losses_by_query, name_of, names_in_order
-from harness.report.page.tables import DEEPEST, Axes, Tables, cut, figure, in_millionths
+from harness.report.page.tables import DEEPEST, Axes, Tables, cut, figure, scaled
 from harness.report.rows.answers import ANSWER_PARTS, AnswerLossRow
 from harness.report.rows.ranked import spans_of_chunk
 from harness.report.rows.steps import CHANGE, PARTS, LossRow, part_in_words
@@ -262,9 +262,9 @@ def _ways(found: Iterable[QueryLosses], names: Sequence[str], axes: Axes) -> lis
         )
         way["query"].append(axes.query[one.query_id])
         way["blame"].append(place[one.blame] if one.blame else None)
-        way["left"].append(in_millionths(one.final))
+        way["left"].append(scaled(one.final))
         for name, loss in one.losses.items():
-            way["losses"][place[name]].append(in_millionths(loss))
+            way["losses"][place[name]].append(scaled(loss))
     return list(ways.values())
 
 

@@ -10,11 +10,10 @@ from typing import Any
 
 from harness.report.columns import TABLES
 from harness.report.losses import is_route
-from harness.report.read import no_result, refuse_foreign
-from harness.report.stored import Kept, Row, read_record, read_rows
+from harness.report.read import refuse_foreign
+from harness.report.stored import Kept, NoResultError, Row, read_record, read_rows
 from harness.report.write import Results, rows_as_read
 
-NEEDED = ("summary", "per_query")
 # Ranks further down are not shown, and rankings are by far the longest table.
 DEEPEST = 10
 # Of more queries than this, the page has the rankings and passages of as many: all are too much for a
@@ -74,35 +73,30 @@ class Tables:
         """Which rows of a long table the page needs, by their cells."""
         drilled = self.drilled if table in ("rankings", "passages") else None
         if table == "rankings":
-            ranks: Kept = {"rank": lambda cell: int(cell) <= DEEPEST}
-            return ranks if drilled is None else {**ranks, "query_id": drilled.__contains__}
-        return (
-            {}
-            if drilled is None
-            else {"chunk_id": {row["chunk_id"] for row in self["rankings"]}.__contains__}
-        )
+            ranks: Kept = {"rank": {str(rank) for rank in range(1, DEEPEST + 1)}}
+            return ranks if drilled is None else {**ranks, "query_id": drilled}
+        return {} if drilled is None else {"chunk_id": {row["chunk_id"] for row in self["rankings"]}}
 
     def _read(self, table: str) -> list[Row] | None:
         if table not in self._rows:
-            rows = self._found(table, self._kept(table))
+            self._rows[table] = rows = self._found(table)
             if table == "rankings":
                 for row in rows or ():
                     del row["snippet"]
-            if self.results is None and rows and "setting" in rows[0]:
-                settings = {row["setting"] for row in rows}
-                refuse_foreign(self.folder / self.file(table), settings, self["summary"])
-            self._rows[table] = rows
         return self._rows[table]
 
-    def _found(self, table: str, keep: Kept) -> list[Row] | None:
-        spec = TABLES[table]
+    def _found(self, table: str) -> list[Row] | None:
+        spec, keep = TABLES[table], self._kept(table)
         # names of own columns are in the file alone
         if self.results is not None and not spec.own:
             return rows_as_read(self.results, spec, keep)
         try:
-            return read_rows(self.folder, table, keep)
-        except FileNotFoundError:
+            rows = read_rows(self.folder, table, keep)
+        except NoResultError:
             return None
+        if table != "summary":
+            refuse_foreign(self.folder, table, rows, self["summary"])
+        return rows
 
 
 def read_tables(folder: Path, name: str = "", results: Results | None = None) -> Tables:
@@ -110,15 +104,11 @@ def read_tables(folder: Path, name: str = "", results: Results | None = None) ->
 
     Raises HarnessError if it is none or a file that every result has cannot be read.
     """
-    try:
-        record = read_record(folder)
-        checked = NEEDED if results is None else ()
-        rows: dict[str, list[Row] | None] = {table: read_rows(folder, table) for table in checked}
-    except FileNotFoundError as error:
-        raise no_result(folder, error) from None
-    scored = {row["setting"] for row in rows.get("per_query") or ()}
-    refuse_foreign(folder / "per_query.csv", scored, rows.get("summary") or ())
-    return Tables(name or folder.resolve().name, record, folder, results, rows)
+    tables = Tables(name or folder.resolve().name, read_record(folder), folder, results)
+    for table in ("summary", "per_query"):
+        if table not in tables:
+            raise NoResultError(folder / tables.file(table))
+    return tables
 
 
 class Axes:
@@ -149,14 +139,9 @@ class Axes:
         )
 
 
-def scaled(cell: str) -> int | None:
+def scaled(score: str | float) -> int | None:
     """A score as whole millionths; None for an empty cell."""
-    return in_millionths(float(cell)) if cell else None
-
-
-def in_millionths(score: float) -> int:
-    """A score as whole millionths."""
-    return round(score * SCALE)
+    return None if score == "" else round(float(score) * SCALE)
 
 
 def figure(value: Any) -> float | None:
@@ -175,9 +160,7 @@ def plain(cell: str) -> float | int | str | None:
         number = float(cell)
     except ValueError:
         return cell
-    if not math.isfinite(number):
-        return None
-    return int(number) if number.is_integer() and abs(number) < 2**53 else float(f"{number:.{DIGITS}g}")
+    return int(number) if number.is_integer() and abs(number) < 2**53 else figure(number)
 
 
 def cut(text: str, characters: int | None, shortest: int) -> str:
