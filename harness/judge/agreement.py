@@ -174,9 +174,8 @@ class Agreement:
 
     def row(self) -> dict[str, float | int | str | None]:
         """The figures by name, the confusion matrix cell by cell."""
-        row = {
-            name: getattr(self, name) for name in ("judge", "pairs", "queries", "unscored", "out_of_scale")
-        }
+        counts = ("judge", "pairs", "queries", "unscored", "out_of_scale")
+        row = {name: getattr(self, name) for name in counts}
         for name in ("kappa", "kappa_quadratic", "alpha_ordinal"):
             interval: Interval = getattr(self, name)
             row |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}

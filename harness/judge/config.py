@@ -74,10 +74,7 @@ class _GradingConfig(PoolJudgeConfig):
     )
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
     samples: int = Field(
-        1,
-        ge=1,
-        le=25,
-        description="How often each call is repeated (for a list prompt: in how many orders).",
+        1, ge=1, le=25, description="How often each call is repeated (for a list prompt: in how many orders)."
     )
     combine: Combine = Field(
         "majority",

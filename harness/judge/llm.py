@@ -32,12 +32,7 @@ class LlmJudge:
     ``candidates`` are what people have graded, from which ``config.examples`` are shown.
     """
 
-    def __init__(
-        self,
-        config: LlmConfig,
-        ledger: Ledger,
-        candidates: Sequence[Example] = (),
-    ) -> None:
+    def __init__(self, config: LlmConfig, ledger: Ledger, candidates: Sequence[Example] = ()) -> None:
         self.config = config
         self.name = config.title
         self.prompt = load_prompt(config.prompt)
@@ -87,12 +82,7 @@ class LlmJudge:
         return [(self.name, self.estimate(pairs))]
 
     def grade(
-        self,
-        pairs: Iterable[Pair],
-        sink: Sink,
-        *,
-        reporter: Reporter,
-        total: int | None = None,
+        self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
     ) -> Summary:
         """Grade the pairs, each handed to ``sink`` as soon as it is graded (in no set order).
 

@@ -19,6 +19,8 @@ from rapidfuzz import fuzz
 
 from harness.values import Document, HarnessError, counted, snippet, trim
 
+Codes = NDArray[np.uint32]
+
 # Invisible where a line may break or a font needs help: no reader would quote them.
 _SEEN = re.compile("[^\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]+")
 _FOLDED_PUNCTUATION = {
@@ -130,14 +132,12 @@ def align_fuzzy(quote: View, text: View) -> Alignment | None:
     return Alignment(*text.source_span(end - length, end), score)
 
 
-def codes(text: str) -> NDArray[np.uint32]:
+def codes(text: str) -> Codes:
     """The code points of a text."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
-def _infix_distances(
-    needle: NDArray[np.uint32], hay: NDArray[np.uint32], anchored: bool = False
-) -> NDArray[np.int32]:
+def _infix_distances(needle: Codes, hay: Codes, anchored: bool = False) -> NDArray[np.int32]:
     """Indel distance of the whole needle to the best range of hay that ends at each offset 0..len(hay).
 
     ``anchored``: to ``hay[:offset]`` instead. One row of the dynamic program per needle character; within a
@@ -166,10 +166,7 @@ _SURELY_ON_PAGE = 99.0
 _ALIGNED_WINDOWS = 3
 _MIN_WINDOW = 4000
 _MAX_SEEDS = 128
-_OFFSETS = (
-    "Offsets count characters of the text as the harness extracts it. Correct them, or leave them out to "
-    "have the text searched."
-)
+_OFFSETS = "Offsets count characters of the extracted text. Correct them, or leave them out: it is searched."
 
 
 @dataclass(frozen=True, slots=True)

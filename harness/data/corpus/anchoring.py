@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,7 +13,7 @@ from harness.data.corpus import align
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.inputs import INPUTS, input_table, read_rows
 from harness.data.corpus.table import FaultsOfRows, Note, plain_cell, suggestion
-from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError, StageConfig, snippet
+from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError, StageConfig, by_key, snippet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,18 +205,13 @@ def anchor(
                 "Correct the id, or add the query."
             )
         doc_ids.append(_resolve(row, documents, skipped_documents))
-    may_miss = frozenset(elsewhere or ())
-    located = [_answered(item, may_miss) for item in _locate(rows, doc_ids, documents, elsewhere)]
-    anchorings = tuple(
-        replace(item, accepted=item.place.start is not None and item.place.score >= config.threshold)
-        for item in located
-    )
+    anchorings = tuple(_locate(rows, doc_ids, documents, config.threshold, elsewhere))
     faults, lines = FaultsOfRows(LabelError), dict[tuple[object, ...], int]()
     for item in anchorings:
         with faults.of_a_row():
             if item.accepted:
                 _check_landed(item, lines)
-            elif config.on_unanchored == "fail" and item.row.line not in may_miss:
+            elif config.on_unanchored == "fail" and item.row.line not in (elsewhere or ()):
                 raise LabelError(_failure(item, config.threshold))
     faults.end()
     accepted = (item for item in anchorings if item.accepted)
@@ -225,33 +219,29 @@ def anchor(
     return AnchorResult(tuple(map(_judgment, accepted)), anchorings, tuple(skipped))
 
 
-def _answered(item: Anchoring, may_miss: Collection[int]) -> Anchoring:
-    """The place; a row that may be missing, and whose answer cannot be read here, has none."""
-    missing = item.row.line in may_miss and item.row.answer and item.answer is None
-    return replace(item, place=align.QuotePlace(item.place.method, None, None, 0.0)) if missing else item
-
-
 def _locate(
     rows: Sequence[LabelRow],
     doc_ids: Sequence[str],
     documents: Mapping[str, Document],
+    threshold: float,
     elsewhere: Collection[int] | None,
 ) -> list[Anchoring]:
     """Place each row of a known document; in row order."""
     located: dict[int, Anchoring] = {}
+    may_miss = frozenset(elsewhere or ())
     # Document by document, because a searcher remembers what it has prepared of its text.
-    by_document = sorted(
-        (index for index in range(len(rows)) if doc_ids[index] in documents), key=doc_ids.__getitem__
-    )
-    for doc_id, indices in groupby(by_document, key=doc_ids.__getitem__):
-        document = documents[doc_id]
-        searcher = align.Searcher(document)
+    known = by_key((doc_id, index) for index, doc_id in enumerate(doc_ids) if doc_id in documents)
+    for doc_id, indices in known.items():
+        document, searcher = documents[doc_id], align.Searcher(documents[doc_id])
         for index in indices:
             row = rows[index]
             if elsewhere is not None and row.quote and not document.page_starts:
                 row = replace(row, page=None)
-            place = _place(row, document, searcher, elsewhere or ())
-            located[index] = Anchoring(row, document, place)
+            item = Anchoring(row, document, _place(row, document, searcher, may_miss))
+            if row.answer and item.answer is None and row.line in may_miss:
+                item = replace(item, place=align.QuotePlace(item.place.method, None, None, 0.0))
+            sure = item.place.start is not None and item.place.score >= threshold
+            located[index] = replace(item, accepted=sure)
     return [located[index] for index in sorted(located)]
 
 

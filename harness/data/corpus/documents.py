@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
+from itertools import dropwhile
 from pathlib import Path, PurePath
 
 from harness import values
@@ -272,15 +273,10 @@ def expand(pattern: str, base: Path) -> list[Path]:
         # Path.glob refuses absolute patterns and takes hidden files along.
         return [base / name for name in glob(pattern, root_dir=base)]  # noqa: PTH207
     at = parts.index("**")
-    rest = parts[at:]
-    while rest and rest[0] == "**":
-        rest = rest[1:]
+    rest = tuple(dropwhile("**".__eq__, parts[at:]))
+    below = str(PurePath(*rest)) if rest else "*"
     starts = expand(str(PurePath(*parts[:at])), base) if at else [base]
-    return [
-        found
-        for folder in _folders(starts)
-        for found in expand(str(PurePath(*rest)) if rest else "*", folder)
-    ]
+    return [found for folder in _folders(starts) for found in expand(below, folder)]
 
 
 def _folders(starts: list[Path]) -> Iterator[Path]:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.corpus.align import codes
+from harness.data.corpus.align import Codes, codes
 from harness.data.corpus.anchoring import AnchorConfig, AnchorResult, LabelRow, anchor
 from harness.data.corpus.documents import possible_ids
 from harness.values import Document, Judgment, LabelError, Span, by_key
 
+Texts = Mapping[str, Document]
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 # Of a hash, the bits that are looked up first.
 _LOW_BITS = 0xFFFFF
@@ -39,9 +40,7 @@ class Duplicates:
     joined: int
 
 
-def credit_duplicates(
-    judgments: Sequence[Judgment], documents: Mapping[str, Document], least: int
-) -> Duplicates:
+def credit_duplicates(judgments: Sequence[Judgment], documents: Texts, least: int) -> Duplicates:
     """Grade every other place that holds a label's text, as the same evidence.
 
     Texts are compared without white space, which differs between two extractions of one sentence. Only
@@ -57,21 +56,26 @@ def credit_duplicates(
         if judgment.grade and len(text) >= least and a_part:
             wanted[text].append(row)
     places = _places(wanted, documents, least)
-    named, joined = _name_evidence(judgments, wanted)
+    # equal texts with unequal grades were distinguished on purpose
+    groups = [
+        (text, same)
+        for text, rows in wanted.items()
+        for same in by_key(((judgments[row].query_id, judgments[row].grade), row) for row in rows).values()
+    ]
+    named, joined = _name_evidence(judgments, [same for _, same in groups])
     labelled: dict[tuple[str, str], list[Span]] = defaultdict(list)
     for one in judgments:
         labelled[one.query_id, one.doc_id].append((one.start, one.end))
     added: list[Judgment] = []
     repeated: set[int] = set()
-    for text, rows in wanted.items():
-        for (query_id, _), same in _by_query_and_grade(judgments, rows).items():
-            first = named[same[0]]
-            for doc_id, start, end in places[text]:
-                spans = labelled[query_id, doc_id]
-                if not any(start < last and begin < end for begin, last in spans):
-                    repeated.add(same[0])
-                    added.append(replace(first, doc_id=doc_id, start=start, end=end))
-                    spans.append((start, end))
+    for text, same in groups:
+        first = named[same[0]]
+        for doc_id, start, end in places[text]:
+            spans = labelled[first.query_id, doc_id]
+            if not any(start < last and begin < end for begin, last in spans):
+                repeated.add(same[0])
+                added.append(replace(first, doc_id=doc_id, start=start, end=end))
+                spans.append((start, end))
     names = {row.evidence for row in added}
     kept = [
         named[row] if row in joined or (row in named and named[row].evidence in names) else judgment
@@ -81,41 +85,31 @@ def credit_duplicates(
 
 
 def _name_evidence(
-    judgments: Sequence[Judgment], wanted: Mapping[str, Sequence[int]]
+    judgments: Sequence[Judgment], groups: Iterable[Sequence[int]]
 ) -> tuple[dict[int, Judgment], set[int]]:
-    """Each wanted row with an evidence name, equal texts of one query and grade under one.
+    """Each row with an evidence name, those of a group under one.
 
     Of rows that people have named differently each keeps its name. The second value are the rows whose name
     changed because an equal text has it.
     """
     named: dict[int, Judgment] = {}
     joined: set[int] = set()
-    for rows in wanted.values():
-        for same in _by_query_and_grade(judgments, rows).values():
-            first = judgments[same[0]]
-            given = next((judgments[row].evidence for row in same if judgments[row].evidence), "")
-            name = given or f"{first.doc_id}:{first.start}-{first.end}"
-            for row in same:
-                named[row] = replace(judgments[row], evidence=judgments[row].evidence or name)
-                if len(same) > 1 and not judgments[row].evidence:
-                    joined.add(row)
+    for same in groups:
+        first = judgments[same[0]]
+        given = next((judgments[row].evidence for row in same if judgments[row].evidence), "")
+        name = given or f"{first.doc_id}:{first.start}-{first.end}"
+        for row in same:
+            named[row] = replace(judgments[row], evidence=judgments[row].evidence or name)
+            if len(same) > 1 and not judgments[row].evidence:
+                joined.add(row)
     return named, joined
-
-
-def _by_query_and_grade(
-    judgments: Sequence[Judgment], rows: Iterable[int]
-) -> dict[tuple[str, int | None], list[int]]:
-    """Rows by query and grade: equal texts with unequal grades were distinguished on purpose."""
-    return by_key(((judgments[row].query_id, judgments[row].grade), row) for row in rows)
 
 
 def _squeeze(text: str) -> str:
     return "".join(text.split())
 
 
-def _places(
-    wanted: Iterable[str], documents: Mapping[str, Document], least: int
-) -> dict[str, list[tuple[str, int, int]]]:
+def _places(wanted: Iterable[str], documents: Texts, least: int) -> dict[str, list[tuple[str, int, int]]]:
     """Where each wanted text is: (document, start, end).
 
     All windows of ``least`` characters of a document are hashed and looked up, so that time does not grow
@@ -137,7 +131,7 @@ def _places(
     return found
 
 
-def _window_hashes(letters: NDArray[np.uint32], width: int) -> NDArray[np.uint64]:
+def _window_hashes(letters: Codes, width: int) -> NDArray[np.uint64]:
     """A polynomial hash modulo 2^64 of every window of ``width`` characters."""
     if len(letters) < width:
         return np.zeros(0, dtype=np.uint64)
@@ -156,7 +150,6 @@ def _window_hashes(letters: NDArray[np.uint32], width: int) -> NDArray[np.uint64
             base, size = base * base, 2 * size
 
 
-Texts = Mapping[str, Document]
 _Name = tuple[str, str, str]
 
 

@@ -69,12 +69,7 @@ INPUTS: dict[type[Any], InputSpec[Any]] = {}
 
 
 def input_table(
-    name: str,
-    about: str,
-    error: type[HarnessError],
-    *,
-    key: tuple[str, ...] = (),
-    formulas: bool = False,
+    name: str, about: str, error: type[HarnessError], *, key: tuple[str, ...] = (), formulas: bool = False
 ) -> Callable[[type[R]], type[R]]:
     """Declare the dataclass below as the rows of a table that people write; see `InputSpec`."""
 

@@ -86,6 +86,7 @@ def place_hits(
     return [_place_ranking(ranking, meant, found, documents) for ranking in rankings]
 
 
+Documents = Mapping[str, Document]
 _NOWHERE = "\0nowhere"
 _Wanted = tuple[str, str]
 """A document, or '' for any, and a text."""
@@ -93,9 +94,7 @@ _Found = dict[_Wanted, tuple[list[HitPlace], float]]
 """The places found, and the likeness of the best one, which need not be alike enough to be a place."""
 
 
-def _document_of(
-    row: GivenHit, documents: Mapping[str, Document], left_out: Collection[str], keep: bool
-) -> str:
+def _document_of(row: GivenHit, documents: Documents, left_out: Collection[str], keep: bool) -> str:
     """The id of the document that a row names, which may be a path; '' where it names none."""
     if not row.document:
         return ""
@@ -114,7 +113,7 @@ def _document_of(
 
 
 def _place_ranking(
-    rows: Iterable[GivenHit], meant: Mapping[str, str], found: _Found, documents: Mapping[str, Document]
+    rows: Iterable[GivenHit], meant: Mapping[str, str], found: _Found, documents: Documents
 ) -> list[PlacedHit]:
     taken: set[tuple[str, int, int]] = set()
     placed = []
@@ -132,11 +131,7 @@ def _place_ranking(
 
 
 def _place(
-    row: GivenHit,
-    doc_id: str,
-    found: _Found,
-    documents: Mapping[str, Document],
-    taken: Collection[tuple[str, int, int]],
+    row: GivenHit, doc_id: str, found: _Found, documents: Documents, taken: Collection[tuple[str, int, int]]
 ) -> PlacedHit:
     if doc_id == _NOWHERE:
         return PlacedHit(row, None, 0.0, 0)
@@ -159,7 +154,7 @@ def _place(
     )
 
 
-def _touches(place: HitPlace, page: int | None, documents: Mapping[str, Document]) -> bool:
+def _touches(place: HitPlace, page: int | None, documents: Documents) -> bool:
     """Whether some of a place is on a page."""
     if page is None:
         return False
@@ -168,7 +163,7 @@ def _touches(place: HitPlace, page: int | None, documents: Mapping[str, Document
     return first is None or last is None or first <= page <= last
 
 
-def _as_it_says(row: GivenHit, doc_id: str, documents: Mapping[str, Document]) -> HitPlace:
+def _as_it_says(row: GivenHit, doc_id: str, documents: Documents) -> HitPlace:
     """The place of a row that gives offsets, or a page and no text."""
     if not doc_id:
         raise CorpusError(f"{row.where}: start and end need a document. Name it, or leave them out.")
@@ -182,7 +177,7 @@ def _at(document: Document, place: QuotePlace) -> HitPlace:
     return HitPlace(document.doc_id, place.start or 0, place.end or 0, place.method, place.score)
 
 
-def _find_texts(wanted: Collection[_Wanted], documents: Mapping[str, Document], threshold: float) -> _Found:
+def _find_texts(wanted: Collection[_Wanted], documents: Documents, threshold: float) -> _Found:
     """The places of every text. Document by document, as the reduced forms of all would fill the memory."""
     places: dict[_Wanted, list[HitPlace]] = {key: [] for key in wanted}
     for document in documents.values():
@@ -222,9 +217,7 @@ def _occurrences(needle: str, text: str) -> list[int]:
     return found
 
 
-def _likeliest_documents(
-    keys: Sequence[_Wanted], documents: Mapping[str, Document]
-) -> dict[str, list[_Wanted]]:
+def _likeliest_documents(keys: Sequence[_Wanted], documents: Documents) -> dict[str, list[_Wanted]]:
     """By document, the texts that name it, and those of which it is one of the few that hold the most."""
     anywhere = {key: seeds(folded(key[1]).text) for key in keys if not key[0]}
     shared: dict[_Wanted, list[tuple[int, str]]] = {key: [] for key in anywhere}

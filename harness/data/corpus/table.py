@@ -126,9 +126,7 @@ def _without_empty(path: Path, records: Records, note: Note) -> Records:
     if bare and any(len(record) > width for _, record in records):
         note(f"{path}: empty columns at the end are left out.")
         records = [(line, record[:width]) for line, record in records]
-    kept = [
-        (line, record) for line, record in records if len(header) == 1 or any(cell.strip() for cell in record)
-    ]
+    kept = [(line, cells) for line, cells in records if len(header) == 1 or any(map(str.strip, cells))]
     if len(kept) < len(records):
         note(f"{path}: {counted(len(records) - len(kept), 'empty row')} left out.")
     return kept

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import zip_longest
+from itertools import chain, repeat, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -160,11 +160,8 @@ def _with_damage(readings: list[PageReading], path: Path, on_page: OnPage) -> li
         raise
     except Exception:  # of a damaged file, to which pypdf may answer with anything
         return readings
-    damaged = [stream.damaged for stream in streams]
-    return [
-        replace(reading, damaged=index < len(damaged) and damaged[index])
-        for index, reading in enumerate(readings)
-    ]
+    damaged = chain((stream.damaged for stream in streams), repeat(False))
+    return [replace(reading, damaged=broken) for reading, broken in zip(readings, damaged, strict=False)]
 
 
 def compare(

@@ -118,12 +118,8 @@ def _text_of(node: Any, preformatted: bool = False) -> str:
 
 
 def _is_hidden(element: Any) -> bool:
-    style = element.get("style")
-    return (
-        element.name.lower() in _UNSEEN
-        or element.has_attr("hidden")
-        or (isinstance(style, str) and _HIDDEN.search(style) is not None)
-    )
+    hidden = element.has_attr("hidden") or _HIDDEN.search(str(element.get("style")))
+    return element.name.lower() in _UNSEEN or bool(hidden)
 
 
 def _inline(element: Any) -> str:

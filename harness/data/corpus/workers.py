@@ -78,9 +78,7 @@ Task = Callable[[OnPage], Any]
 """A picklable call; it reports every page it begins, from which the time of that page counts."""
 
 _MB = 1_000_000
-_CANNOT_START = (
-    "A worker process that reads PDFs could not start: memory or processes may be short (ulimit -a)."
-)
+_CANNOT_START = "A worker process could not start: memory or processes may be short (ulimit -a)."
 
 
 @dataclass(frozen=True, slots=True)

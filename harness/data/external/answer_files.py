@@ -113,8 +113,7 @@ class AnsweredRow:
     user_input: Annotated[str, Column("the question", names=("question", "query", "text"), filled=True)]
     query_id: Annotated[str, Column("its id; default: q1, q2, …", names=("id", "qid"), read=id_of_query)] = ""
     retrieved_contexts: Annotated[
-        Sequence[str],
-        Column("the passages that were read", names=("contexts", "passages"), read=_texts),
+        Sequence[str], Column("the passages that were read", names=("contexts", "passages"), read=_texts)
     ] = ()
     retrieved_context_ids: Annotated[Sequence[str], Column("the id of each passage", read=_names)] = ()
     documents: Annotated[Sequence[str], Column("the document of each passage", read=_names)] = ()
@@ -168,11 +167,9 @@ def _fault(row: AnsweredRow) -> str:
         if (own := getattr(row, column)) and len(own) != count:
             entries, contexts = counted(len(own), "entry", "entries"), counted(count, "context")
             return f"{column} has {entries} for {contexts}. Write one for each."
-    return (
-        f"cited names a context beyond the last one, {count}. Correct it."
-        if max(row.cited, default=-1) >= count
-        else ""
-    )
+    if max(row.cited, default=-1) >= count:
+        return f"cited names a context beyond the last one, {count}. Correct it."
+    return ""
 
 
 def write_answers(exchanges: Iterable[AnsweredQuery], path: Path) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.data.corpus.importers.beir import ImportSummary, new_corpus_folder, write_text
 from harness.data.external.answer_files import AnsweredQuery, read_answers, write_answers
@@ -77,7 +78,7 @@ def _plain(document: str) -> str:
 
 def _hits(
     exchanges: Iterable[AnsweredQuery], names: Mapping[tuple[str, str], str]
-) -> Iterable[dict[str, str | int]]:
+) -> Iterator[dict[str, Any]]:
     """A row per passage whose text is known; ranks count those alone."""
     for one in exchanges:
         known = [passage for passage in one.read if passage.text]

@@ -260,9 +260,7 @@ def _graded(
     names: Sequence[str], runs: Ranked, judged: Judged, depth: int | None, rules: Convention
 ) -> Graded:
     """The grades along the rankings of some queries."""
-    starts, judged_starts = (
-        offsets_of(np.fromiter(map(len, own), np.int64, len(names))) for own in (runs, judged)
-    )
+    starts, judged_starts = (offsets_of(np.fromiter(map(len, own), np.int64)) for own in (runs, judged))
     scores = _rounded(pack_scores(runs, names), rules)
     # before the ranks, as this names a grade that is not a whole number
     judgments = owners(judged_starts), pack_grades(judged, names)
@@ -294,11 +292,7 @@ def _looked_up(runs: Ranked, judged: Judged, starts: Ints, rows: Ints, offsets: 
     found: list[int] = []
     # a loop over queries, so that no document is left and come back to: that would fetch it twice
     for documents, graded, read, (first, last) in zip(
-        runs,
-        judged,
-        _rows_to_read(rows, offsets, starts),
-        pairwise(offsets.tolist()),
-        strict=True,
+        runs, judged, _rows_to_read(rows, offsets, starts), pairwise(offsets.tolist()), strict=True
     ):
         ids = list(documents) if read is None else list(islice(documents, read))
         chosen = [*map(ids.__getitem__, within[first:last])]

@@ -23,9 +23,7 @@ Rows = Ints | None
 """Rows of a column; None for all of them in order."""
 
 _BLOCK_ROWS = 1 << 16
-_ODD_1, _ODD_2, _ODD_3 = (
-    np.uint64(odd) for odd in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15)
-)
+_ODD_1, _ODD_2, _ODD_3 = map(np.uint64, (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15))
 _SHORT = 7
 _TOP = np.uint64(56)
 _NO_TEXT = pa.Array.from_buffers(pa.large_string(), 0, [None, pa.py_buffer(bytes(8)), pa.py_buffer(b"")])

@@ -192,11 +192,11 @@ def _existing(path: Path) -> Path:
     return path
 
 
-Inner = Mapping[str, Any]
+Dicts = Sequence[Mapping[str, Any]]
 _REFUSED = (struct.error, TypeError, ValueError, OverflowError)
 
 
-def pack_scores(inner: Sequence[Inner], names: Sequence[str]) -> Floats:
+def pack_scores(inner: Dicts, names: Sequence[str]) -> Floats:
     """The scores of all queries end to end; raises TrecError that names one that is not a number, or NaN."""
     try:
         scores = np.frombuffer(_packed(inner, "d"), np.float64)
@@ -208,7 +208,7 @@ def pack_scores(inner: Sequence[Inner], names: Sequence[str]) -> Floats:
     return scores
 
 
-def pack_grades(inner: Sequence[Inner], names: Sequence[str]) -> Ints:
+def pack_grades(inner: Dicts, names: Sequence[str]) -> Ints:
     """The grades of all queries end to end; raises TrecError that names one that is not a whole number."""
     try:
         return np.frombuffer(_packed(inner, "q"), np.int64)
@@ -221,16 +221,14 @@ def pack_grades(inner: Sequence[Inner], names: Sequence[str]) -> Ints:
     raise TrecError(f"qrels: query {query}, document {doc}: the grade is not a whole number")
 
 
-def _packed(inner: Sequence[Inner], code: str) -> bytes:
+def _packed(inner: Dicts, code: str) -> bytes:
     # one packer for every length: a star alone makes a tuple, one beside other arguments a list first, which
     # takes twice as long from Python 3.13 on
     packers = {length: struct.Struct(f"{length}{code}").pack for length in set(map(len, inner))}
     return b"".join([packers[len(documents)](*documents.values()) for documents in inner])
 
 
-def _first_bad(
-    inner: Sequence[Inner], names: Sequence[str], is_good: Callable[[Any], bool]
-) -> tuple[str, str]:
+def _first_bad(inner: Dicts, names: Sequence[str], is_good: Callable[[Any], bool]) -> tuple[str, str]:
     return next(
         (query, doc)
         for query, documents in zip(names, inner, strict=True)

@@ -153,10 +153,8 @@ def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> Imp
         write_text(folder / "queries.csv", delimited_text([("query_id", "text"), *queries]))
         columns = ("query_id", "document", "start", "end", "grade")
         write_text(folder / "labels.csv", delimited_text([columns, *kept]))
-        write_text(
-            folder / "README.md",
-            _README.read_text(encoding="utf-8").format(name=target.name, qrels=qrels_path.name),
-        )
+        readme = _README.read_text(encoding="utf-8").format(name=target.name, qrels=qrels_path.name)
+        write_text(folder / "README.md", readme)
     empty = [name for name, length in lengths.items() if not length]
     blank = [name for name, text in questions.items() if not text]
     graded, queried = ("judgment", "judgments"), ("query", "queries")

@@ -145,9 +145,8 @@ def _read_page(page: Any) -> pdf_file.PageReading:
         characters += _glyphs(data, fonts)
         paths += sum(1 for _ in _PAINTS.finditer(data))
         shows = shows or _SHOWS.search(data) is not None
-    return pdf_file.PageReading(
-        characters, not shows and paths < pdf_file.MOST_PATHS_OF_A_BLANK_PAGE, damaged
-    )
+    blank = not shows and paths < pdf_file.MOST_PATHS_OF_A_BLANK_PAGE
+    return pdf_file.PageReading(characters, blank, damaged)
 
 
 def _streams(data: bytes, owner: Any, seen: set[int], depth: int) -> Iterator[tuple[bytes, Any]]:
