@@ -25,12 +25,11 @@ Warn = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How the chunks of a setting are read; ``key`` identifies the chunking.
+    """How the chunks of a setting are read.
 
     ``read_as`` maps the id of every chunk to the span that is read where it is found.
     """
 
-    key: str
     read_as: Mapping[str, Chunk]
     sources: RunSources = field(repr=False)
 
@@ -39,7 +38,7 @@ class Reading:
         spans = {span.chunk_id: span for span in self.read_as.values()}
         place = {document.doc_id: i for i, document in enumerate(self.sources.corpus.documents)}
         ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
-        key = key_of(self.key, "read", [one.chunk_id for one in ordered])
+        key = key_of(searched.key, "read", [one.chunk_id for one in ordered])
         tokens = self.sources.lengths("read_tokens", key, [one.text for one in ordered])
         read = {"read_spans": len(ordered), "read_tokens_p50": int(np.median(tokens))}
         return Chunking(ordered, key, searched.health | read, tokens, searched.quality)
@@ -53,9 +52,9 @@ class Reading:
 
 
 def reading_of(
-    chunks: Sequence[Chunk], key: str, config: steps.ReadConfig, sources: RunSources, warn: Warn
+    chunks: Sequence[Chunk], config: steps.ReadConfig, sources: RunSources, warn: Warn
 ) -> Reading | None:
-    """How chunks are read, None if there are none. ``key`` is that of the chunking.
+    """How chunks are read, None if there are none.
 
     Warns of chunks that are not whole in what is read for them.
     """
@@ -78,7 +77,7 @@ def reading_of(
             "the larger chunks at boundaries of the small ones, or read windows."
         )
     placed = zip(chunks, spans, strict=True)
-    return Reading(key, {c.chunk_id: read[c.doc_id, start, end] for c, (start, end) in placed}, sources)
+    return Reading({c.chunk_id: read[c.doc_id, start, end] for c, (start, end) in placed}, sources)
 
 
 def _before(
@@ -164,7 +163,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn 
     indexed = with_context(chunks, key, setting.context, sources, warn)
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
-    reading = None if setting.read is None else reading_of(chunks, key, setting.read, sources, warn)
+    reading = None if setting.read is None else reading_of(chunks, setting.read, sources, warn)
     if any(one.runs_here for one in setting.retrieve.encoders()):
         overlong = health["overlong"] if indexed is None else indexed.overlong
         within, remedy = "", "."

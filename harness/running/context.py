@@ -18,17 +18,7 @@ from numpy.typing import NDArray
 
 import harness
 from harness import models, steps, store, values
-from harness.models import (
-    EXACT,
-    Encoder,
-    EncoderConfig,
-    LocalConfig,
-    LocalEncoder,
-    ModelTokenizer,
-    Precision,
-    Spending,
-    resolve,
-)
+from harness.models import LocalConfig, LocalEncoder, Precision
 from harness.running.engine import Engine, EngineConfig, LocalEngine, make_engine
 from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, digest_of, key_of
 from harness.values import Chunk, RecordingReporter, Reporter, ResultWarning, StageConfig, WarningKind
@@ -61,15 +51,15 @@ class Clock:
 class Bills:
     """What language models and endpoints were asked for, and what it cost."""
 
-    spent: dict[str, Spending] = field(default_factory=dict)
+    spent: dict[str, models.Spending] = field(default_factory=dict)
     """What steps have asked of language models, by prompt and model."""
     purposes: dict[str, models.Purpose] = field(default_factory=dict)
     """What for."""
-    within_limits: dict[str, Spending] = field(default_factory=dict)
+    within_limits: dict[str, models.Spending] = field(default_factory=dict)
     """What counts towards one ``max_cost`` and ``max_calls``."""
     answer_costs: list[float | None] = field(default_factory=list)
     """What the answers to each request have cost, no matter which run paid for them."""
-    served: dict[str, Spending] = field(default_factory=dict)
+    served: dict[str, models.Spending] = field(default_factory=dict)
     """What was asked of endpoints, by model."""
     looked_up: dict[str, set[bytes]] = field(default_factory=dict)
     """Which of their numbers were needed, by model."""
@@ -111,21 +101,21 @@ class Models:
     """What a probe has loaded, until it is used."""
     compared: dict[str, dict[str, float]] = field(default_factory=dict)
     """How far rankings differ from exact ones, by the names of the models; see ``running/precision.py``."""
-    _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
+    _encoders: dict[models.EncoderConfig, models.Encoder] = field(default_factory=dict)
     _rerankers: dict[str, steps.PairScorer] = field(default_factory=dict)
-    _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
+    _tokenizers: dict[str, models.ModelTokenizer] = field(default_factory=dict)
 
-    def encoder(self, config: EncoderConfig) -> Encoder:
+    def encoder(self, config: models.EncoderConfig) -> models.Encoder:
         """The encoder of a configuration."""
         config = self._fast(config)
         if config not in self._encoders:
             self._encoders[config] = self._loaded.pop(config, None) or config.make()
         return self._encoders[config]
 
-    def tokenizer(self, name: str) -> ModelTokenizer:
+    def tokenizer(self, name: str) -> models.ModelTokenizer:
         """The tokenizer of the model called ``name``; its weights are not loaded."""
         if name not in self._tokenizers:
-            self._tokenizers[name] = ModelTokenizer(resolve(name))
+            self._tokenizers[name] = models.ModelTokenizer(models.resolve(name))
         return self._tokenizers[name]
 
     def reranker(self, config: steps.RerankerConfig) -> steps.PairScorer:
@@ -136,7 +126,7 @@ class Models:
             self._rerankers[key] = self._loaded.pop(fast, None) or steps.RERANKERS.make(fast)
         return self._rerankers[key]
 
-    def is_fast(self, config: EncoderConfig | steps.RerankerConfig) -> bool:
+    def is_fast(self, config: models.EncoderConfig | steps.RerankerConfig) -> bool:
         """Whether the model of a configuration computes in another way than without ``probes``."""
         return self._fast(config) != config
 
@@ -150,18 +140,18 @@ class Models:
         """By name, the configurations of models on this machine that compute in float32 by torch."""
         made = [*self._encoders.values(), *self._rerankers.values()]
         configs = [one.config for one in made if isinstance(one, LocalEncoder | steps.LocalModelScorer)]
-        return {config.model: config for config in configs if config.way == EXACT}
+        return {config.model: config for config in configs if config.way == models.EXACT}
 
     def _fast(self, config: Local) -> Local:
         if isinstance(config, steps.RerankerConfig) and config.encoders:
             (encoder,) = config.encoders
             return config.model_copy(update=self._fast(encoder).way._asdict())
-        if self.probes is None or not isinstance(config, LocalConfig) or config.way != EXACT:
+        if self.probes is None or not isinstance(config, LocalConfig) or config.way != models.EXACT:
             return config
         key = type(config), config.model, config.device
-        if key in self._probed:
-            return config.model_copy(update=self._probed[key].way._asdict())
-        self._probed[key], model = probe_of(config, self.probes)
+        model = None
+        if key not in self._probed:
+            self._probed[key], model = probe_of(config, self.probes)
         fast = config.model_copy(update=self._probed[key].way._asdict())
         if model is not None:
             self._loaded[fast] = model
@@ -203,10 +193,10 @@ def probe_of(config: LocalConfig, stored: Artifacts) -> tuple[Probe, models.Loca
 
     def make(way: models.Way) -> models.LocalModel[LocalConfig]:
         own = config.model_copy(update=way._asdict())
-        made = own.make() if isinstance(own, EncoderConfig) else steps.RERANKERS.make(own)
+        made = own.make() if isinstance(own, models.EncoderConfig) else steps.RERANKERS.make(own)
         return cast("models.LocalModel[LocalConfig]", made)
 
-    return models.probe(make(EXACT), make, stored)
+    return models.probe(make(models.EXACT), make, stored)
 
 
 @dataclass(slots=True)

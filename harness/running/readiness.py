@@ -49,12 +49,8 @@ def check_ready(config: BenchConfig, context: Context) -> None:
 def results_folder(config: BenchConfig) -> Path:
     """The folder of the results; raises ConfigError where something lies that no run has written."""
     folder = config.results / config.name
-    written = (
-        (folder / report.RECORD).exists()
-        or not folder.exists()
-        or (folder.is_dir() and not any(folder.iterdir()))
-    )
-    if not written:
+    empty = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    if not empty and not (folder / report.RECORD).exists():
         raise ConfigError(
             f"{folder} is in the place of the results, and no run has written it. Move it away, or choose "
             "another `name` or another folder of `results`."

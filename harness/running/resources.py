@@ -20,17 +20,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import stored_values, vectors
 from harness.store import key_of
-from harness.values import (
-    Chunk,
-    ConfigError,
-    Document,
-    LlmAnswer,
-    ModelError,
-    Reporter,
-    Slot,
-    StageConfig,
-    by_key,
-)
+from harness.values import LlmAnswer, Slot
 
 _STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank", "naming": "rerank"}
 # The nouns for the items of an estimate.
@@ -50,7 +40,7 @@ class Resources:
     context: Context
 
     @property
-    def reporter(self) -> Reporter:
+    def reporter(self) -> values.Reporter:
         """Progress and warnings; those of a step of the search bear on the result."""
         return self.context.keeping("model calls")
 
@@ -168,10 +158,10 @@ class Resources:
         """The cells of a table by document and column, those of ``documents`` only."""
         known = set(documents)
         found: dict[str, Mapping[str, str]] = {}
-        for row in data.read_table(file, (key, *columns), ConfigError).rows:
+        for row in data.read_table(file, (key, *columns), values.ConfigError).rows:
             doc_id = next((one for one in data.possible_ids(row.get(key)) if one in known), None)
             if doc_id in found:
-                raise ConfigError(
+                raise values.ConfigError(
                     f"{file}, line {row.line}: document {row.get(key)!r} occurs twice. Remove one row."
                 )
             if doc_id is not None:
@@ -182,7 +172,7 @@ class Resources:
         """The cells of a table row by row."""
         return [
             {column: row.get(column) for column in columns}
-            for row in data.read_table(file, columns, ConfigError).rows
+            for row in data.read_table(file, columns, values.ConfigError).rows
         ]
 
 
@@ -196,11 +186,11 @@ class RunSources(Resources):
 
     corpus: Corpus
     tokenizer: ModelTokenizer
-    _documents: dict[str, Document] = field(default_factory=dict)
+    _documents: dict[str, values.Document] = field(default_factory=dict)
     _outlines: dict[str, steps.Outline] = field(default_factory=dict)
     _headings: dict[tuple[str, str], list[values.Heading]] = field(default_factory=dict)
 
-    def document(self, doc_id: str) -> Document:
+    def document(self, doc_id: str) -> values.Document:
         """A document of the corpus."""
         if not self._documents:
             self._documents.update({one.doc_id: one for one in self.corpus.documents})
@@ -219,7 +209,7 @@ class RunSources(Resources):
             self._headings[doc_id, style] = list(find(self.document(doc_id).text))
         return self._headings[doc_id, style]
 
-    def chunks(self, config: StageConfig) -> Sequence[Chunk]:
+    def chunks(self, config: values.StageConfig) -> Sequence[values.Chunk]:
         """All chunks of another chunker."""
         if not isinstance(config, steps.ChunkerConfig):
             raise TypeError(f"{type(config).__name__} is not a chunker")
@@ -237,7 +227,7 @@ class RunSources(Resources):
 
 def cut(
     corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context
-) -> tuple[tuple[Chunk, ...], str]:
+) -> tuple[tuple[values.Chunk, ...], str]:
     """All chunks of the corpus, and the key that identifies text, chunker and tokenizer.
 
     Settings with the same chunks share them in memory.
@@ -258,13 +248,13 @@ def _chunking_key(
 
 def _cut(
     corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context, place: str
-) -> list[Chunk]:
+) -> list[values.Chunk]:
     """The chunks that are stored at a place, or cut and then stored there."""
     stored = context.artifacts.get("chunks", place)
     if stored is not None:
         by_id = {document.doc_id: document for document in corpus.documents}
         return [
-            Chunk.of(by_id[doc_id], start, end, tuple((first, last) for first, last in before))
+            values.Chunk.of(by_id[doc_id], start, end, tuple((first, last) for first, last in before))
             for doc_id, rows in stored.items()
             for start, end, *before in rows
         ]
@@ -273,9 +263,9 @@ def _cut(
     return chunks
 
 
-def _places_of(chunks: Iterable[Chunk]) -> dict[str, list[list[Any]]]:
+def _places_of(chunks: Iterable[values.Chunk]) -> dict[str, list[list[Any]]]:
     """Start and end of every chunk by document, and the ranges shown before it, as they are stored."""
-    return by_key((one.doc_id, [one.start, one.end, *map(list, one.before)]) for one in chunks)
+    return values.by_key((one.doc_id, [one.start, one.end, *map(list, one.before)]) for one in chunks)
 
 
 def outlines(corpus: Corpus, context: Context) -> dict[str, steps.Outline]:
@@ -311,14 +301,14 @@ class CutPart:
     config: steps.ChunkerConfig
     tokenizer: str
     fingerprint: str
-    documents: Sequence[Document]
+    documents: Sequence[values.Document]
 
 
 def cut_part(part: CutPart) -> Cut:
     """What a worker makes of a part; raises ModelError if its tokenizer is another one than ours."""
     tokenizer = _tokenizer(part.tokenizer)
     if tokenizer.fingerprint != part.fingerprint:
-        raise ModelError(
+        raise values.ModelError(
             f"{part.tokenizer}: a worker has another tokenizer of this model than the machine that runs the "
             "harness. Give both the same files, or name the model by its hub id."
         )
@@ -360,7 +350,7 @@ def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> Non
         context.prepared.lengths[key] = np.concatenate([lengths for _, lengths in found])
 
 
-def _batches(documents: Sequence[Document]) -> list[list[Document]]:
+def _batches(documents: Sequence[values.Document]) -> list[list[values.Document]]:
     before = accumulate((len(document.text) for document in documents), initial=0)
-    batches = by_key((at // _CHARACTERS, one) for at, one in zip(before, documents, strict=False))
+    batches = values.by_key((at // _CHARACTERS, one) for at, one in zip(before, documents, strict=False))
     return list(batches.values()) or [[]]

@@ -91,19 +91,19 @@ def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[sear
 
 
 def _search(
-    config: BenchConfig, context: Context, found: Callable[[Corpus, search.Searched], None] | None = None
+    config: BenchConfig, context: Context, found: Callable[[Corpus, search.Searched], None] = lambda *_: None
 ) -> tuple[Corpus, list[search.Searched], list[search.Searched]]:
     """The united corpus, and the rankings of every setting by the ids of its own corpus and by those of it.
 
     ``found`` is called with each of the latter as soon as it is searched.
     """
     corpora, points = prepare(config, context)
-
-    def tell(one: search.Searched) -> None:
-        if found is not None:
-            found(corpora.united, corpora.in_united(one))
-
-    searched = search.search_settings(points, corpora.united.queries.queries, context, tell)
+    searched = search.search_settings(
+        points,
+        corpora.united.queries.queries,
+        context,
+        lambda one: found(corpora.united, corpora.in_united(one)),
+    )
     warn_of_unfilled_budgets(searched, config, context)
     if config.precision == "fast":
         from harness.running.precision import compare_with_exact

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from harness import comparison, data, measures, report, store
-from harness.values import CorpusError, HarnessError, Reporter, Silent
+from harness.values import CorpusError, HarnessError, Reporter, Silent, file_sha256
 
 WIDTH, HEIGHT = 760, 1100
 Span = tuple[str, int, int]
@@ -223,7 +222,7 @@ def _files(documents: set[str], hashes: Mapping[str, str], reporter: Reporter) -
                 reporter.warn(
                     f"{path} does not exist. Run the command in the folder where the benchmark ran."
                 )
-            elif hashlib.sha256(path.read_bytes()).hexdigest() != hashes[name]:
+            elif file_sha256(path) != hashes[name]:
                 reporter.warn(f"{path} has changed since the run, so its pages are not shown.")
             else:
                 found[document] = path

@@ -255,15 +255,14 @@ def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> Answer
     missing: list[PendingCalls] = []
     replied: list[Replies] = []
     for stage, ones in groups_of(_placeholder_rankings(answering, queries) if about else known):
-        if not ANSWERERS.make(stage).asks:
-            replied += [_placeholder_answers(one, corpus) for one in ones]
-            continue
+        answered: list[Replies] = []
         try:
-            replied += answer_group(stage, ones, queries, RunTools(work.context))
+            if ANSWERERS.make(stage).asks:
+                answered = answer_group(stage, ones, queries, RunTools(work.context))
         except PendingCallsError as error:
             missing += error.missing
             about = True
-            replied += [_placeholder_answers(one, corpus) for one in ones]
+        replied += answered or [_placeholder_answers(one, corpus) for one in ones]
     cases = [case for one in replied for case in cases_of(one, corpus, {})]
     tools = MeasuringTools(work.config.answer_scoring, work.context)
     # the others cost nothing, and a plan computes nothing

@@ -16,18 +16,6 @@ from harness.models import PRECISION_TEXT, EmbedConfig, EncoderConfig, ModelConf
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
 from harness.running.config.naming import short_names
 from harness.running.engine import EngineConfig
-from harness.steps import (
-    AnswerConfig,
-    Bm25Config,
-    ChunkerConfig,
-    ContextConfig,
-    FilterConfig,
-    ReadConfig,
-    RerankerConfig,
-    RetrieverConfig,
-    RewriterConfig,
-    ServiceConfig,
-)
 from harness.values import BY, MAX_GRADE, ConfigError, StageConfig, guide, unknown_key
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
@@ -138,18 +126,18 @@ class Setting(StageConfig):
 
     name: str
     parse: ParserConfig = PypdfConfig()
-    chunk: SerializeAsAny[ChunkerConfig]
+    chunk: SerializeAsAny[steps.ChunkerConfig]
     tokenizer: str = DEFAULT_TOKENIZER
-    context: tuple[SerializeAsAny[ContextConfig], ...] = ()
-    rewrite: SerializeAsAny[RewriterConfig] | None = None
-    filter: SerializeAsAny[FilterConfig] | None = None
-    retrieve: SerializeAsAny[RetrieverConfig]
-    rerank: tuple[SerializeAsAny[RerankerConfig], ...] = ()
-    read: SerializeAsAny[ReadConfig] | None = None
-    answer: SerializeAsAny[AnswerConfig] | None = None
+    context: tuple[SerializeAsAny[steps.ContextConfig], ...] = ()
+    rewrite: SerializeAsAny[steps.RewriterConfig] | None = None
+    filter: SerializeAsAny[steps.FilterConfig] | None = None
+    retrieve: SerializeAsAny[steps.RetrieverConfig]
+    rerank: tuple[SerializeAsAny[steps.RerankerConfig], ...] = ()
+    read: SerializeAsAny[steps.ReadConfig] | None = None
+    answer: SerializeAsAny[steps.AnswerConfig] | None = None
 
     @property
-    def finder(self) -> RetrieverConfig:
+    def finder(self) -> steps.RetrieverConfig:
         """The retriever with the filter of the setting."""
         return self.retrieve.model_copy(update={"filter": self.filter}) if self.filter else self.retrieve
 
@@ -157,7 +145,7 @@ class Setting(StageConfig):
     def model_names(self) -> tuple[str, ...]:
         """The names of the encoders and rerankers that search."""
         matched = (encoder for reranker in self.rerank for encoder in reranker.encoders)
-        rankers: tuple[EncoderConfig | RerankerConfig, ...] = (
+        rankers: tuple[EncoderConfig | steps.RerankerConfig, ...] = (
             *self.retrieve.encoders(),
             *self.rerank,
             *matched,
@@ -172,12 +160,12 @@ class Setting(StageConfig):
         return tuple(file for files in own for file in files)
 
     @property
-    def services(self) -> list[ServiceConfig]:
+    def services(self) -> list[steps.ServiceConfig]:
         """The user's own services that the search asks, each once."""
-        steps: list[StageConfig | None] = [self.rewrite, *self.rerank]
+        asked: list[StageConfig | None] = [self.rewrite, *self.rerank]
         for retriever in self.retrieve.every():
-            steps += (retriever, retriever.rewrite)
-        found = {step.model_dump_json(): step for step in steps if isinstance(step, ServiceConfig)}
+            asked += (retriever, retriever.rewrite)
+        found = {step.model_dump_json(): step for step in asked if isinstance(step, steps.ServiceConfig)}
         return list(found.values())
 
 
@@ -324,7 +312,7 @@ class BenchConfig(StageConfig):
 
         ``queries`` and ``labels`` need not exist; where they do, they are not documents.
         """
-        setting = Setting(name="any", tokenizer="", chunk=steps.PageConfig(), retrieve=Bm25Config())
+        setting = Setting(name="any", tokenizer="", chunk=steps.PageConfig(), retrieve=steps.Bm25Config())
         return cls(
             **{"name": "documents"} | more,
             documents=tuple(documents),
@@ -382,8 +370,7 @@ class BenchConfig(StageConfig):
     @model_validator(mode="after")
     def _several_parsers_need_labels(self) -> BenchConfig:
         """A grade holds for one text, a label row for all: only rows have one ideal under every parser."""
-        several = len({setting.parse.model_dump_json() for setting in self.settings}) > 1
-        if several and not isinstance(self.relevance.judge, LabelsConfig):
+        if len(parsers_of(self.settings)) > 1 and not isinstance(self.relevance.judge, LabelsConfig):
             raise ValueError(
                 "parse: several parsers can be compared only by human labels. A judge grades the passages of "
                 "each text separately, and it is unknown which of them say the same: their ideals would "
