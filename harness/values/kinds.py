@@ -55,26 +55,25 @@ class OpenTable(Mapping[str, Item], Generic[Item]):
     """The items of one ``stage`` by name: ours, then those of other packages, which cannot replace ours.
 
     A package adds an item by an entry point in the group ``harness.kinds`` called ``<stage>.<name>``. It is
-    imported when it is asked for; raises ConfigError where that fails, or where it is no ``sort``.
+    imported when it is asked for; raises ConfigError where that fails, or where it is no ``sort``. One of ours
+    may be a `KindAt`, beside the package ``home``.
     """
 
-    def __init__(self, stage: str, sort: type[Any], ours: Mapping[str, Any]) -> None:
-        self.stage, self._sort = stage, sort
+    def __init__(self, stage: str, sort: type[Any], ours: Mapping[str, Any], home: str = "") -> None:
+        self.stage, self._sort, self._home = stage, sort, home
         self._items: dict[str, Any] = dict(ours)
-
-    def load(self, item: Any) -> Item:
-        """One of our items, which may be kept as where it is to be found."""
-        loaded: Item = item
-        return loaded
 
     def __getitem__(self, name: str) -> Item:
         if name not in self._items:
             self._add_plug_ins()
-        item = self._items[name]
-        item = self._plugged_in(name, item) if isinstance(item, EntryPoint) else self.load(item)
-        self._items[name] = item
-        found: Item = item
-        return found
+        found: Any = self._items[name]
+        if isinstance(found, EntryPoint):
+            found = self._plugged_in(name, found)
+        elif isinstance(found, KindAt):
+            found = found.load(self._home)
+        self._items[name] = found
+        item: Item = found
+        return item
 
     def __contains__(self, name: object) -> bool:
         if name not in self._items:
@@ -94,10 +93,6 @@ class OpenTable(Mapping[str, Item], Generic[Item]):
             if stage == self.stage:
                 self._items.setdefault(name, entry)
 
-    def fits(self, name: str, item: Any) -> bool:
-        """Whether an item of another package is what this table holds."""
-        return isinstance(item, self._sort)
-
     def _plugged_in(self, name: str, entry: EntryPoint) -> Item:
         package = entry.dist.name if entry.dist else entry.module
         where = f"{self.stage}: {quoted(name)} of the package {package}"
@@ -107,7 +102,7 @@ class OpenTable(Mapping[str, Item], Generic[Item]):
             raise ConfigError(
                 f"{where} cannot be loaded ({type(error).__name__}: {error}). Mend or remove the package."
             ) from error
-        if not self.fits(name, item):
+        if not isinstance(item, self._sort) or (isinstance(item, Kind) and item.name != name):
             raise ConfigError(f"{where}: {entry.value} is no {self._sort.__name__} of that name.")
         if entry.dist:
             _packages[entry.dist.name] = entry.dist.version
@@ -310,17 +305,8 @@ class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
         ``home`` is the package of the table. ``retired`` maps the names of kinds that are gone to what takes
         their place, a sentence.
         """
-        super().__init__(stage, Kind, {kind.name: kind for kind in kinds})
-        self._home, self._retired = home, retired
-
-    def load(self, item: Any) -> Kind[Any, Made]:
-        """One of our kinds."""
-        kind: Kind[Any, Made] = item.load(self._home) if isinstance(item, KindAt) else item
-        return kind
-
-    def fits(self, name: str, item: Any) -> bool:
-        """Whether it is a kind, and that of its name."""
-        return super().fits(name, item) and item.name == name
+        super().__init__(stage, Kind, {kind.name: kind for kind in kinds}, home)
+        self._retired = retired
 
     @property
     def default(self) -> str:

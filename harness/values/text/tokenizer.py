@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 class Tokenizer(Protocol):
-    """The tokenizer of an encoder.
-
-    ``window`` is the longest input in tokens that the encoder reads, special tokens included (0: unknown);
-    ``special`` is how many special tokens it adds to a single text.
-    """
+    """The tokenizer of an encoder."""
 
     @property
     def name(self) -> str:
@@ -29,7 +25,7 @@ class Tokenizer(Protocol):
 
     @property
     def window(self) -> int:
-        """The longest input in tokens, special tokens included; 0 if unknown."""
+        """The longest input that the encoder reads, in tokens, special tokens included; 0 if unknown."""
 
     @property
     def special(self) -> int:
