@@ -11,7 +11,7 @@ import threading
 import traceback
 import warnings
 
-from harness.values import printable
+from harness.values import printable, snippet
 
 # Environment variables whose values are secret, and the length from which a value is hidden.
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
@@ -58,9 +58,7 @@ def without_secrets(text: str) -> str:
 
 
 def _summary(error: BaseException) -> str:
-    message = without_secrets(" ".join(str(error).split()))
-    if len(message) > 200:
-        message = f"{message[:199]}…"
+    message = snippet(without_secrets(str(error)))
     return f"{type(error).__name__}: {message}." if message else f"{type(error).__name__}."
 
 

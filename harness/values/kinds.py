@@ -55,8 +55,8 @@ class OpenTable(Mapping[str, Item], Generic[Item]):
     """The items of one ``stage`` by name: ours, then those of other packages, which cannot replace ours.
 
     A package adds an item by an entry point in the group ``harness.kinds`` called ``<stage>.<name>``. It is
-    imported when it is asked for; raises ConfigError where that fails, or where it is no ``sort``. One of ours
-    may be a `KindAt`, beside the package ``home``.
+    imported when it is asked for; raises ConfigError where that fails, or where it is no ``sort``. Ours may
+    be a `KindAt`, which is looked for in the package ``home``.
     """
 
     def __init__(self, stage: str, sort: type[Any], ours: Mapping[str, Any], home: str = "") -> None:

@@ -65,10 +65,9 @@ def show(args: argparse.Namespace) -> int:
         else report.past_runs(args.results, comparison.headline_of)
     )
     if runs:
-        if args.worst:
-            raise ConfigError(f"--worst needs one result, such as {runs[0].folder}.")
-        if args.format == "json":
-            raise ConfigError(f"--format json needs one result, such as {runs[0].folder}.")
+        if args.worst or args.format == "json":
+            asked = "--worst" if args.worst else "--format json"
+            raise ConfigError(f"{asked} needs one result, such as {runs[0].folder}.")
         write_parts([report.runs_table(args.results, runs)], args.format, args.output)
         return 0
     rows, record = report.read_summary(args.results)

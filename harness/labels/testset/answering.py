@@ -13,7 +13,7 @@ from harness.labels.testset.state import Outcome, SetState, calls_made
 from harness.models import Model, TextForm, answers, jobs_of, text_of
 from harness.running import Context
 from harness.store import Ledger
-from harness.values import ConfigError, LlmAnswer, by_key, counted
+from harness.values import LlmAnswer, by_key, counted
 
 FOLDER = Path(__file__).parent / "answer_prompts"
 UNANSWERABLE = "UNANSWERABLE"
@@ -38,10 +38,7 @@ def answer(
         questions, missing = counted(len(rows), "question"), counted(empty, "answer")
         return Outcome((f"{state.path(AnswerRow)}: {questions}; {missing} to write into the column answer.",))
     if state.config.answering is None:
-        raise ConfigError(
-            f"{state.folder}/testset.yaml names no model that could answer (answer or llm). Name one, or "
-            f"write the answers yourself: {state.command} answer --by-hand"
-        )
+        raise state.no_model("answer or llm", "answer --by-hand")
     name = prompt or ("answer_zh" if state.config.language == "zh" else "answer")
     words = load_prompt(name, FOLDER, ("query", "passages"))
     title = f"{state.config.answering.endpoint.model} ({words.name})"

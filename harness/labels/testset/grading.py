@@ -47,10 +47,7 @@ def grade(
     if given:
         return _import(state, context, given, by)
     if state.config.grading is None:
-        raise ConfigError(
-            f"{state.folder}/testset.yaml names no model that could grade (llm or judge). Name one, or "
-            f"let people grade: {state.command} grade --sheet sheet.xlsx"
-        )
+        raise state.no_model("llm or judge", "grade --sheet sheet.xlsx")
     chosen = state.chosen()
     pool = _pool_of(state, chosen)
     documents = state.documents(context)

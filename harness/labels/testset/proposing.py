@@ -197,10 +197,7 @@ def _asked(
     """Questions that a language model writes; the cost of asking for them in a ``dry`` run."""
     config = state.config.llm
     if config is None:
-        raise ConfigError(
-            f"{state.folder}/testset.yaml names no language model (llm). Name one, write the questions "
-            "yourself (propose --by-hand), or bring some (propose --from FILE)."
-        )
+        raise state.no_model("llm", "propose --by-hand, or propose --from FILE")
     requests = llm.question_requests(documents, count, state.config.seed)
     name = prompt or ("propose_zh" if state.config.language == "zh" else "propose")
     words = load_prompt(name, llm.FOLDER, ("kind", "passages"), KINDS)

@@ -96,6 +96,13 @@ class SetState:
             )
         return held
 
+    def no_model(self, keys: str, otherwise: str) -> ConfigError:
+        """The error of a step that has no model to ask; ``otherwise`` is how people do it."""
+        return ConfigError(
+            f"{self.folder}/testset.yaml names no model to ask ({keys}). Name one, or let people do it: "
+            f"{self.command} {otherwise}"
+        )
+
     def path(self, kind: type[Any]) -> Path:
         """The file of a table."""
         return self.folder / INPUTS[kind].name
@@ -208,8 +215,7 @@ class SetState:
 
     def done(self) -> list[StepRecord]:
         """The steps that were done and not undone, the latest last."""
-        undone = self.folder / HISTORY / "undone"
-        gone = {one.name[:4] for one in undone.glob("*-*")} if undone.is_dir() else set()
+        gone = {one.name[:4] for one in (self.folder / HISTORY / "undone").glob("*-*")}
         return [one for one in self._all() if one.folder.name[:4] not in gone]
 
     def killed(self) -> StepRecord | None:
