@@ -82,6 +82,7 @@ def _sizes(stated: object) -> list[int]:
 
 
 Role = Literal["passage", "query"]
+METHODS: dict[Role, str] = {"passage": "encode_document", "query": "encode_query"}
 Value = NDArray[np.float32] | bytes
 """The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""
 
@@ -228,6 +229,11 @@ class LocalEncoder(LocalModel[LocalEncoderConfig], Encoder):
         lengths = [min(length, window) for length in self.tokenizer.lengths(texts)]
         return length_sorted_batches(lengths, self.config.batch_tokens)
 
+    def encoded(self, texts: Sequence[str], method: str = "encode", **how: Any) -> Any:
+        """What a method of the library's model makes of one batch of texts."""
+        encode = getattr(self.loaded(), method)
+        return encode(list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, **how)
+
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> Iterable[Value]:
         """The values of one batch of texts, in their order."""
@@ -262,10 +268,7 @@ class SentenceEncoder(LocalEncoder):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of one batch of texts, float32 [texts, dimension], as the model gives them."""
-        vectors = self.loaded().encode(
-            list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
-        )
-        return np.asarray(vectors, dtype=np.float32)
+        return np.asarray(self.encoded(texts, convert_to_numpy=True), dtype=np.float32)
 
 
 class SparseConfig(LocalEncoderConfig):
@@ -300,16 +303,12 @@ class SparseTextEncoder(LocalEncoder):
 
     def encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """The sparse vector of every text of one batch; zeros are left out."""
-        model = self.loaded()
-        encode = model.encode_query if self.config.role == "query" else model.encode_document
-        vectors = encode(
-            list(texts),
-            batch_size=max(1, len(texts)),
-            show_progress_bar=False,
-            convert_to_tensor=False,
-            save_to_cpu=True,
-            max_active_dims=self.config.max_active_dims,
-        )
+        how = {
+            "convert_to_tensor": False,
+            "save_to_cpu": True,
+            "max_active_dims": self.config.max_active_dims,
+        }
+        vectors = self.encoded(texts, METHODS[self.config.role], **how)
         return [_as_rows(vector) for vector in vectors]
 
 

@@ -97,15 +97,16 @@ def resolve(name: str) -> ModelFiles:
 
 
 def read_json(folder: Path, file: str) -> dict[str, object]:
-    """One of the model's JSON files as a dict, empty if the model has no such file."""
+    """One of the model's JSON files as a dict, empty if the model has no such file or it holds no object."""
     path = folder / file
-    return read_object(folder.name, path) if path.is_file() else {}
+    content = _content(folder.name, path) if path.is_file() else None
+    return content if isinstance(content, dict) else {}
 
 
 def modules_of(folder: Path) -> list[dict[str, object]]:
     """The modules that a model lists in modules.json; empty if it has no such file."""
     path = folder / "modules.json"
-    content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    content = _content(folder.name, path) if path.is_file() else None
     return [module for module in content if isinstance(module, dict)] if isinstance(content, list) else []
 
 
@@ -201,11 +202,11 @@ def _choices() -> str:
 def check_files(name: str, folder: Path) -> None:
     """Raise ModelError that names the file where one of a model's files is cut short or cannot be read."""
     for path in sorted(folder.rglob("*.json")):
-        _check_json(name, path)
+        _content(name, path)
     for path in sorted(folder.rglob("*.safetensors")):
         tensor_names(name, path)
     for path in sorted(folder.glob("*.index.json")):
-        parts = read_object(name, path).get("weight_map")
+        parts = read_json(folder, path.name).get("weight_map")
         for part in set(parts.values()) if isinstance(parts, dict) else ():
             if not (folder / str(part)).is_file():
                 raise damaged(name, path, f"it names {str(part)[:80]!r}, which does not exist")
@@ -224,12 +225,6 @@ def check_hub_file(name: str, path: Path, sha256: str) -> None:
         return
     if not same:
         raise damaged(name, path, "its content differs from the fetched file")
-
-
-def read_object(name: str, path: Path) -> dict[str, object]:
-    """A JSON file of a model that holds an object; empty if it holds something else."""
-    content = _check_json(name, path)
-    return content if isinstance(content, dict) else {}
 
 
 def tensor_names(name: str, path: Path) -> frozenset[str]:
@@ -251,7 +246,7 @@ def damaged(name: str, path: Path, why: str) -> ModelError:
     return ModelError(f"{name}: {path} is damaged ({why}). Fetch or save the model again.")
 
 
-def _check_json(name: str, path: Path) -> object:
+def _content(name: str, path: Path) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.encoder import LocalEncoder, LocalEncoderConfig, Role
+from harness.models.encoder import METHODS, LocalEncoder, LocalEncoderConfig, Role
 from harness.models.model_files import ModelFiles, modules_of, read_json, tensor_names
 from harness.values import ModelError
 
@@ -67,13 +67,9 @@ class TokenEncoder(LocalEncoder):
 
     def numbers(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """The vectors of the tokens of every text of one batch, float32 [tokens, dimension] each."""
-        model = self.loaded()
         if not self._is_multi_vector:
-            return content_vectors(model, texts)
-        encode = model.encode_query if self.config.role == "query" else model.encode_document
-        found = encode(
-            list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
-        )
+            return content_vectors(self.loaded(), texts)
+        found = self.encoded(texts, METHODS[self.config.role], convert_to_numpy=True)
         return [np.asarray(matrix, dtype=np.float32) for matrix in found]
 
 

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,7 +50,8 @@ class KeyValue:
         self._durable = durable
         self._faults = Faults() if faults is None else faults
         self._what = what
-        self._damaged: set[bytes] = set()
+        # keys whose values were asked for, failed their checksum and are not written again yet
+        self.damaged: set[bytes] = set()
         self._open()
 
     def __enter__(self) -> KeyValue:
@@ -69,7 +71,7 @@ class KeyValue:
         for key, sealed in stored.items():
             value = unseal(key, sealed)
             if value is None:
-                self._damaged.add(key)
+                self.damaged.add(key)
                 self._faults.damaged(self._what, self._path)
             else:
                 found[key] = value
@@ -91,11 +93,6 @@ class KeyValue:
         """Whether values outlive this object; not if no file could be made."""
         return bool(self._db.execute("PRAGMA database_list").fetchone()[2])
 
-    @property
-    def damaged(self) -> frozenset[bytes]:
-        """The keys whose values were asked for, failed their checksum and are not written again yet."""
-        return frozenset(self._damaged)
-
     def put(self, items: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> bool:
         """Write all items or, when killed, none of them; raises StoreError if the disk is full.
 
@@ -107,7 +104,7 @@ class KeyValue:
         except _UnwritableError as error:
             self._faults.not_kept(self._path, error)
             return False
-        self._damaged -= rows.keys()
+        self.damaged -= rows.keys()
         return self.lasting
 
     def close(self) -> None:
@@ -133,7 +130,7 @@ class KeyValue:
 
     def _write(self, rows: Mapping[bytes, bytes]) -> None:
         with transaction(self._db):
-            damaged = [(key,) for key in rows if key in self._damaged]
+            damaged = [(key,) for key in rows if key in self.damaged]
             self._db.executemany("DELETE FROM item WHERE key = ?", damaged)
             sealed = {key: seal(key, value) for key, value in rows.items()}
             if self.lasting and not self._durable:
@@ -286,14 +283,12 @@ class ValueFile:
 
     def append(self, values: Iterable[bytes]) -> list[bytes]:
         """Write values at the end and return their places; raises OSError."""
-        places, parts = [], list(values)
+        parts = list(values)
         with self.path.open("ab") as file:
-            at = file.seek(0, os.SEEK_END)
+            end = file.seek(0, os.SEEK_END)
             file.writelines(parts)
-        for part in parts:
-            places.append(_PLACE.pack(at, len(part)))
-            at += len(part)
-        return places
+        starts = accumulate(map(len, parts), initial=end)
+        return [_PLACE.pack(start, len(part)) for start, part in zip(starts, parts, strict=False)]
 
     def read(self, place: bytes) -> bytes:
         """The bytes at a place; empty or fewer where the file has not so many."""

@@ -160,7 +160,7 @@ def test_max_cost_is_one_limit_for_all_measures_and_steps(answers, tmp_path, cap
         config.write_text(json.dumps(limited))
         assert score(answers, config) == 1
         assert server.count == 3
-        assert "Calls stopped at max_calls (3) after 3 calls" in " ".join(capsys.readouterr().err.split())
+        assert " stopped at max_calls (3) after 3 calls" in " ".join(capsys.readouterr().err.split())
         # the next run has the limit anew, and goes on: one verdict, and the aspect of both answers
         assert score(answers, config) == 0
         assert server.count == 6

@@ -38,7 +38,7 @@ def test_an_estimate_is_corrected():
     clock = Clock()
     bucket = Bucket(6000, clock=clock)
     assert bucket.take(1100) == 10, "100 a second, 100 saved up"
-    bucket.give_back(1000)
+    bucket.take(-1000)
     assert bucket.take(100) == 1
 
 

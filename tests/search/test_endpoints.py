@@ -256,10 +256,10 @@ def test_what_was_paid_before_a_failure_is_kept(tmp_path):
 def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_path):
     with FakeServer(embed) as server:
         few = {"texts_per_request": 1, "max_concurrency": 1}
-        with pytest.raises(BudgetError, match=r"endpoint.max_calls \(3\) after 3 requests"):
+        with pytest.raises(BudgetError, match=r"fake-embed stopped at max_calls \(3\) after 3 calls"):
             search(tmp_path, exact(server.url, max_calls=3, **few))
         assert server.count == 3
-        with pytest.raises(BudgetError, match=r"endpoint.max_cost \(20\) after \d requests and \d+\."):
+        with pytest.raises(BudgetError, match=r"max_cost \(20\) after \d calls and \d+\."):
             search(tmp_path, exact(server.url, max_cost=20, price=1e6, **few))
         assert 3 < server.count < 7
         search(tmp_path, exact(server.url, **few))
@@ -267,7 +267,7 @@ def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_p
         # a limit is one of the whole run
         own, config = tools_at(tmp_path), exact(server.url, max_calls=1)
         own.vectors(["one"], config.embed)
-        with pytest.raises(BudgetError, match="after 1 requests"):
+        with pytest.raises(BudgetError, match="after 1 call"):
             own.vectors(["two"], config.embed)
 
 

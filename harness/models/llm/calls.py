@@ -18,7 +18,7 @@ from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Job, Model, jobs_of
-from harness.models.llm.money import Spending, add, estimate_tokens
+from harness.models.llm.money import Budget, Spending, add, estimate_tokens
 from harness.models.llm.sender import Came, Exchange, Sender, StoppedError, Workers, run_to_end
 from harness.values import LlmAnswer, LlmCall, LlmError, Reporter, Task
 
@@ -151,7 +151,7 @@ class CallRun(Generic[T]):
             self._wait,
             lambda words: LlmError(f"The endpoint {words} Every answer is in the ledger."),
             self.spending,
-            self.model.budget(),
+            Budget(endpoint.model, self._config.max_cost, self._config.max_calls, self.model.before),
             self._breaker,
             most_unusable=self._config.answers_per_call,
         )

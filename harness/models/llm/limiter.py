@@ -25,19 +25,12 @@ class Bucket:
         self._filled_at = clock()
 
     def take(self, amount: float) -> float:
-        """Take ``amount`` and return the seconds to wait before using it."""
-        self._add(-amount)
-        return max(0.0, -self._level / self._rate)
-
-    def give_back(self, amount: float) -> None:
-        """Correct an estimate: return the unused part, or (negative) take the excess."""
-        self._add(amount)
-
-    def _add(self, amount: float) -> None:
+        """Take ``amount``, or give it back if it is negative; returns the seconds to wait before using it."""
         now = self._clock()
         filled = min(self._capacity, self._level + (now - self._filled_at) * self._rate)
-        self._level = min(self._capacity, filled + amount)
+        self._level = min(self._capacity, filled - amount)
         self._filled_at = now
+        return max(0.0, -self._level / self._rate)
 
 
 class RateLimiter:
@@ -75,7 +68,7 @@ class RateLimiter:
     def correct(self, estimated: int, used: int) -> None:
         """Replace the estimate of one request by the tokens that it used."""
         if self._tokens:
-            self._tokens.give_back(estimated - used)
+            self._tokens.take(used - estimated)
 
     def hold(self, seconds: float) -> float:
         """Pause all sending for this long, as the endpoint has asked.

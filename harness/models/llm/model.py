@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from harness.models.llm.client import ENDED_BY_ITSELF
 from harness.models.llm.config import ModelConfig
 from harness.models.llm.form import FINAL_REASONS, Form, Malformed, Talk
-from harness.models.llm.money import Budget, Estimate, Spending, sum_of, token_counter
+from harness.models.llm.money import Estimate, Spending, sum_of, token_counter
 from harness.store import Ledger
 from harness.values import LlmAnswer, LlmCall
 
@@ -36,7 +36,7 @@ class Job(Generic[T]):
 class Model:
     """Asks ``config.endpoint`` under one form; holds no key and opens no connection until it has to.
 
-    ``before`` is what the run has already asked within the limits of ``config``, under other forms.
+    ``before`` is what the run has already spent within the limits of ``config``, under other forms.
     """
 
     def __init__(
@@ -49,14 +49,8 @@ class Model:
         self.config = config
         self.form = form
         self.ledger = ledger
-        self._before = before or Spending()
+        self.before = before
         self._parameters = {**config.endpoint.parameters(), "structured": form.structured}
-
-    def budget(self) -> Budget:
-        """The remaining limits of ``config``; calls that may be on the bill count as paid."""
-        before, config = self._before, self.config
-        spent = (before.cost or 0.0) + (before.unseen_cost or 0.0)
-        return Budget(config.max_cost, config.max_calls, before.calls, spent)
 
     def call(self, query: str, passages: Sequence[str] = (), sample: int = 0) -> LlmCall:
         """One call: the texts that the prompt shows, and the number of its repetition."""

@@ -45,7 +45,7 @@ class Price(StageConfig):
 
 
 class BudgetError(LlmError):
-    """max_cost or max_calls ends the run; everything answered so far is in the ledger."""
+    """max_cost or max_calls ends the run; everything answered so far is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,58 +87,6 @@ class Estimate:
             f"{calls}; about {self.prompt_tokens:,} tokens to send ({self.counted_by}), likely "
             f"{self.likely_completion_tokens:,} to receive ({self.likely_by}), at most "
             f"{self.completion_tokens:,}; {price}"
-        )
-
-
-class Budget:
-    """Keeps a run within ``max_cost`` and ``max_calls``, counting calls in flight at their highest price.
-
-    ``calls`` and ``spent`` are what the run has already taken from these limits.
-    """
-
-    def __init__(
-        self, max_cost: float | None, max_calls: int | None, calls: int = 0, spent: float = 0.0
-    ) -> None:
-        self._max_cost = max_cost
-        self._max_calls = max_calls
-        self._calls = calls
-        self._spent = spent
-        self._reserved = 0.0
-        self._in_flight = 0
-        self._changed = asyncio.Event()
-
-    async def reserve(self, price: float) -> None:
-        """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
-        while self._at_max_calls or not self._affords(price):
-            if not self._in_flight or self._at_max_calls:
-                raise self._exhausted()
-            self._changed.clear()
-            await self._changed.wait()
-        self._calls += 1
-        self._in_flight += 1
-        self._reserved += price
-
-    @property
-    def _at_max_calls(self) -> bool:
-        return self._max_calls is not None and self._calls >= self._max_calls
-
-    def settle(self, reserved: float, actual: float) -> None:
-        """Replace a reservation by the actual cost of the call."""
-        self._in_flight -= 1
-        self._reserved -= reserved
-        self._spent += actual
-        self._changed.set()
-
-    def _affords(self, price: float) -> bool:
-        return self._max_cost is None or self._spent + self._reserved + price <= self._max_cost
-
-    def _exhausted(self) -> BudgetError:
-        """The error that says which limit has ended the run."""
-        limit = f"max_calls ({self._max_calls})" if self._at_max_calls else f"max_cost ({self._max_cost:g})"
-        spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
-        return BudgetError(
-            f"Calls stopped at {limit} after {counted(self._calls, 'call')}{spent} in this run. Every answer "
-            "is in the ledger: raise the limit and run again; it resumes from here."
         )
 
 
@@ -185,6 +133,60 @@ class Spending:
         """The progress line during the run."""
         spent = "cost unknown" if self.cost is None else f"spent {self.cost:.4f}"
         return [spent, *(f"{reason} x{count}" for reason, count in self.faults.items())]
+
+
+class Budget:
+    """Keeps a run within ``max_cost`` and ``max_calls``, counting calls in flight at their highest price.
+
+    ``model`` is the name of what is asked, ``before`` what the run has already taken from these limits; calls
+    that may be on the bill count as paid.
+    """
+
+    def __init__(
+        self,
+        model: str = "",
+        max_cost: float | None = None,
+        max_calls: int | None = None,
+        before: Spending | None = None,
+    ) -> None:
+        before = before or Spending()
+        self._model = model
+        self._max_cost = max_cost
+        self._max_calls = max_calls
+        self._calls = before.calls
+        self._spent = (before.cost or 0.0) + (before.unseen_cost or 0.0)
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._changed = asyncio.Event()
+
+    async def reserve(self, price: float) -> None:
+        """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
+        while True:
+            if self._max_calls is not None and self._calls >= self._max_calls:
+                raise self._exhausted(f"max_calls ({self._max_calls})")
+            if self._max_cost is None or self._spent + self._reserved + price <= self._max_cost:
+                break
+            if not self._in_flight:
+                raise self._exhausted(f"max_cost ({self._max_cost:g})")
+            self._changed.clear()
+            await self._changed.wait()
+        self._calls += 1
+        self._in_flight += 1
+        self._reserved += price
+
+    def settle(self, reserved: float, actual: float) -> None:
+        """Replace a reservation by the actual cost of the call."""
+        self._in_flight -= 1
+        self._reserved -= reserved
+        self._spent += actual
+        self._changed.set()
+
+    def _exhausted(self, limit: str) -> BudgetError:
+        spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
+        return BudgetError(
+            f"Calls of {self._model} stopped at {limit} after {counted(self._calls, 'call')}{spent} in this "
+            "run. Everything paid for is kept: raise the limit and run again; it resumes from here."
+        )
 
 
 def add(amount: float | None, other: float | None) -> float | None:

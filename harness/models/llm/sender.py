@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -95,7 +95,7 @@ class Sender:
     wait: Wait
     error: Callable[[str], Exception]
     spending: Spending = field(default_factory=Spending)
-    budget: Budget = field(default_factory=lambda: Budget(None, None))
+    budget: Budget = field(default_factory=Budget)
     breaker: Breaker | None = None
     most_unusable: int | None = None
 
@@ -274,16 +274,5 @@ def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     except RuntimeError:
         asyncio.run(work)
         return
-    failure: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            asyncio.run(work)
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=target)
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result()

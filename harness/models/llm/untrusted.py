@@ -13,6 +13,7 @@ MOST_BYTES = 512_000_000
 MOST_BYTES_OF_CHAT = 16_000_000
 """One completion, with the probabilities of all its tokens."""
 DEEPEST = 64
+_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 # Only a number that looks like one of these may be too large for a float.
 _BEYOND = re.compile(r"[eE]\+?\d{3}|\d{200}")
 
@@ -61,7 +62,7 @@ def _read(decode: Callable[[], tuple[Any, int]], text: str, at: int) -> tuple[An
     except UntrustedJsonError:
         raise
     except RecursionError:
-        raise UntrustedJsonError(_too_deep()) from None
+        raise UntrustedJsonError(_TOO_DEEP) from None
     # also of a whole number with more digits than Python reads, which has no place
     except ValueError as error:
         raise UntrustedJsonError(f"it is not JSON: {error}", getattr(error, "pos", None)) from None
@@ -119,8 +120,4 @@ def _refuse_depth(value: Any) -> None:
         if not inner:
             return
         level = inner
-    raise UntrustedJsonError(_too_deep())
-
-
-def _too_deep() -> str:
-    return f"it is nested more than {DEEPEST} levels deep"
+    raise UntrustedJsonError(_TOO_DEEP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -84,11 +85,11 @@ class ServedEncoder(Encoder):
         return {"model": e.model, "input": texts, "encoding_format": "float", **length, **e.extra_body}
 
 
+@dataclass
 class _Width:
     """How long vectors are, once known."""
 
-    def __init__(self, known: int | None) -> None:
-        self.known = known
+    known: int | None
 
 
 def _vectors(data: Any, count: int, width: _Width) -> tuple[list[Any], int | None]:

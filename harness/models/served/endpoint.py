@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -40,16 +41,9 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
 
 def names_in(template: Any) -> set[str]:
     """The names that a template has."""
-    if isinstance(template, str):
-        return {found[1] for found in _NAME.finditer(template)}
-    parts = (
-        template.values()
-        if isinstance(template, Mapping)
-        else template
-        if isinstance(template, list | tuple)
-        else ()
-    )
-    return {name for part in parts for name in names_in(part)}
+    asked_for: defaultdict[str, str] = defaultdict(str)
+    fill(template, asked_for)
+    return set(asked_for)
 
 
 def as_text(value: Any) -> str:

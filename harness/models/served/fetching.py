@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness.models.llm.faults import LONGEST_NAME, UNUSABLE, CallError
 from harness.models.llm.http_client import Connection
 from harness.models.llm.limiter import limiter_of
-from harness.models.llm.money import Budget, BudgetError, Spending, add
+from harness.models.llm.money import Budget, Spending, add
 from harness.models.llm.sender import Came, Exchange, send_all
 from harness.models.served.endpoint import Method, ServedEndpoint, carried
 from harness.values import SINGLE, LlmError, finite
@@ -60,27 +60,17 @@ def fetch(
     Requests that are on their way are waited for and kept in any case, since they are paid for.
     """
     e = endpoint
-    # ``spending`` is that of the whole run, which may have asked before.
-    before = (spending.cost or 0.0) + (spending.unseen_cost or 0.0)
-    try:
-        send_all(
-            e,
-            limiter_of(f"{e.base_url} {e.model}", e.requests_per_minute, e.tokens_per_minute),
-            iter(requests),
-            lambda connection, asked: _Numbers(asked, connection, e, keep, spending),
-            lambda words: ServedError(f"{e.model} {words} {_KEPT}"),
-            spending=spending,
-            budget=Budget(e.max_cost, e.max_calls, spending.calls, before),
-            most_unusable=_MOST_UNUSABLE,
-        )
-    except BudgetError:
-        limits = {"max_cost": e.max_cost, "max_calls": e.max_calls}
-        named = " or ".join(f"{name} ({limit:g})" for name, limit in limits.items() if limit is not None)
-        spent = "" if spending.cost is None or not e.has_price else f" and {spending.cost:.4f} spent"
-        raise BudgetError(
-            f"{e.model}: asking stopped at endpoint.{named} after {spending.calls} requests{spent} in this "
-            "run. Everything paid for is kept: raise the limit and run again to resume."
-        ) from None
+    send_all(
+        e,
+        limiter_of(f"{e.base_url} {e.model}", e.requests_per_minute, e.tokens_per_minute),
+        iter(requests),
+        lambda connection, asked: _Numbers(asked, connection, e, keep, spending),
+        lambda words: ServedError(f"{e.model} {words} {_KEPT}"),
+        # ``spending`` is that of the whole run, which may have asked before
+        spending=spending,
+        budget=Budget(e.model, e.max_cost, e.max_calls, spending),
+        most_unusable=_MOST_UNUSABLE,
+    )
 
 
 @dataclass

@@ -34,15 +34,11 @@ class ServedPairs:
         """About how many tokens a pair has: models read the query with each document."""
         return estimate_tokens(pair[0]) + estimate_tokens(pair[1])
 
-    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
-        """The places of pairs by query, up to ``documents_per_request`` a group."""
-        size = self.endpoint.documents_per_request
-        found = by_key((query, place) for place, (query, _) in enumerate(pairs)).values()
-        return [places[at : at + size] for places in found for at in range(0, len(places), size)]
-
     def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[ServedRequest]:
         """Requests for all pairs, those of a query together. A score is one number, whatever ``width``."""
-        for group in self.batches(pairs):
+        size = self.endpoint.documents_per_request
+        by_query = by_key((query, place) for place, (query, _) in enumerate(pairs)).values()
+        for group in (places[at : at + size] for places in by_query for at in range(0, len(places), size)):
             documents = [pairs[place][1] for place in group]
             yield ServedRequest(
                 path=self.endpoint.path,
