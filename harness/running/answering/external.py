@@ -131,11 +131,10 @@ def exported_answers(folder: Path, setting: str | None) -> list[AnsweredQuery]:
             "with an `answer` section."
         )
     settings = list(dict.fromkeys(row.setting for row in replies))
-    if setting is None and len(settings) > 1:
-        raise HarnessError(f"{folder} has {len(settings)} settings; name one: {'; '.join(settings)}.")
-    chosen = setting or settings[0]
+    chosen = settings[0] if setting is None and len(settings) == 1 else setting
     if chosen not in settings:
-        raise HarnessError(f"{folder} has no setting {chosen!r} with answers. It has: {'; '.join(settings)}.")
+        which = "has several settings" if chosen is None else f"has no setting {chosen!r} with answers"
+        raise HarnessError(f"{folder} {which}. Name one of: {'; '.join(settings)}.")
     questions = {row.query_id: row for row in read_any(folder, QueryRow)}
     texts = {row.chunk_id: row.text for row in read_any(folder, PassageRow)}
     passages = sorted(read_any(folder, ReplyPassageRow), key=lambda one: one.place)

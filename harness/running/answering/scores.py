@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.passes import pair_scores
-from harness.running.tools import RunTools
-from harness.steps import Pair, PendingCalls, PendingCallsError, words_of
+from harness.running.tools import RunTools, pending_calls
+from harness.steps import Pair, PendingCallsError, words_of
 from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, QueryScore, by_key, finite
 
 
@@ -45,21 +46,17 @@ class MeasuringTools:
 
         Raises PendingCallsError with the missing calls of all voters where the run may not ask.
         """
-        asked = voters or (self.config.answer_judge,)
+        tools = RunTools(self.context)
         answers: list[LlmAnswer] = []
-        missing: list[PendingCalls] = []
-        for model in asked:
-            if model is None:
-                raise ConfigError(
-                    f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`."
-                )
-            try:
-                request = Request(model, form, texts, name, "measuring", samples)
-                answers += RunTools(self.context).answers(request)
-            except PendingCallsError as error:
-                missing += error.missing
-        if missing:
-            raise PendingCallsError(*missing)
+
+        def ask(model: ModelConfig) -> None:
+            answers.extend(tools.answers(Request(model, form, texts, name, "measuring", samples)))
+
+        models = voters or ((self.config.answer_judge,) if self.config.answer_judge else ())
+        if not models:
+            raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
+        if missing := pending_calls(partial(ask, model) for model in models):
+            raise PendingCallsError(*missing.values())
         return answers
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -156,7 +153,7 @@ def scored(
 def panel_facts(scores: Sequence[QueryScore]) -> dict[str, Any]:
     """How the models of a panel voted on answers: ties, missing votes by model, and how far they agree."""
     votes = [score.details["votes"] for score in scores if "votes" in score.details]
-    table = np.array([[np.nan if one is None else one for one in own.values()] for own in votes], dtype=float)
+    table = np.array([list(own.values()) for own in votes], dtype=float)
     return {
         "answers": len(votes),
         "ties": sum(bool(score.details.get("tie")) for score in scores),

@@ -57,7 +57,6 @@ class Evaluated:
     """
 
     judged: Judged
-    queries: tuple[Query, ...]
     clusters: Mapping[str, str]
     scored: list[ScoredSetting]
     losses: list[LossRow]
@@ -88,7 +87,7 @@ def evaluate(
     with context.timed("label_sensitivity"):
         drawn = label_sensitivity_rows([(one, scorers.of(one)) for one in searched], corpus, config, context)
     left_out = left_out_of(corpus.queries.queries, judged.judgments, config.relevance)
-    return Evaluated(judged, scorers.queries, clusters, scored, losses, drawn, left_out)
+    return Evaluated(judged, clusters, scored, losses, drawn, left_out)
 
 
 class Scorers:
@@ -201,15 +200,9 @@ def queries_to_score(
     queries: Sequence[Query], judgments: Sequence[Judgment], relevance: RelevanceConfig
 ) -> tuple[Query, ...]:
     """The queries, those that no text answers to the grade ``answerable_from`` marked as unanswerable."""
-    best: dict[str, int] = {}
-    for judgment in judgments:
-        best[judgment.query_id] = max(best.get(judgment.query_id, 0), judgment.grade or 0)
-    return tuple(
-        query
-        if best.get(query.query_id, 0) >= relevance.answerable_from
-        else replace(query, answerable=False)
-        for query in queries
-    )
+    least = relevance.answerable_from
+    answered = {judgment.query_id for judgment in judgments if (judgment.grade or 0) >= least}
+    return tuple(one if one.query_id in answered else replace(one, answerable=False) for one in queries)
 
 
 def judged_for(

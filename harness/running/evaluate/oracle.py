@@ -102,14 +102,16 @@ class Oracle:
         for begin in range(0, len(asked), _AT_ONCE):
             part = asked[begin : begin + _AT_ONCE]
             # made anew for each part: all queries' at once would take kilobytes a judgment
-            made = {at: self._evidence(at) for at, _ in part}
-            keys = [self._key(made[at], allowed) for at, allowed in part]
+            made = [
+                EvidenceSegments.of(self.scorer, *self._rows[at], self._unit, self._paying) for at, _ in part
+            ]
+            keys = [self._key(evidence, allowed) for evidence, (_, allowed) in zip(made, part, strict=True)]
             stored = {} if self._stored is None else self._stored.get(keys)
             new: dict[bytes, bytes] = {}
-            for (at, allowed), key in zip(part, keys, strict=True):
+            for one, evidence, key in zip(part, made, keys, strict=True):
                 if key not in stored:
-                    stored[key] = new[key] = json.dumps(self._of(made[at], allowed)).encode()
-                self._known[at, allowed] = json.loads(stored[key])
+                    stored[key] = new[key] = json.dumps(self._of(evidence, one[1])).encode()
+                self._known[one] = json.loads(stored[key])
             if self._stored is not None:
                 self._stored.put(new)
 
@@ -118,9 +120,6 @@ class Oracle:
         columns = evidence.columns
         facts = _VERSION, self._paying, allowed, [column.shape for column in columns]
         return hashlib.sha256(repr(facts).encode() + b"".join(one.tobytes() for one in columns)).digest()
-
-    def _evidence(self, at: int) -> EvidenceSegments:
-        return EvidenceSegments.of(self.scorer, *self._rows[at], self._unit, self._paying)
 
     def _of(self, evidence: EvidenceSegments, allowed: Sequence[int]) -> _Found:
         by_rate, by_gain = (

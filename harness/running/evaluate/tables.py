@@ -120,30 +120,25 @@ def _anchoring_row(one: Anchoring) -> report.AnchoringRow:
     )
 
 
-# What the reader of a document counts.
-_COUNTS = (
-    "pages",
-    "characters",
-    "suspect_characters",
-    "missing_characters",
-    "undecodable_characters",
-    "no_break_spaces",
-    "encryption",
-    "second_reader",
-)
-
-
 def _document_rows(corpus: Corpus) -> Iterator[report.DocumentRow]:
     """One row per document: what was found in it, or why it was skipped."""
     for item in corpus.parsed:
+        stats = item.stats
         yield report.DocumentRow(
             document=item.document.doc_id,
             status="read",
-            reason="; ".join(item.stats.warnings),
-            pages_without_text=" ".join(map(str, item.stats.pages_without_text)),
-            suspect_pages=" ".join(map(str, item.stats.suspect_pages)),
+            reason="; ".join(stats.warnings),
+            pages=stats.pages,
+            pages_without_text=" ".join(map(str, stats.pages_without_text)),
+            suspect_pages=" ".join(map(str, stats.suspect_pages)),
+            characters=stats.characters,
+            suspect_characters=stats.suspect_characters,
+            missing_characters=stats.missing_characters,
+            undecodable_characters=stats.undecodable_characters,
+            no_break_spaces=stats.no_break_spaces,
+            encryption=stats.encryption,
+            second_reader=stats.second_reader,
             text_sha256=item.document.sha256,
-            **{name: getattr(item.stats, name) for name in _COUNTS},
         )
     for skipped in corpus.skipped:
         yield report.DocumentRow(document=skipped.doc_id, status="skipped", reason=skipped.reason)
@@ -181,14 +176,13 @@ def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterato
 def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[report.FilterRow]:
     """One row per query of every filter: values it named, documents left, labelled documents left out."""
     for one in searched:
-        labelled: dict[str, dict[str, set[str]]] = {}
-        for judgment in judged_for(one.setting.name, judged.judgments, corpus)[0] if one.filtered else ():
-            if judgment.grade:
-                own = labelled.setdefault(judgment.query_id, {})
-                own.setdefault(judgment.doc_id, set()).add(judgment.evidence)
+        if not one.filtered:
+            continue
+        own_text = judged_for(one.setting.name, judged.judgments, corpus)[0]
+        labelled = values.by_key((row.query_id, (row.doc_id, row.evidence)) for row in own_text if row.grade)
         for step, results in one.filtered.items():
             for found in results:
-                documents, own = found.documents, labelled.get(found.query_id, {})
+                documents, own = found.documents, values.by_key(labelled.get(found.query_id, ()))
                 yield report.FilterRow(
                     setting=one.setting.name,
                     step=step,
@@ -204,13 +198,13 @@ def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) ->
                 )
 
 
-def _left_out(labelled: Mapping[str, set[str]], kept: Collection[str] | None) -> Iterator[str]:
+def _left_out(labelled: Mapping[str, Sequence[str]], kept: Collection[str] | None) -> Iterator[str]:
     """The documents outside those ``kept`` with evidence that none of these holds."""
     if kept is not None:
-        held = {name for document, names in labelled.items() if document in kept for name in names}
+        # evidence without a name is in one place alone
+        held = {name for document in kept for name in labelled.get(document, ()) if name}
         for document, names in labelled.items():
-            # evidence without a name is in one place alone
-            if document not in kept and (names - held or "" in names):
+            if document not in kept and not held.issuperset(names):
                 yield document
 
 
@@ -263,7 +257,14 @@ def make_record(
     config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], evaluated: Evaluated, context: Context
 ) -> values.RunRecord:
     """Make the record of a run."""
-    judged, faults = evaluated.judged, context.faults.sentences()
+    judged = evaluated.judged
+    optional = {
+        "cache_faults": context.faults.sentences(),
+        **spending_facts(context),
+        "answer_prompts": _answer_prompts(config),
+        "answer_panels": context.panels,
+        "precision": precision_facts(context),
+    }
     return values.RunRecord(
         config=config.model_dump(mode="json"),
         hashes=corpus.hashes,
@@ -273,11 +274,7 @@ def make_record(
         timings={stage: round(seconds, 3) for stage, seconds in context.clock.timings.items()},
         counts={
             **context.clock.counts,
-            **({"cache_faults": faults} if faults else {}),
-            **spending_facts(context),
-            **({"answer_prompts": prompts} if (prompts := _answer_prompts(config)) else {}),
-            **({"answer_panels": context.panels} if context.panels else {}),
-            **({"precision": precision_facts(context)} if context.models.probed else {}),
+            **{name: fact for name, fact in optional.items() if fact},
             "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harness.judge import PEOPLE, LabelsConfig
 from harness.report import CostRow, JudgmentRow
@@ -39,11 +39,7 @@ class Judged:
 def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
     """The judge's configuration, or None if people have judged."""
     judge = config.relevance.judge
-    if isinstance(judge, LabelsConfig):
-        return None
-    from harness.judge import PoolJudgeConfig
-
-    return judge if isinstance(judge, PoolJudgeConfig) else None
+    return None if isinstance(judge, LabelsConfig) else cast("PoolJudgeConfig", judge)
 
 
 def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
