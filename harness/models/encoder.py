@@ -87,6 +87,9 @@ Value = NDArray[np.float32] | bytes
 """The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""
 
 
+E = TypeVar("E", bound="EncoderConfig")
+
+
 class ComputingConfig(StageConfig):
     """Base of configurations that name a model which runs on this machine."""
 
@@ -104,6 +107,10 @@ class ComputingConfig(StageConfig):
     def way(self) -> model_files.Way:
         """The number format and the library."""
         return model_files.Way(self.dtype, self.backend)
+
+    def made(self, encoder: type[E]) -> E:
+        """The configuration of an encoder, its fields as far as this section has them."""
+        return encoder(**{name: getattr(self, name) for name in encoder.model_fields if hasattr(self, name)})
 
     def check_ready(self) -> None:
         """Raise ModelError where the package of the backend is missing, without loading it."""

@@ -21,7 +21,7 @@ def test_chunks_are_the_ranges_that_were_returned():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        ("texts", r"returned text for d.*return \(start, end\)"),
+        ("texts", r"returned 'One line.' for d.*not \(start, end\)"),
         ("beyond", r"returned \(0, 25\) for d.*characters 0 to 24"),
         ("empty_chunk", r"returned \(3, 3\)"),
         ("backwards", r"returned \(0, 5\) after \(5, 9\)"),

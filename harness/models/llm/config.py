@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_serializer, field_validator, model_validator
 
 from harness.models.llm.endpoint import Endpoint
+from harness.models.llm.form import text_of
 from harness.models.llm.money import Price
-from harness.values import ConfigError, LlmError, Reporter, StageConfig
+from harness.values import ConfigError, LlmAnswer, LlmError, Reporter, StageConfig
 
 if TYPE_CHECKING:
     from harness.models.llm.form import About, Form, Talk
     from harness.models.llm.prompt import Prompt
 
 _SHOWN = 5
+
+T = TypeVar("T")
 
 Purpose = Literal["rewriting", "filter", "context", "endpoint", "reranking", "naming", "answer", "measuring"]
 """The use of the answers; a request to an ``endpoint`` is one for vectors or scores."""
@@ -148,6 +151,28 @@ class FailurePolicy:
     key: tuple[str, str]
     done: str
     to_do: str
+
+    def usable(
+        self,
+        config: LlmStepConfig,
+        names: Iterable[str],
+        answers: Sequence[LlmAnswer],
+        read: Callable[[str], T | None],
+        reporter: Reporter,
+    ) -> list[T | None]:
+        """What ``read`` makes of the words of each answer, None for an unusable one.
+
+        Those are reported by their ``names``, as ``report`` does.
+        """
+        words = map(text_of, answers)
+        found = [None if text is None else read(text) for text in words]
+        failed = {
+            name: answer.reason or "no words"
+            for name, answer, one in zip(names, answers, found, strict=True)
+            if one is None
+        }
+        self.report(config, failed, len(found), reporter)
+        return found
 
     def report(
         self, config: LlmStepConfig, failed: Mapping[str, str], total: int, reporter: Reporter

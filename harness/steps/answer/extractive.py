@@ -36,7 +36,7 @@ class ExtractiveConfig(ComputingConfig, AnswerConfig):
     @property
     def encoder(self) -> EmbedConfig:
         """The encoder of questions and sentences."""
-        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
+        return self.made(EmbedConfig)
 
     @property
     def encoders(self) -> tuple[EncoderConfig, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
 from harness.steps.custom.code import CodeConfig, call_function, calling
-from harness.values import Document, Span, Tokenizer
+from harness.values import Document, Span, Tokenizer, quoted
 
 
 class PythonChunkerConfig(CodeConfig, ChunkerConfig):
@@ -32,33 +32,25 @@ def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
         raise config.broken(f"returned {type(returned).__name__} for {document.doc_id}, not offsets")
     spans: list[Span] = []
     for item in returned:
-        start, end = _offsets(item, document, config)
-        if spans and (start, end) <= spans[-1]:
+        span = _offsets(item)
+        if span is None or not 0 <= span[0] < span[1] <= len(document.text):
             raise config.broken(
-                f"returned {(start, end)} after {spans[-1]} for {document.doc_id}: chunks must be in "
-                "text order, with no two the same"
+                f"returned {quoted(item, 60)} for {document.doc_id}, which is not (start, end) among the "
+                f"characters 0 to {len(document.text)}"
             )
-        spans.append((start, end))
+        if spans and span <= spans[-1]:
+            raise config.broken(
+                f"returned {span} after {spans[-1]} for {document.doc_id}: chunks must be in text order, no "
+                "two the same"
+            )
+        spans.append(span)
     return spans
 
 
-def _offsets(item: Any, document: Document, config: PythonChunkerConfig) -> Span:
-    if isinstance(item, str):
-        raise config.broken(
-            f"returned text for {document.doc_id}; return (start, end) for each chunk, so that its "
-            "position is known"
-        )
+def _offsets(item: Any) -> Span | None:
+    """Two whole numbers, of whatever type; None for anything else."""
     try:
-        start, end = (
-            int(one) if one == int(one) and not isinstance(one, bool | np.bool_) else None for one in item
-        )
+        start, end = (int(one) for one in item if one == int(one) and not isinstance(one, bool | np.bool_))
     except (TypeError, ValueError, OverflowError):
-        start = end = None
-    if start is None or end is None:
-        raise config.broken(f"returned {str(item)[:60]} for {document.doc_id}, which is not (start, end)")
-    if not 0 <= start < end <= len(document.text):
-        raise config.broken(
-            f"returned {(start, end)} for {document.doc_id}, which has the characters 0 to "
-            f"{len(document.text)}"
-        )
+        return None
     return start, end

@@ -52,7 +52,7 @@ class SemanticConfig(SizedConfig, ComputingConfig):
     @property
     def embed(self) -> EmbedConfig:
         """The bi-encoder."""
-        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
+        return self.made(EmbedConfig)
 
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The runs of sentences of each document; raises ConfigError without ``vectors``."""

@@ -15,7 +15,7 @@ from harness import models
 from harness.models import ComputingConfig, EmbedConfig, EmbeddingEndpoint, EncoderConfig
 from harness.steps.search import step
 from harness.steps.search.tools import Tools, VectorRows
-from harness.values import Query, Ranking
+from harness.values import Query
 
 Floats = NDArray[np.float32]
 Search = Callable[[Sequence[Query], Floats], step.RetrievalResult]
@@ -57,7 +57,7 @@ class DenseConfig(ComputingConfig, step.RetrieverConfig):
         """The bi-encoder."""
         if self.endpoint is not None:
             return models.ServedEmbedConfig(endpoint=self.endpoint)
-        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
+        return self.made(EmbedConfig)
 
 
 Dense = TypeVar("Dense", bound=DenseConfig)
@@ -92,8 +92,6 @@ class DenseRetriever(step.Retriever[Dense], Generic[Dense]):
 
     def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
         """Embed the texts that are not embedded yet, then search."""
-        if not passages.ids or not queries:
-            return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         read, questions = self._texts(passages, queries)
         with tools.timed("embed"):
             vectors = tools.vector_rows(read, self.config.embed)

@@ -362,7 +362,10 @@ class Retriever(Step[Configured]):
 
     @abstractmethod
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
-        """Rank the passages for every query. A query that matches nothing has an empty ranking."""
+        """Rank the passages for every query. A query that matches nothing has an empty ranking.
+
+        There is at least one query and one passage, but for fusions.
+        """
 
     def warm(self, passages: Passages, tools: Tools) -> AbstractContextManager[SearchOne]:
         """Search one query at a time with the index open, as a service would, to measure the time.

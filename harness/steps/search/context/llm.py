@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, prompts_of, text_of
+from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, prompts_of
 from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
 from harness.steps.search.tools import Sources
 from harness.values import Chunk
@@ -53,13 +53,8 @@ class LlmContext(Contextualizer[LlmContextConfig]):
         c = self.config
         about = [("", (self._excerpt(chunk, sources), chunk.text)) for chunk in chunks]
         answers = sources.answers(Request(c, c.prompt.form, about, c.prompt.name, "context"))
-        texts = [text_of(answer) for answer in answers]
-        failed = {
-            chunk.chunk_id: answer.reason or "no words"
-            for chunk, answer, text in zip(chunks, answers, texts, strict=True)
-            if text is None
-        }
-        _FAILING.report(c, failed, len(chunks), sources.reporter)
+        names = (chunk.chunk_id for chunk in chunks)
+        texts = _FAILING.usable(c, names, answers, str, sources.reporter)
         return [line(" ".join((text or "").split())[: c.longest].rstrip()) for text in texts]
 
     def _excerpt(self, chunk: Chunk, sources: Sources) -> str:

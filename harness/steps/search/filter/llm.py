@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,7 @@ from pydantic import Field
 from harness import models
 from harness.steps.search.filter import Filter, Named, TableValues
 from harness.steps.search.filter.names import Names, years_in
-from harness.steps.search.step import FilterConfig, FilterResult, Identity
+from harness.steps.search.step import FilterConfig, Identity
 from harness.steps.search.tools import Tools
 from harness.values import ConfigError, LlmCall, Query
 
@@ -74,35 +74,29 @@ class LlmFilter(Filter[LlmFilterConfig]):
         own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
         return [own, c.prompt.model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
 
-    def __init__(self, config: LlmFilterConfig) -> None:
-        super().__init__(config)
-        self._failed: dict[str, str] = {}
-
-    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
-        """As for every filter; a question without a usable answer has ``failed`` set."""
-        results = super().run(queries, documents, tools)
-        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in results]
-
-    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
+    def named(
+        self, queries: Sequence[Query], facts: TableValues, tools: Tools
+    ) -> list[Named | models.Malformed]:
         """The model's values as the table writes them; raises LlmError if an answer cannot be used."""
         c = self.config
         about = [(query.text, ()) for query in queries]
         answers = tools.answers(models.Request(c, self._form(facts), about, c.prompt.name, "filter"))
-        self._failed = {}
-        found: list[Named] = []
+        found: list[Named | models.Malformed] = []
+        failed: dict[str, str] = {}
         for query, answer in zip(queries, answers, strict=True):
             text = models.text_of(answer)
             values = (
                 models.Malformed(answer.reason or "no words") if text is None else _parsed(text, c.columns)
             )
             if isinstance(values, models.Malformed):
-                self._failed[query.query_id] = values.reason
-                values = {}
-            found.append({column: _as_written(column, its, facts, c) for column, its in values.items()})
+                failed[query.query_id] = values.reason
+                found.append(values)
+                continue
+            written = {column: _as_written(column, its, facts, c) for column, its in values.items()}
+            found.append({column: its for column, its in written.items() if its})
         # several wordings of one query are filtered by the question behind them
-        total = len({query.query_id for query in queries})
-        _FAILING.report(c, self._failed, total, tools.reporter)
-        return [{column: its for column, its in one.items() if its} for one in found]
+        _FAILING.report(c, failed, len({query.query_id for query in queries}), tools.reporter)
+        return found
 
     def _form(self, facts: TableValues) -> FieldsForm:
         c = self.config

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import hashlib
+import json
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +16,14 @@ from harness import models
 from harness.models import LocalConfig, LocalModel, RerankEndpoint
 from harness.steps.search.step import RerankerConfig
 from harness.steps.search.tools import Shared
-from harness.values import NOT_SCORED, KindAt, Kinds, Ranking
+from harness.values import NOT_SCORED, KindAt, Kinds, Ranking, Step
 
 Pair = tuple[str, str]
+
+
+def hashed(kind: str, facts: Any) -> str:
+    """The fingerprint of a scorer of that kind by JSON-able facts."""
+    return f"{kind}:{hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()}"
 
 
 def pairs_of(lists: Iterable[Sequence[str]]) -> list[Pair]:
@@ -24,7 +31,7 @@ def pairs_of(lists: Iterable[Sequence[str]]) -> list[Pair]:
     return [(query, passage) for query, *passages in lists for passage in passages]
 
 
-class PairScorer(ABC):
+class PairScorer(Step[Any]):
     """Scores pairs of texts; models load their weights with the first pair that has to be scored.
 
     ``own_code``: it runs the user's own code, which may cost something. ``served``: the endpoint that is
@@ -51,15 +58,19 @@ class PairScorer(ABC):
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """The score of every (query, passage) pair of one batch, float32 [pairs]; higher is better."""
 
-    def forget(self) -> None:  # noqa: B027 - most keep nothing
+    def forget(self) -> None:
         """Forget cached queries, so that a known query takes as long as a new one."""
 
-    def try_out(self) -> None:  # noqa: B027 - a service is asked nothing before it has to score
+    def try_out(self) -> None:
         """Make sure that it can be used; raises HarnessError."""
 
 
 class PaidScorer(PairScorer):
     """Base of those that cost money: only a run asks them, which keeps what was paid for."""
+
+    def describe(self) -> dict[str, str]:
+        """The model by its name: what weights the endpoint has is not known here."""
+        return {"name": self.config.model_name, "origin": "endpoint", "fingerprint": self.fingerprint}
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """All together."""
@@ -86,7 +97,7 @@ class ServedScorer(PaidScorer):
     """Scores pairs by an endpoint. A score is kept by its pair, whatever others were in its request."""
 
     def __init__(self, config: EndpointRerankerConfig) -> None:
-        self.config = config
+        super().__init__(config)
         self.served: models.ServedPairs = models.ServedPairs(config.endpoint)
 
     @property
@@ -95,9 +106,8 @@ class ServedScorer(PaidScorer):
         return f"endpoint:{self.served.fingerprint}"
 
     def describe(self) -> dict[str, str]:
-        """The model by its name: what weights the endpoint has is not known here."""
-        e = self.config.endpoint
-        return {"name": e.model, "origin": "endpoint", "fingerprint": self.served.fingerprint}
+        """The model, and what decides its scores wherever it is served."""
+        return super().describe() | {"fingerprint": self.served.fingerprint}
 
 
 class ListScorer(PaidScorer):

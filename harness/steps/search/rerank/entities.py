@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -16,7 +14,7 @@ from harness import models
 from harness.models import ComputingConfig, EmbedConfig
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import DECIMALS
-from harness.steps.search.rerank import ListScorer
+from harness.steps.search.rerank import ListScorer, hashed
 from harness.steps.search.rerank.late_interaction import max_sim
 from harness.steps.search.rewrite import entities, prompted
 from harness.steps.search.rewrite.llm_entities import names_of
@@ -49,7 +47,7 @@ class MatchConfig(ComputingConfig, RerankerConfig):
     @property
     def embed(self) -> EmbedConfig:
         """The bi-encoder."""
-        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
+        return self.made(EmbedConfig)
 
     @property
     def encoders(self) -> tuple[EmbedConfig, ...]:
@@ -75,7 +73,7 @@ class SecondMatch(ListScorer, Generic[Config]):
     """
 
     def __init__(self, config: Config) -> None:
-        self.config = config
+        super().__init__(config)
         self._encoder = config.embed.make()
 
     @abstractmethod
@@ -95,12 +93,7 @@ class SecondMatch(ListScorer, Generic[Config]):
     def fingerprint(self) -> str:
         """The names, the encoder, and how both orders merge."""
         c = self.config
-        facts = [_VERSION, self.identity(), self._encoder.fingerprint, c.weight, c.k]
-        return f"{c.kind}:{hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()}"
-
-    def describe(self) -> dict[str, str]:
-        """The bi-encoder."""
-        return self._encoder.describe()
+        return hashed(c.kind, [_VERSION, self.identity(), self._encoder.fingerprint, c.weight, c.k])
 
     def ordered(
         self, lists: Sequence[Sequence[str]], tools: Shared
@@ -166,6 +159,10 @@ class EntitiesMatch(SecondMatch[EntitiesMatchConfig]):
         # those of passages are kept, as an index keeps them
         self._kept = lru_cache(1 << 17)(entities.names_in)
 
+    def describe(self) -> dict[str, str]:
+        """The bi-encoder."""
+        return self._encoder.describe()
+
     def identity(self) -> Identity:
         """The rules."""
         return [entities.NAMES_VERSION]
@@ -209,10 +206,6 @@ class LlmMatch(SecondMatch[LlmMatchConfig]):
         c = self.config
         return [c.prompt.form.sha256, [c.endpoint.model, c.endpoint.parameters()], c.on_failure]
 
-    def describe(self) -> dict[str, str]:
-        """The language model by its name; the bi-encoder is among the encoders of the run."""
-        return {"name": self.config.model_name, "origin": "endpoint", "fingerprint": self.fingerprint}
-
     def names(
         self, texts: Sequence[str], tools: Shared, *, passages: bool
     ) -> tuple[Named, list[float | None]]:
@@ -221,13 +214,8 @@ class LlmMatch(SecondMatch[LlmMatchConfig]):
         title = f"{c.prompt.name} of {'passages' if passages else 'questions'}"
         request = models.Request(c, c.prompt.form, about, title, "naming", beforehand=passages)
         talks = tools.talks(request)
-        words = [models.text_of(talk.answers[0]) for talk in talks]
-        lines = [None if one is None else names_of(one) for one in words]
-        failed = {
-            repr(text[:60]): talk.answers[0].reason or "no words"
-            for text, talk, own in zip(texts, talks, lines, strict=True)
-            if own is None
-        }
-        _FAILING.report(c, failed, len(texts), tools.reporter)
+        answers = [talk.answers[0] for talk in talks]
+        shown = (repr(text[:60]) for text in texts)
+        lines = _FAILING.usable(c, shown, answers, names_of, tools.reporter)
         found = {text: own or [] for text, own in zip(texts, lines, strict=True)}
         return found, [talk.cost for talk in talks]

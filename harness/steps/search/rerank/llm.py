@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +13,7 @@ from pydantic import Field, model_validator
 
 from harness import models
 from harness.models import Malformed
-from harness.steps.search.rerank import ListScorer, sorting
+from harness.steps.search.rerank import ListScorer, hashed, sorting
 from harness.steps.search.step import RerankerConfig
 from harness.steps.search.tools import Shared
 from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError
@@ -174,7 +172,7 @@ class LlmScorer(ListScorer):
     """Asks for the score of each passage, or sorts by answers about several; equal scores keep the order."""
 
     def __init__(self, config: LlmRerankerConfig) -> None:
-        self.config = config
+        super().__init__(config)
         prompt, most = config.prompt, config.max_grade
         self._form = _Form(*prompt.filled(max_grade=str(most)), prompt.answer, most)
 
@@ -184,11 +182,7 @@ class LlmScorer(ListScorer):
         c = self.config
         sort = [c.by, c.window, c.stride, c.set_size, c.first, c.on_failure]
         facts = [self._form.sha256, c.prompt.answer, c.endpoint.model, c.endpoint.parameters(), sort]
-        return f"llm:{hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()}"
-
-    def describe(self) -> dict[str, str]:
-        """The model by its name: what weights the endpoint has is not known here."""
-        return {"name": self.config.model_name, "origin": "endpoint", "fingerprint": self.fingerprint}
+        return hashed("llm", facts)
 
     def ordered(
         self, lists: Sequence[Sequence[str]], tools: Shared

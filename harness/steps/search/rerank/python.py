@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import Literal
 
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.steps.custom.code import CodeConfig, call_function, calling, find_call
-from harness.steps.search.rerank import Pair, PairScorer
+from harness.steps.search.rerank import Pair, PairScorer, hashed
 from harness.steps.search.step import RerankerConfig
 
 
@@ -33,15 +31,11 @@ class PythonScorer(PairScorer):
 
     own_code = True
 
-    def __init__(self, config: PythonRerankerConfig) -> None:
-        self.config = config
-
     @property
     def fingerprint(self) -> str:
         """The settings of the user."""
         c = self.config
-        facts = json.dumps([c.call, c.version, c.arguments], sort_keys=True, default=str)
-        return f"python:{hashlib.sha256(facts.encode()).hexdigest()}"
+        return hashed("python", [c.call, c.version, c.arguments])
 
     def describe(self) -> dict[str, str]:
         """The function and its version, for the run record."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import ClassVar, Literal, Self
@@ -86,8 +85,7 @@ class Bm25Retriever(step.Retriever[Bm25Config]):
         with tools.timed("retrieve"):
             if tools.spread is not None:
                 return step.RetrievalResult(self._in_shards(passages, queries, tools, tools.spread))
-            index = Index.of(self.config, passages, tools)
-            return step.RetrievalResult(list(map(index.search, queries)))
+            return step.RetrievalResult(list(map(searcher(self.config, passages, tools), queries)))
 
     def _in_shards(
         self, passages: step.Passages, queries: Sequence[Query], tools: Tools, spread: Spread
@@ -107,31 +105,21 @@ class Bm25Retriever(step.Retriever[Bm25Config]):
     @contextmanager
     def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
         """The same search, indexed beforehand."""
-        yield Index.of(self.config, passages, tools).search
+        yield searcher(self.config, passages, tools)
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """The chunks of a setting by their terms, ready to be searched."""
+def searcher(config: Bm25Config, passages: step.Passages, tools: Tools) -> step.SearchOne:
+    """A search of the passages, which are indexed in memory."""
+    terms, depth = Terms(config), SearchDepth.of(config, passages.lengths)
+    known = terms.of_passages(passages.texts, passages.key, tools)
+    postings, most = Postings.of(known, config.saturation(known)), depth.most
 
-    terms: Terms
-    known: TermIds
-    passages: step.Passages
-    depth: SearchDepth
-    postings: Postings
-
-    @classmethod
-    def of(cls, config: Bm25Config, passages: step.Passages, tools: Tools) -> Index:
-        """Index the passages, in memory."""
-        terms = Terms(config)
-        known = terms.of_passages(passages.texts, passages.key, tools)
-        depth = SearchDepth.of(config, passages.lengths)
-        return cls(terms, known, passages, depth, Postings.of(known, config.saturation(known)))
-
-    def search(self, query: Query) -> Ranking:
+    def search(query: Query) -> Ranking:
         """Rank the chunks that share a term that counts; each counts as often as it is asked for."""
-        asked = Counter(self.terms.of_query(query.text, self.known.vocabulary))
-        return best(query, [self.postings.best(asked, self.depth.most)], self.depth, self.passages.ids)
+        asked = Counter(terms.of_query(query.text, known.vocabulary))
+        return best(query, [postings.best(asked, most)], depth, passages.ids)
+
+    return search
 
 
 def best(

@@ -13,7 +13,7 @@ from harness.steps.custom.service import ServiceConfig, Url, known_names
 from harness.steps.search.retrieve.returned import asked_depth, rankings_of
 from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.steps.search.tools import Tools
-from harness.values import Query, Ranking, StageConfig
+from harness.values import Query, StageConfig
 
 _PASSAGES = ("passages", "texts", "ids", "collection")
 
@@ -73,8 +73,6 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Send the chunks where they are to be sent, then the queries whose answer is not kept."""
-        if not passages.ids or not queries:
-            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         c = self.config
         k = asked_depth(c, passages)
         keys = [tools.key("http", self.identity(tools), passages.key, k, query.text) for query in queries]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from harness.models import ComputingConfig, SparseConfig
+from harness.models import EncoderConfig, SparseConfig
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import Doubles, Ints
 from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
@@ -17,6 +17,7 @@ from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
 class LearnedSparseConfig(PairedConfig):
     """A model weighs the words that a text is about, those it does not say among them (SPLADE)."""
 
+    encoder = SparseConfig
     kind: Literal["learned_sparse"] = "learned_sparse"
     model: str = Field(
         "naver/splade-cocondenser-ensembledistil",
@@ -33,19 +34,9 @@ class LearnedSparseConfig(PairedConfig):
     )
 
     @property
-    def embed(self) -> SparseConfig:
-        """The encoder of passages."""
-        return SparseConfig(
-            model=self.model,
-            role="passage",
-            max_active_dims=self.max_active_dims,
-            **{name: getattr(self, name) for name in ComputingConfig.model_fields},
-        )
-
-    @property
-    def embed_queries(self) -> SparseConfig:
+    def embed_queries(self) -> EncoderConfig:
         """The encoder of queries."""
-        return self.embed.model_copy(update={"role": "query", "max_active_dims": self.query_max_active_dims})
+        return super().embed_queries.model_copy(update={"max_active_dims": self.query_max_active_dims})
 
 
 class LearnedSparseRetriever(PairedRetriever[LearnedSparseConfig]):

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from harness.models import ComputingConfig, TokenConfig, unpack
+from harness.models import TokenConfig, unpack
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import Doubles, Ints
 from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
@@ -24,6 +24,7 @@ _NOTHING = -1.0
 class MultiVectorConfig(PairedConfig):
     """Late interaction over all token vectors of all chunks (ColBERT's MaxSim), searched in full."""
 
+    encoder = TokenConfig
     kind: Literal["multi_vector"] = "multi_vector"
     model: str = Field(
         "embedded:maxsim",
@@ -31,15 +32,6 @@ class MultiVectorConfig(PairedConfig):
         "sentence-transformers, PyLate or Stanford with its projection, or a bi-encoder, whose token "
         "embeddings are compared without a projection.",
     )
-
-    @property
-    def embed(self) -> TokenConfig:
-        """The encoder of passages."""
-        return TokenConfig(
-            model=self.model,
-            role="passage",
-            **{name: getattr(self, name) for name in ComputingConfig.model_fields},
-        )
 
 
 class MultiVectorRetriever(PairedRetriever[MultiVectorConfig]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, TypeVar
@@ -16,14 +16,22 @@ from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
 
+# Raised when the same vectors are ranked otherwise.
+_VERSION = 1
 
-class PairedConfig(ComputingConfig, step.RetrieverConfig, ABC):
-    """Base of the configurations of retrievers with an encoder for passages and one for queries."""
+
+class PairedConfig(ComputingConfig, step.RetrieverConfig):
+    """Base of the configurations of retrievers with an encoder for passages and one for queries.
+
+    ``encoder`` is its configuration, whose fields are among those of the retriever.
+    """
+
+    encoder: ClassVar[type[EncoderConfig]]
 
     @property
-    @abstractmethod
     def embed(self) -> EncoderConfig:
         """The encoder of passages."""
+        return self.made(self.encoder)
 
     @property
     def embed_queries(self) -> EncoderConfig:
@@ -41,10 +49,9 @@ Paired = TypeVar("Paired", bound=PairedConfig)
 class PairedRetriever(step.Retriever[Paired], Generic[Paired]):
     """Scores all chunks for every query, by what one encoder makes of chunks and another of queries.
 
-    A higher ``version``: the same vectors are ranked otherwise. ``exact_share``: as in ``RetrievalResult``.
+    ``exact_share``: as in ``RetrievalResult``.
     """
 
-    version: ClassVar[int] = 1
     exact_share: ClassVar[float | None] = None
 
     @abstractmethod
@@ -63,7 +70,7 @@ class PairedRetriever(step.Retriever[Paired], Generic[Paired]):
         """Both encoders, and the depth."""
         c = self.config
         encoders = [tools.fingerprint(one) for one in c.encoders()]
-        return [c.kind, self.version, encoders, c.top_k, c.top_chars]
+        return [c.kind, _VERSION, encoders, c.top_k, c.top_chars]
 
     def wants(
         self, passages: step.Passages, queries: Sequence[Query]
@@ -77,8 +84,6 @@ class PairedRetriever(step.Retriever[Paired], Generic[Paired]):
     def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
         """Rank the chunks that match, equal scores in the order of the chunks."""
         c = self.config
-        if not passages.ids or not queries:
-            return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         depth = SearchDepth.of(c, passages.lengths)
         with tools.timed("embed"):
             stored = self.stored(tools.values(passages.texts, c.embed))

@@ -47,8 +47,6 @@ class PythonRetriever(step.Retriever[PythonConfig]):
 
     def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
         """Call it and check the result."""
-        if not passages.ids or not queries:
-            return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         c = self.config
         with calling(c.call):
             with tools.timed("retrieve"):

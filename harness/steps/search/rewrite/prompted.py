@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator
 
-from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, prompts_of, text_of
+from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, prompts_of
 from harness.steps.search.step import Identity, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import LlmCall, Query
@@ -96,15 +96,8 @@ def ask_about(
     """
     about = [(query.text, ()) for query in queries]
     answers = tools.answers(Request(config, form, about, config.prompt.name, "rewriting"))
-    words = [text_of(answer) for answer in answers]
-    found = [None if text is None else read(text) for text in words]
-    failed = {
-        query.query_id: answer.reason or "no words"
-        for query, answer, one in zip(queries, answers, found, strict=True)
-        if one is None
-    }
-    _FAILING.report(config, failed, len(queries), tools.reporter)
-    return found
+    names = (query.query_id for query in queries)
+    return _FAILING.usable(config, names, answers, read, tools.reporter)
 
 
 def lines_of(text: str) -> list[str]:
