@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from harness.models import Malformed, outcome
-from harness.models.llm.form import heard
 from harness.models.llm.money import BudgetError
 from harness.models.llm.prompt import built_in
 from harness.running.context import Context
@@ -23,6 +22,15 @@ from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, says
 from tests.judge.helpers import answer_of
 from tests.search.helpers import asking, tools_at
+
+
+def heard(talk, answer):
+    """What is asked after an answer, None at the end."""
+    try:
+        return talk.send(answer)
+    except StopIteration:
+        return None
+
 
 # the passage "worth 7" is more relevant than "worth 6"
 WORTHS = [3, 9, 1, 7, 5, 8, 2, 6, 4, 0]
