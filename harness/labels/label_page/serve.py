@@ -140,10 +140,8 @@ async def _answered(work: Callable[[Given], Any], given: Given) -> Response:
     """Do the work in a thread; a failure is answered with its message."""
     try:
         answer = await run_in_threadpool(work, given)
-    except UnknownItemError as error:
-        return _json({"error": str(error)}, 404)
     except LabelError as error:
-        return _json({"error": str(error)}, 400)
+        return _json({"error": str(error)}, 404 if isinstance(error, UnknownItemError) else 400)
     except ValidationError as error:
         problem = problem_in(error)
         return _json({"error": f"The request is not one of this page ({problem}). Load the page again."}, 400)
@@ -216,15 +214,12 @@ def listening_at(port: int) -> Iterator[socket.socket]:
     To be taken before the documents are read, which may take long. Raises LabelError if a hundred ports from
     there on are taken.
     """
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         if os.name != "nt":
             # there it would take over the port of another program
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         _bind(listening, port)
         yield listening
-    finally:
-        listening.close()
 
 
 def _bind(listening: socket.socket, first: int) -> None:

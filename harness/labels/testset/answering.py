@@ -87,13 +87,8 @@ def _answered(row: AnswerRow, answer: LlmAnswer, title: str) -> AnswerRow:
 
 def _rows(state: SetState, chosen: Sequence[Candidate]) -> list[AnswerRow]:
     """A row for every kept question; one that was reworded loses its answer."""
-    before = {row.query_id: row for row in state.rows(AnswerRow)}
-    return [
-        before[one.query_id]
-        if one.query_id in before and before[one.query_id].question == one.text
-        else AnswerRow(one.query_id, one.text)
-        for one in chosen
-    ]
+    before = {(row.query_id, row.question): row for row in state.rows(AnswerRow)}
+    return [before.get((one.query_id, one.text), AnswerRow(one.query_id, one.text)) for one in chosen]
 
 
 def _evidence(state: SetState, context: Context) -> dict[str, list[str]]:

@@ -49,28 +49,22 @@ def balanced(
     quota = {kind: max(1, round(count * part / whole)) for kind, part in share.items()}
     kinds = Counter(one.kind for one in candidates if one.query_id in kept)
     documents = Counter(one.document for one in candidates if one.query_id in kept)
-    for within in (True, False):
-        while len(kept) < count:
-            fitting = [
-                one
-                for one in candidates
-                if not one.keep
-                and one.query_id not in kept
-                and not alike.get(one.query_id, set()) & kept
-                and (kinds[one.kind] < quota[one.kind] or not within)
-            ]
-            if not fitting:
-                break
-            # the first of equals: candidates stay in their order
-            best = min(
-                fitting,
-                key=lambda one: (
-                    one.query_id in leading,
-                    kinds[one.kind] / max(1, quota[one.kind]),
-                    documents[one.document],
-                ),
-            )
-            kept.add(best.query_id)
-            kinds[best.kind] += 1
-            documents[best.document] += 1
+
+    def rank(one: Candidate) -> tuple[bool, bool, float, int]:
+        filled = kinds[one.kind] / quota[one.kind]
+        return filled >= 1, one.query_id in leading, filled, documents[one.document]
+
+    while len(kept) < count:
+        fitting = [
+            one
+            for one in candidates
+            if not one.keep and one.query_id not in kept and not alike.get(one.query_id, set()) & kept
+        ]
+        if not fitting:
+            break
+        # the first of equals: candidates stay in their order
+        best = min(fitting, key=rank)
+        kept.add(best.query_id)
+        kinds[best.kind] += 1
+        documents[best.document] += 1
     return kept
