@@ -115,8 +115,6 @@ def _top(falling: Floats, counts: Ints, keep: int) -> tuple[Ints, Bools]:
     tied = equal.any(axis=1)
     if counts.min() < keep:
         return np.argsort(falling, axis=1)[:, :keep], tied
-    if not tied.any():
-        return _columns_up_to(falling, best[:, keep - 1], keep), tied
     place = np.zeros((len(falling), keep), dtype=np.int64)
     place[~tied] = _columns_up_to(falling[~tied], best[~tied, keep - 1], keep)
     return place, tied

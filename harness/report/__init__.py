@@ -7,7 +7,14 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.report.columns import spec_of
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
-    from harness.report.losses import answer_parts, is_route, loss_table, lost_by, worst_table
+    from harness.report.losses import (
+        answer_loss_table,
+        answer_table,
+        is_route,
+        loss_table,
+        lost_by,
+        worst_table,
+    )
     from harness.report.page.build import Page, build_page, colours
     from harness.report.page.factors import size_of
     from harness.report.page.tables import Axes, Tables, figure, read_tables

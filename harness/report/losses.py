@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
 from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow, part_in_words
@@ -254,27 +254,15 @@ def _way(rows: Sequence[LossRow | AnswerLossRow], route: str) -> QueryLosses:
     return QueryLosses(first.setting, first.query_id, first.split, first.measure, route, losses, last.left)
 
 
-def answer_parts(rows_of: Callable[[type[Any]], Sequence[Any]]) -> Iterator[Table]:
-    """All tables about the answers of a result; none if nothing was answered.
-
-    ``rows_of`` gives the rows of the table that a class declares.
-    """
-    yield from answer_tables(rows_of(AnswerSummaryRow), rows_of(ReplyRow))
-    if losses := rows_of(AnswerLossRow):
-        yield answer_loss_table(losses)
-
-
-def answer_tables(summary: Sequence[AnswerSummaryRow], replies: Sequence[ReplyRow]) -> Iterator[Table]:
+def answer_table(summary: Sequence[AnswerSummaryRow], replies: Sequence[ReplyRow]) -> Table:
     """The means of every measure of answers by setting, or, without measures, how much was answered."""
-    if not replies:
-        return
     settings = list(dict.fromkeys(row.setting for row in replies))
     answered = Counter(row.setting for row in replies if not row.reason)
     asked = Counter(row.setting for row in replies)
     rows = [row for row in summary if row.split == "all"]
     means = {(row.setting, row.measure): row for row in rows}
     measures = list(dict.fromkeys(row.measure for row in rows))
-    yield Table(
+    return Table(
         title=f"Answers: means over {counted(max(asked.values()), 'query', 'queries')}",
         columns=("setting", "answered", *measures),
         rows=tuple(

@@ -184,21 +184,18 @@ def _wrong(value: Any, spec: Any, where: str) -> str:
     """The place of the first value that is not as ``spec`` says; '' where all are."""
     if isinstance(spec, tuple):
         return "" if value is None else _wrong(value, spec[0], where)
-    if isinstance(spec, Mapping):
-        if not isinstance(value, Mapping):
-            return where
-        for key, item in value.items():
-            found = _wrong(item, spec[key], f"{where}.{key}") if key in spec else ""
-            if key not in spec and _ANY in spec:
-                found = _wrong(item, spec[_ANY], f"{where}.{key}")
-            if found:
-                return found
-        return ""
+    if isinstance(spec, type):
+        return "" if spec is object or _is(value, spec) else where
+    if not isinstance(value, type(spec)):
+        return where
     if isinstance(spec, list):
-        if not isinstance(value, list):
-            return where
-        return next((found for item in value if (found := _wrong(item, spec[0], f"{where}[]"))), "")
-    return "" if spec is object or _is(value, spec) else where
+        parts = [_wrong(item, spec[0], f"{where}[]") for item in value]
+    else:
+        parts = [
+            _wrong(item, spec.get(key, spec.get(_ANY, object)), f"{where}.{key}")
+            for key, item in value.items()
+        ]
+    return next(filter(None, parts), "")
 
 
 def _is(value: Any, kind: type) -> bool:

@@ -72,16 +72,27 @@ class Results:
     compared: Any = None
     cut: Mapping[str, ChunkPlaces] = field(default_factory=dict)
 
-    def of(self, row: type[R]) -> list[R]:
-        """The rows of one of the other tables."""
-        return [one for one in self.rows if isinstance(one, row)]
+    def of(self, row: type[R]) -> Sequence[R]:
+        """The rows of the table that ``row`` declares; of queries none, of chunks' offsets as they come."""
+        kept = {
+            SummaryRow: self.summary,
+            ScoreRow: self.per_query,
+            RankedRow: self.ranked,
+            JudgmentRow: self.judgments,
+        }
+        rows: Any = kept.get(row)
+        if row is PassageRow:
+            rows = _passages(self.ranked, {reply.chunk_id for reply in self.of(ReplyPassageRow)})
+        elif row is ChunkOffsetRow:
+            rows = offset_rows(self.cut)
+        return rows or [one for one in self.rows if isinstance(one, row)]
 
 
 def write_results(folder: Path, results: Results, file_name: Callable[[str], str]) -> None:
     """Fill an empty ``folder``; ``file_name`` turns a setting's name into part of a file name."""
     folder.mkdir(parents=True, exist_ok=True)
     for spec in TABLES.values():
-        own = _rows_of(results, spec.row)
+        own = results.of(spec.row)
         if spec.row is QueryRow:
             _write(folder / spec.file, _query_table(results))
         elif own or not spec.when:
@@ -96,24 +107,9 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
     _write(folder / RECORD, json.dumps(asdict(results.record), indent=2, ensure_ascii=False) + "\n")
 
 
-def _rows_of(results: Results, row: type[Any]) -> Iterable[Any]:
-    """The rows of a table, those of the queries aside."""
-    if row is PassageRow:
-        return _passages(results.ranked, {reply.chunk_id for reply in results.of(ReplyPassageRow)})
-    if row is ChunkOffsetRow:
-        return offset_rows(results.cut)
-    kept: dict[type, Iterable[Any]] = {
-        SummaryRow: results.summary,
-        ScoreRow: results.per_query,
-        RankedRow: results.ranked,
-        JudgmentRow: results.judgments,
-    }
-    return kept.get(row) or results.of(row)
-
-
 def rows_as_read(results: Results, spec: TableSpec[Any], keep: Kept) -> list[Row] | None:
     """The rows of a table as `read_rows` gives them, without a look at its file; None if there is none."""
-    rows: list[Any] = [*_rows_of(results, spec.row)]
+    rows: list[Any] = [*results.of(spec.row)]
     if spec.when and not rows:
         return None
     for name, cells in keep.items():

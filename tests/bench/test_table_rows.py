@@ -6,8 +6,7 @@ from functools import partial
 
 import pytest
 
-from harness.report import read_chunk_offsets, read_table
-from harness.report.page.detail import before
+from harness.report import read_chunk_offsets, read_table, spans_of_chunk
 from tests.bench.test_recompute import recomputed
 from tests.command import bench
 from tests.report.test_page import page_of, payload_of
@@ -74,7 +73,7 @@ def test_a_row_is_stored_read_and_scored_as_it_is_shown(run):
     assert rows
     for row in rows:
         assert row.text == PLAN[:head] + PLAN[row.start : row.end]
-        assert before(row.chunk_id) == [(0, head)]
+        assert spans_of_chunk(row.chunk_id)[:-1] == [(0, head)]
     detail = payload_of(page_of(folder).html)["detail"]
     columns = detail["chunks"]
     assert len(columns["before"]) == len(rows)

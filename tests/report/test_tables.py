@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.report import LossRow, SummaryRow, Table, loss_table, summary_table, worst_table
-from harness.report.losses import answer_loss_table, answer_tables
+from harness.report.losses import answer_loss_table, answer_table
 from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
 from harness.report.tables import to_text
 from harness.values.text.numbers import interval, number, signed
@@ -156,17 +156,13 @@ def answer_summary(setting, measure, mean, n, missing, reasons=""):
     return AnswerSummaryRow(setting, "all", measure, mean, 0.1, 0.9, n, missing, reasons)
 
 
-def test_without_answers_there_is_no_table():
-    assert list(answer_tables([], [])) == []
-
-
 def test_means_are_next_to_how_much_was_answered_and_what_is_not_scored_is_reported():
     replies = [reply("a", f"q{i}", "refusal" if i == 0 else "") for i in range(6)]
     rows = [
         answer_summary("a", "f1", 0.5, 5, 1, "failed x1"),
         answer_summary("a", "em", None, 0, 6, "no golden x6"),
     ]
-    (table,) = answer_tables(rows, replies)
+    table = answer_table(rows, replies)
     assert table.columns == ("setting", "answered", "f1", "em")
     assert table.rows == (("a", "5 of 6", "0.500 (0.100–0.900)", "–"),)
     assert table.notes == (
@@ -183,7 +179,7 @@ def test_means_over_different_questions_are_marked_as_not_comparable():
         answer_summary("a", "f1", 0.5, 9, 1, "no golden x1"),
         answer_summary("b", "f1", 0.6, 9, 1, "no golden x1"),
     ]
-    (table,) = answer_tables(rows, replies)
+    table = answer_table(rows, replies)
     assert table.notes == (
         "Not scored, and not in the mean of cites: 1 to 8 (nothing read x8).",
         "Not scored, and not in the mean of f1: 1 (no golden x1).",

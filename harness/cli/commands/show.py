@@ -96,7 +96,10 @@ def _show_all(args: argparse.Namespace, rows: list[report.SummaryRow], record: d
     parts += [report.loss_table(losses, measure, names_in_words(verdict))] if losses else []
     filtered = report.read_any(args.results, report.FilterRow)
     parts += [comparison.filter_table(filtered)] if filtered else []
-    parts += report.answer_parts(lambda row: report.read_any(args.results, row))
+    if replies := report.read_any(args.results, report.ReplyRow):
+        parts.append(report.answer_table(report.read_any(args.results, report.AnswerSummaryRow), replies))
+    answers_lost = report.read_any(args.results, report.AnswerLossRow)
+    parts += [report.answer_loss_table(answers_lost)] if answers_lost else []
     for about in (report.lost_label_note, report.label_note):
         note = about(record["config"], record.get("counts", {}))
         parts += [(note,)] if note else []

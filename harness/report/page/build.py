@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -67,24 +68,16 @@ def build_page(
         base["answers"]["verdict"] = list(answer_lines)
     limit += len(pack({"pictures": list(pictures)})) if pictures else 0
 
+    @cache
     def built(step: int) -> Page:
-        detail = LADDER[step]
-        payload = with_detail(base, tables, detail)
+        payload = with_detail(base, tables, LADDER[step])
         return Page(assemble(payload, tables.name), " ".join(payload["notes"]))
 
-    page = built(0)
-    if page.size < limit:
-        return page
-    # each step is smaller than the one before it: look for the first that fits by halving
-    page, low, high = built(len(LADDER) - 1), 1, len(LADDER) - 1
-    while low < high:
-        middle = (low + high) // 2
-        tried = built(middle)
-        if tried.size < limit:
-            page, high = tried, middle
-        else:
-            low = middle + 1
-    return page
+    if built(0).size < limit:
+        return built(0)
+    # each step is smaller than the one before it: the first that fits, else the last
+    last = len(LADDER) - 1
+    return built(bisect_left(range(last), True, 1, key=lambda step: built(step).size < limit))
 
 
 def assemble(payload: Mapping[str, Any], name: str) -> str:

@@ -83,8 +83,8 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
         columns["start"].append(start)
         columns["end"].append(end)
         columns["page"].append(_number(page[chunk_id]))
-        if shown_before := before(chunk_id):
-            columns["before"][len(columns["start"]) - 1] = shown_before
+        if before := spans_of_chunk(chunk_id)[:-1]:
+            columns["before"][len(columns["start"]) - 1] = before
     shown = _texts(tables["passages"], known, evidence, detail.characters)
     around = tables["surroundings"] if detail.around and drilled is None else []
     for row in around:
@@ -117,11 +117,6 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
 def place(chunk_id: str) -> tuple[str, int, int]:
     """Document, start and end of a chunk id such as ``doc:120-340`` or ``doc:0-20+120-340``."""
     return chunk_id.rpartition(":")[0], *spans_of_chunk(chunk_id)[-1]
-
-
-def before(chunk_id: str) -> list[Span]:
-    """The ranges that a chunk such as ``doc:0-20+120-340`` shows before its own place."""
-    return spans_of_chunk(chunk_id)[:-1]
 
 
 def _rankings(ranked: Sequence[Row], axes: Axes, known: dict[str, int]) -> list[list[list[Any]]]:
@@ -171,8 +166,7 @@ def _texts(
         if row["chunk_id"] not in known:
             continue
         text = row["text"]
-        first = len(text) - sum(end - start for start, end in before(row["chunk_id"]))
-        for start, stop in (*before(row["chunk_id"]), (int(row["start"]), int(row["start"]) + first)):
+        for start, stop in spans_of_chunk(row["chunk_id"]):
             its, text = text[: stop - start], text[stop - start :]
             for begin, end in _kept(start, start + len(its), merged.get(row["document"], []), characters):
                 pieces.setdefault(row["document"], []).append((begin, its[begin - start : end - start]))

@@ -9,6 +9,7 @@ from typing import Any
 Setting = Mapping[str, Any]
 # What a setting does after its retrieval; two settings that share all before it share their first ranking.
 _LATER = frozenset({"name", "rerank", "read"})
+MEASURED = "tokens, median measured"
 _OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
 
 
@@ -17,12 +18,11 @@ def factors(settings: Sequence[Setting], measured: Sequence[int | None]) -> list
 
     ``measured`` is the median length of each setting's chunks in tokens. A value is a number or a word.
     """
+    known = [{**one, MEASURED: length} for one, length in zip(settings, measured, strict=True)]
     found: list[dict[str, Any]] = [
-        {"name": name, "about": about, "values": [value(one) for one in settings]}
+        {"name": name, "about": about, "values": [value(one) for one in known]}
         for name, about, value in _FACTORS
     ]
-    lengths = {"name": "median tokens", "about": "Median length of a chunk", "values": list(measured)}
-    found.insert(1 + [one["name"] for one in found].index("overlap"), lengths)
     # that a lexical setting has no model says nothing its retriever does not say
     nothing = {"embedding": {None}}
     return [one for one in found if len({*one["values"]} - nothing.get(one["name"], set())) > 1]
@@ -97,6 +97,7 @@ _FACTORS: tuple[tuple[str, str, Callable[[Setting], str | int | None]], ...] = (
     ("chunker", "How documents are cut", _step("chunk")),
     ("size", "The configured chunk size, in the unit of its chunker", _size),
     ("overlap", "The overlap of neighbouring chunks, in the unit of the chunker", _overlap),
+    ("median tokens", "Median length of a chunk", lambda setting: setting[MEASURED]),
     ("context", "The text put before a passage when it is indexed", _step("context")),
     ("filter", "The filter that restricts which documents are searched", _step("filter")),
     ("rewriter", "How a query is rewritten before the search", _step("rewrite")),
@@ -116,9 +117,6 @@ def size_of(setting: Mapping[str, Any]) -> tuple[str, int, str] | None:
     if "tokens_per_chunk" in chunk:
         return "tokens_per_chunk", int(chunk["tokens_per_chunk"]), "tokens"
     return None
-
-
-MEASURED = "tokens, median measured"
 
 
 def curves(
