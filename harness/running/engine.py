@@ -7,7 +7,7 @@ import platform
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
@@ -162,31 +162,22 @@ def value_bytes(value: Any) -> bytes:
     return value if isinstance(value, bytes) else np.ascontiguousarray(value, dtype=np.float32).tobytes()
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """The characters that went through a model, and the seconds that all its workers took together."""
-
-    characters: int
-    seconds: float
-
-    @property
-    def speed(self) -> float:
-        """Characters a second by one worker."""
-        return self.characters / self.seconds
-
-
 def keep_rate(path: Path, characters: int, seconds: float, context: Context) -> None:
     """Add what a run took to what earlier ones took; ``path`` is where the values of the model are kept."""
-    before = rate_of(path, context.engine.worker, context) or Rate(0, 0.0)
-    after = Rate(before.characters + characters, before.seconds + seconds)
-    if after.characters and after.seconds:
-        context.artifacts.put("rate", _key(path, context.engine.worker), asdict(after))
+    key = _key(path, context.engine.worker)
+    before = context.artifacts.get("rate", key) or {"characters": 0, "seconds": 0.0}
+    after = {"characters": before["characters"] + characters, "seconds": before["seconds"] + seconds}
+    if all(after.values()):
+        context.artifacts.put("rate", key, after)
 
 
-def rate_of(path: Path, worker: tuple[str, float, float], context: Context) -> Rate | None:
-    """The rate of such a worker, in all runs from this machine together; None if none has computed."""
+def speed_of(path: Path, worker: tuple[str, float, float], context: Context) -> float | None:
+    """Characters a second through a model by one such worker, in all runs from this machine together.
+
+    None if none has computed.
+    """
     stored = context.artifacts.get("rate", _key(path, worker))
-    return None if stored is None else Rate(**stored)
+    return None if stored is None else float(stored["characters"] / stored["seconds"])
 
 
 def _key(path: Path, worker: tuple[str, float, float]) -> str:

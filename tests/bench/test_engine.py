@@ -13,7 +13,7 @@ from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench import spread
 from harness.running.bench.spread import StageSpread
-from harness.running.engine import Done, Engine, ModelJob, Rate, make_engine
+from harness.running.engine import Done, Engine, ModelJob, make_engine
 from harness.running.resources import CutPart, cut_part
 from harness.steps.chunk.recursive import RecursiveConfig
 from harness.values import CorpusError, ModelError, Silent
@@ -175,8 +175,8 @@ def test_a_plan_says_how_the_work_is_spread_and_how_long_it_takes(write_config, 
         )
     )
     with running.Context.at(running.load_config(path).cache, Silent()) as context:
-        (rate,) = {one for one in kept_rates(context) if round(one.speed) == speed}
-    assert rate.seconds == 2.0 * batches
+        (rate,) = [one for one in kept_rates(context) if round(one["characters"] / one["seconds"]) == speed]
+    assert rate["seconds"] == 2.0 * batches
     assert "unknown" not in "".join(again)
 
 
@@ -184,13 +184,13 @@ def kept_rates(context):
     """All rates that a cache has."""
     folder = context.artifacts.path("rate", "").parent
     keys = [path.name.removesuffix(".json.gz") for path in folder.iterdir()]
-    return [Rate(**context.artifacts.get("rate", key)) for key in keys]
+    return [context.artifacts.get("rate", key) for key in keys]
 
 
 def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
-    rates = {}
+    speeds = {}
     monkeypatch.setattr(spread, "LocalEngine", lambda: SimpleNamespace(worker=("local", 8, 0)))
-    monkeypatch.setattr(spread, "rate_of", lambda path, worker, context: rates.get(worker[0]))
+    monkeypatch.setattr(spread, "speed_of", lambda path, worker, context: speeds.get(worker[0]))
     context = SimpleNamespace(engine=SimpleNamespace(worker=("ray", 2, 0)))
     model = SimpleNamespace(path="m")
 
@@ -199,7 +199,7 @@ def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
 
     assert told() == (None, "nothing was measured with such workers")
     # 300 characters a second on 8 CPUs, of which a worker has 2: 600 / (300 * 2 / 8)
-    rates["local"] = Rate(900, 3.0)
+    speeds["local"] = 300.0
     seconds, basis = told()
     assert seconds == 8.0
     assert "75 characters a second each" in basis
@@ -207,7 +207,7 @@ def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
     # what CPUs take says nothing about GPUs
     assert told(gpus=1)[0] is None
     # what such workers took themselves comes first: 600 / 50
-    rates["ray"] = Rate(100, 2.0)
+    speeds["ray"] = 50.0
     assert told()[0] == 12.0
 
 

@@ -9,21 +9,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from harness import judge
 from harness.data import input_table, read_rows
-from harness.judge import (
-    FEWEST,
-    Agreement,
-    Corrected,
-    GradedPair,
-    OrderAgreement,
-    Pair,
-    PoolJudgeConfig,
-    corrected_difference,
-    corrected_mean,
-    match_judgments,
-    measure_agreement,
-    order_agreement,
-)
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -51,14 +38,14 @@ class SettingsAgreement:
     # how many have a value under both
     queries: int
     # over these queries; None with fewer than two rankings or no such query
-    order: OrderAgreement | None
+    order: judge.OrderAgreement | None
     # judge-corrected means; empty with too few labelled queries in which people find something relevant
-    corrected: dict[Stage, Corrected]
+    corrected: dict[Stage, judge.Corrected]
     # the highest of these means minus each other one, paired by query
-    differences: dict[tuple[Stage, Stage], Corrected]
+    differences: dict[tuple[Stage, Stage], judge.Corrected]
 
 
-def label_pairs(corpus: Corpus) -> list[Pair]:
+def label_pairs(corpus: Corpus) -> list[judge.Pair]:
     """The pairs that people have graded, each once, query by query; raises LabelError if there is none."""
     graded = corpus.anchored.judgments
     if not graded:
@@ -66,20 +53,22 @@ def label_pairs(corpus: Corpus) -> list[Pair]:
     queries = {query.query_id: query for query in corpus.queries.queries}
     documents = {document.doc_id: document for document in corpus.documents}
     pairs = (
-        Pair(queries[label.query_id], Chunk.of(documents[label.doc_id], label.start, label.end))
+        judge.Pair(queries[label.query_id], Chunk.of(documents[label.doc_id], label.start, label.end))
         for label in sorted(graded, key=lambda label: label.query_id)
     )
     return list({pair.key: pair for pair in pairs}.values())
 
 
-def grade_agreement(corpus: Corpus, judge_config: PoolJudgeConfig, context: Context) -> Agreement:
+def grade_agreement(corpus: Corpus, judge_config: judge.PoolJudgeConfig, context: Context) -> judge.Agreement:
     """Let the judge grade what people have graded, through the ledger, and compare."""
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, context, corpus)
+        grader = make_judge(judge_config, ledger, context, corpus)
         pairs = label_pairs(corpus)
         judgments: list[Judgment] = []
-        grade_all(judge, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)
-    return measure_agreement(judge.name, match_judgments(corpus.anchored.judgments, judgments), MAX_GRADE)
+        grade_all(grader, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)
+    return judge.measure_agreement(
+        grader.name, judge.match_judgments(corpus.anchored.judgments, judgments), MAX_GRADE
+    )
 
 
 def settings_agreement(
@@ -89,27 +78,27 @@ def settings_agreement(
     possible = {query.query_id for query in corpus.queries.queries if query.answerable}
     # Someone who has looked and found nothing gives grades of 0.
     looked = possible & {label.query_id for label in corpus.labels}
-    judge, human = (
+    model, human = (
         _values(searched, judged, corpus, config, context, queries)
         for judged, queries in (
             (judge_pool(searched, corpus, config, context), possible),
             (judged_by_people(corpus, config), looked),
         )
     )
-    rows = [*human.values(), *judge.values()]
+    rows = [*human.values(), *model.values()]
     shared = [query for query in sorted(next(iter(human.values()), {})) if _known(query, rows)]
     order = None
     if shared and len(human) > 1:
-        order = order_agreement(
-            *(np.array([[own[q] for q in shared] for own in of.values()], float) for of in (human, judge))
+        order = judge.order_agreement(
+            *(np.array([[own[q] for q in shared] for own in of.values()], float) for of in (human, model))
         )
-    corrected: dict[Stage, Corrected] = {}
-    differences: dict[tuple[Stage, Stage], Corrected] = {}
-    if sum(_known(query, human.values()) for query in looked) >= FEWEST:
-        corrected = {name: corrected_mean(human[name], judge[name]) for name in human}
+    corrected: dict[Stage, judge.Corrected] = {}
+    differences: dict[tuple[Stage, Stage], judge.Corrected] = {}
+    if sum(_known(query, human.values()) for query in looked) >= judge.FEWEST:
+        corrected = {name: judge.corrected_mean(human[name], model[name]) for name in human}
         best = max(corrected, key=lambda name: corrected[name].value)
         differences = {
-            (best, name): corrected_difference((human[best], human[name]), (judge[best], judge[name]))
+            (best, name): judge.corrected_difference((human[best], human[name]), (model[best], model[name]))
             for name in corrected
             if name != best
         }
@@ -155,7 +144,7 @@ class PairRow:
 
 def read_pairs(
     path: Path, max_grade: int, out_of_scale: Literal["reject", "clamp"] = "reject"
-) -> tuple[dict[str, list[GradedPair]], dict[str, int]]:
+) -> tuple[dict[str, list[judge.GradedPair]], dict[str, int]]:
     """Pairs by judge from a table with query_id, human_grade, llm_grade, model; its out-of-scale grades.
 
     A judge's grade outside 0..``max_grade`` is rejected (the pair counts as unscored) or clamped; it is
@@ -167,12 +156,12 @@ def read_pairs(
             return ""
         return f"human_grade is '{row.human_grade}'. Write one of 0 to {max_grade}."
 
-    pairs: dict[str, list[GradedPair]] = {}
+    pairs: dict[str, list[judge.GradedPair]] = {}
     odd: dict[str, int] = {}
     for row in read_rows(path, PairRow, fault=fault):
-        judge, outside = row.llm_grade, False
-        if judge is not None and (outside := not 0 <= judge <= max_grade):
-            judge = None if out_of_scale == "reject" else min(max(judge, 0), max_grade)
+        grade, outside = row.llm_grade, False
+        if grade is not None and (outside := not 0 <= grade <= max_grade):
+            grade = None if out_of_scale == "reject" else min(max(grade, 0), max_grade)
         odd[row.model] = odd.get(row.model, 0) + outside
-        pairs.setdefault(row.model, []).append(GradedPair(row.query_id, row.human_grade, judge))
+        pairs.setdefault(row.model, []).append(judge.GradedPair(row.query_id, row.human_grade, grade))
     return pairs, odd

@@ -12,7 +12,7 @@ from harness.models import EncoderConfig
 from harness.running.compute import LocalPass, ModelPass, digest
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context, NotStoredError
-from harness.running.engine import EngineConfig, LocalEngine, rate_of
+from harness.running.engine import EngineConfig, LocalEngine, speed_of
 from harness.running.passes import encoding, scoring
 from harness.running.search import Chunked, Searched
 from harness.steps import RETRIEVERS, LocalModelScorer, PendingCallsError, RerankerConfig
@@ -168,14 +168,14 @@ def _seconds(
     model: ModelPass, characters: int, asked: EngineConfig, context: Context
 ) -> tuple[float | None, str]:
     """The seconds of all workers together, and where their speed was measured."""
-    rate = rate_of(model.path, context.engine.worker, context)
-    if rate is not None:
-        return characters / rate.speed, f"{rate.speed:,.0f} characters a second each, by earlier runs on Ray"
+    speed = speed_of(model.path, context.engine.worker, context)
+    if speed is not None:
+        return characters / speed, f"{speed:,.0f} characters a second each, by earlier runs on Ray"
     here = LocalEngine().worker
-    rate = rate_of(model.path, here, context)
-    if rate is None or asked.gpus or here[2]:
+    speed = speed_of(model.path, here, context)
+    if speed is None or asked.gpus or here[2]:
         return None, "nothing was measured with such workers"
-    speed = rate.speed * asked.threads / here[1]
+    speed *= asked.threads / here[1]
     basis = f"by earlier runs in one process on {counted(int(here[1]), 'CPU')} of this machine"
     return characters / speed, f"{speed:,.0f} characters a second each, {basis}"
 
