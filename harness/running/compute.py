@@ -104,7 +104,7 @@ class LocalPass(ModelPass):
             missing = [key for key in keys if key not in known]
             if missing and not context.may_compute:
                 raise NotStoredError(self.name, missing)
-            context.count(f"{self.name}_computed", len(missing))
+            context.counts[f"{self.name}_computed"] += len(missing)
             if not missing:
                 return Computed(known, frozenset())
             # what was damaged was computed among all that is asked for now, or among more
@@ -244,7 +244,7 @@ class ServedPass(ModelPass):
                     known |= store.get(missing)
                     missing = [key for key in missing if key not in known]
                     known |= self._bought({key: items[key] for key in missing}, store, spending, context)
-            context.count(f"{self.name}_computed", len(missing))
+            context.counts[f"{self.name}_computed"] += len(missing)
             return Computed({key: raw[_HEADER:] for key, raw in known.items()}, frozenset(missing))
 
     def pending(self, missing: Sequence[Any], known: int) -> PendingCalls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -36,15 +37,6 @@ class NotStoredError(Exception):
     def __init__(self, what: str, keys: Iterable[bytes] = ()) -> None:
         super().__init__(f"{what} are not stored")
         self.what, self.keys, self.place = what, frozenset(keys), 0
-
-
-@dataclass(slots=True)
-class Clock:
-    """When the run began, the seconds of its stages, and the counters of its record."""
-
-    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
-    timings: dict[str, float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -215,7 +207,11 @@ class Context:
     engine: Engine = field(default_factory=LocalEngine)
     """Where models compute."""
     faults: Faults = field(default_factory=Faults)
-    clock: Clock = field(default_factory=Clock)
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
+    timings: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """The seconds of its stages."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """The counters of its record."""
     bills: Bills = field(default_factory=Bills)
     prepared: Prepared = field(default_factory=Prepared)
     models: Models = field(default_factory=Models)
@@ -254,8 +250,8 @@ class Context:
 
     def again(self) -> Context:
         """The same, for what was done before: it asks nothing, says nothing and counts for itself."""
-        fresh: dict[str, Any] = {"clock": Clock(), "bills": Bills(), "prepared": Prepared(), "warnings": []}
-        return replace(self, reporter=values.Silent(), may_ask=False, **fresh)
+        quiet = Context(self.cache, values.Silent(), False, self.may_compute, self.engine, self.faults)
+        return replace(quiet, models=self.models)
 
     def __enter__(self) -> Context:
         return self
@@ -288,11 +284,7 @@ class Context:
         try:
             yield
         finally:
-            self.clock.timings[stage] = self.clock.timings.get(stage, 0.0) + time.perf_counter() - start
-
-    def count(self, name: str, amount: int) -> None:
-        """Add to a counter of the run record."""
-        self.clock.counts[name] = self.clock.counts.get(name, 0) + amount
+            self.timings[stage] += time.perf_counter() - start
 
     def warn(
         self, kind: WarningKind, text: str, measures: Iterable[str] = (), settings: Iterable[str] = ()

@@ -121,8 +121,8 @@ def _with_duplicates(
     if not config.anchor.duplicates:
         return labels
     found = data.credit_duplicates(labels, documents, config.anchor.duplicate_length)
-    context.count("duplicates_credited", found.added)
-    context.count("duplicates_joined", found.joined)
+    context.counts["duplicates_credited"] += found.added
+    context.counts["duplicates_joined"] += found.joined
     if found.added:
         context.reporter.note(
             f"{counted(found.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "

@@ -180,8 +180,8 @@ def _parse(
             fresh, skipped = data.parse_documents(
                 new, parser, config.on_bad_document, config.parsing, keep, apart if engine.apart else None
             )
-    context.count("documents_parsed", len(fresh))
-    context.count("documents_reused", len(known))
+    context.counts["documents_parsed"] += len(fresh)
+    context.counts["documents_reused"] += len(known)
     by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
     skipped = [*skipped, *_refused(config, files, by_id)]
     parsed = [by_id[file.doc_id] for file in files if file.doc_id in by_id]
@@ -220,10 +220,10 @@ def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig
     stats = [item.stats for item in parsed]
     pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)
     characters, suspect = sum(s.characters for s in stats), sum(s.suspect_characters for s in stats)
-    context.count("pages", pages)
-    context.count("pages_suspect", suspect_pages)
-    context.count("characters", characters)
-    context.count("characters_suspect", suspect)
+    context.counts["pages"] += pages
+    context.counts["pages_suspect"] += suspect_pages
+    context.counts["characters"] += characters
+    context.counts["characters_suspect"] += suspect
     line = f"text of {values.counted(len(parsed), 'document')}: "
     line += f"{_share(suspect_pages, pages)} pages and " if pages else ""
     line += f"{_share(suspect, characters)} characters are suspect"

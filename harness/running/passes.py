@@ -174,5 +174,5 @@ def _for_all(
             seconds += a_character[fingerprint] * sum(length_of(its[key]) for key in new)
             computed += len(new)
         efforts.append(Effort(seconds, computed, sum(map(len, need.values()))))
-    context.count(f"{name}_reused", sum(one.values - one.computed for one in efforts))
+    context.counts[f"{name}_reused"] += sum(one.values - one.computed for one in efforts)
     return done, efforts

@@ -64,7 +64,7 @@ def what_fast_saves(waiting: int, context: Context) -> tuple[str, ...]:
     ``waiting`` are the vectors and scores that have not been computed. Models are probed where there is
     enough to compute.
     """
-    counts, timings = context.clock.counts, context.clock.timings
+    counts, timings = context.counts, context.timings
     computed = sum(counts.get(f"{what}_computed", 0) for what in ("vectors", "pairs"))
     if context.models.probes is not None or computed + waiting < _WORTH_A_PROBE:
         return ()

@@ -145,7 +145,7 @@ class Resources:
             }
             context.bills.answer_costs.append(models.sum_of(talk.cost for talk in talks.values()))
         if failed := sum(not one.usable for answers in found for one in answers):
-            context.count("calls_failed", failed)
+            context.counts["calls_failed"] += failed
         so_far.add_spending(spending)
         context.bills.spent.setdefault(title, models.Spending()).add_spending(spending)
         context.bills.spent[title].from_ledger += spending.from_ledger

@@ -179,7 +179,7 @@ class RunTools(Resources):
         self, name: str, retriever: steps.RetrieverConfig, passages: steps.Passages, queries: Sequence[Query]
     ) -> steps.RetrievalResult:
         """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
-        begun, before = perf_counter(), self.context.clock.counts.get("vectors_computed", 0)
+        begun, before = perf_counter(), self.context.counts.get("vectors_computed", 0)
         with self.stage(name):
             put = self.put(retriever.rewrite, queries)
             asked = put.queries
@@ -189,7 +189,7 @@ class RunTools(Resources):
                 )
             else:
                 found = self._filtered(retriever, retriever.filter, passages, asked)
-            computed = self.context.clock.counts.get("vectors_computed", 0) - before
+            computed = self.context.counts.get("vectors_computed", 0) - before
             effort = steps.Effort(perf_counter() - begun, computed, computed)
             found = replace(found, name=name, asked=asked, effort=effort)
             return self.fused(retriever.rewrite, put, found, retriever, passages, queries)

@@ -223,7 +223,7 @@ def test_an_auroc_from_few_queries_always_has_a_remark():
     def remark(answerable, unanswerable):
         queries = [Query(f"q{i}", "", "train", i < answerable) for i in range(answerable + unanswerable)]
         rankings = [Ranking(query.query_id, ("d:0-1",), (0.5,)) for query in queries]
-        ((head,), _) = answerability("a", "retrieve", rankings, queries, BootstrapConfig())
+        head, *_ = answerability("a", "retrieve", rankings, queries, BootstrapConfig())
         return head.remark
 
     assert remark(9, 4) == "from only 4 unanswerable queries"

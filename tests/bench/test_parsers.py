@@ -195,7 +195,7 @@ def test_parsers_are_a_product_with_the_other_steps_and_are_read_once(write, tmp
     assert len(config.settings) == 4
     with Context.at(tmp_path / "cache", Silent()) as context:
         corpora = load_corpora(config, context)
-        assert context.clock.counts["documents_parsed"] == 2
+        assert context.counts["documents_parsed"] == 2
     assert len({id(corpus) for corpus in corpora.by_setting.values()}) == 2
     results, _ = run_bench(config, Silent())
     assert len({row.setting for row in results.summary}) == 4

@@ -135,7 +135,7 @@ def test_a_query_with_one_refused_passage_keeps_its_order_or_ends_the_run(tmp_pa
         found, context = ordered(tmp_path, config(server.url, on_failure="as_ranked"), both)
     # the other query is not affected
     assert found == [WORTHS, [5, 1]]
-    assert context.clock.counts["calls_failed"] == 1
+    assert context.counts["calls_failed"] == 1
 
 
 def test_another_scale_is_in_the_prompt_and_bounds_the_answer(tmp_path):
@@ -368,7 +368,7 @@ def test_settings_share_answers_and_each_has_its_scores(tmp_path):
         assert server.count == 3
     assert scores == ([1, 2], [1, 2, 1], [0, 2])
     assert [one.computed for one in efforts] == [1, 1, 1]
-    assert "rerank" in context.clock.timings
+    assert "rerank" in context.timings
 
 
 @pytest.mark.parametrize("name", built_in(FOLDER))

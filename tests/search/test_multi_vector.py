@@ -55,9 +55,9 @@ def test_blocks_of_queries_change_nothing(tools, tmp_path, monkeypatch):
 
 def test_token_vectors_are_computed_once(tools):
     tools.search("retrieve", MultiVectorConfig(top_k=5), passages(), QUERIES)
-    assert tools.context.clock.counts["vectors_computed"] == 5 + 2
+    assert tools.context.counts["vectors_computed"] == 5 + 2
     tools.search("retrieve", MultiVectorConfig(top_k=4), passages(), QUERIES)
-    assert tools.context.clock.counts["vectors_computed"] == 5 + 2
+    assert tools.context.counts["vectors_computed"] == 5 + 2
 
 
 @pytest.mark.slow

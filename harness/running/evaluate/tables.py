@@ -271,9 +271,9 @@ def make_record(
         versions={"python": platform.python_version(), **_versions()},
         models={name: dict(facts) for name, facts in context.models.describe().items()},
         seeds={"bootstrap": config.bootstrap.seed, "split": config.split.seed},
-        timings={stage: round(seconds, 3) for stage, seconds in context.clock.timings.items()},
+        timings={stage: round(seconds, 3) for stage, seconds in context.timings.items()},
         counts={
-            **context.clock.counts,
+            **context.counts,
             **{name: fact for name, fact in optional.items() if fact},
             "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
@@ -291,7 +291,7 @@ def make_record(
         cost=judged.spent,
         git=_git(),
         engine=context.engine.describe(),
-        date=context.clock.begun.isoformat(timespec="seconds"),
+        date=context.begun.isoformat(timespec="seconds"),
         config_sha256=config.file_sha256,
         warnings=tuple(dict.fromkeys(context.warnings)),
     )
