@@ -256,9 +256,7 @@ class OrderAgreement:
     tau_top: Interval
 
 
-def order_agreement(
-    human: np.ndarray, judge: np.ndarray, *, top: int = 5, resamples: int = 1000, seed: int = 0
-) -> OrderAgreement:
+def order_agreement(human: np.ndarray, judge: np.ndarray, *, top: int = 5) -> OrderAgreement:
     """Whether a judge puts settings in the order that people do.
 
     ``human`` and ``judge`` hold scores of shape (settings, queries) under the two sets of labels; means are
@@ -277,6 +275,6 @@ def order_agreement(
             left, right = human[chosen][:, queries], judge[chosen][:, queries]
             return kendall_tau(left.mean(axis=1), right.mean(axis=1))
 
-        return bootstrap(statistic, human.shape[1], resamples, seed)
+        return bootstrap(statistic, human.shape[1], resamples=1000, seed=0)
 
     return OrderAgreement(len(human), tau_of(range(len(human))), len(best), tau_of(best))

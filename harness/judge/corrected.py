@@ -21,6 +21,7 @@ from harness.comparison import guarded_pair
 from harness.values import LabelError, counted
 
 FEWEST = 10
+LEVEL = 0.95
 # With fewer labelled queries that differ from the rest, two made-up ones widen the interval.
 RARE = 15
 HALF_A_POINT = 0.5
@@ -49,7 +50,7 @@ class Corrected:
     judge_only: float
 
 
-def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corrected:
+def corrected_mean(human: Scores, judge: Scores) -> Corrected:
     """Mean of a measure over the queries in which people find something relevant, with an interval by query.
 
     ``judge`` maps the ids of all queries to the measure under the judge's labels; ``human`` those of a
@@ -75,11 +76,11 @@ def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corr
     shares = _shares(by_judge, seen) if seen.any() else np.zeros(len(seen))
     judged, other = shares[: len(labelled)], shares[len(labelled) :]
     weight = _weight(_shares(values, counts), judged, other)
-    corrected = _estimate(values, counts, judged, other, weight, level)
-    alone = _estimate(values, counts, judged, other, 0.0, level)
+    corrected = _estimate(values, counts, judged, other, weight)
+    alone = _estimate(values, counts, judged, other, 0.0)
     return Corrected(
         *corrected,
-        level=level,
+        level=LEVEL,
         weight=weight,
         labelled=int(counts.sum()),
         unanswerable=len(labelled) - int(counts.sum()),
@@ -91,14 +92,12 @@ def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corr
     )
 
 
-def corrected_difference(
-    human: tuple[Scores, Scores], judge: tuple[Scores, Scores], *, level: float = 0.95
-) -> Corrected:
+def corrected_difference(human: tuple[Scores, Scores], judge: tuple[Scores, Scores]) -> Corrected:
     """Mean of setting A minus setting B, paired by query; ``human`` and ``judge`` are pairs (A, B) of scores.
 
     The two settings must have been scored on the same queries, else LabelError.
     """
-    return corrected_mean(_paired(*human), _paired(*judge), level=level)
+    return corrected_mean(_paired(*human), _paired(*judge))
 
 
 def _paired(first: Scores, second: Scores) -> dict[str, float | None]:
@@ -131,7 +130,7 @@ def _weight(true: Floats, judged: Floats, other: Floats) -> float:
 
 
 def _estimate(
-    values: Floats, counts: Floats, judged: Floats, other: Floats, weight: float, level: float
+    values: Floats, counts: Floats, judged: Floats, other: Floats, weight: float
 ) -> tuple[float, float, float]:
     """The mean of the labelled queries plus ``weight`` times (mean(other) - mean(said)), and its bounds."""
     n, labelled = len(values), counts.sum()
@@ -145,7 +144,7 @@ def _estimate(
     error = np.sqrt(variance)
     third = _third(residual) / n**2 + _third(rest) / len(rest) ** 2
     skew = third / error**3 if error > 1e-12 else 0.0
-    return float(value), *guarded_pair(value, error, skew, labelled - 1 - tuned, (1 - level) / 2)
+    return float(value), *guarded_pair(value, error, skew, labelled - 1 - tuned, (1 - LEVEL) / 2)
 
 
 def _rare_spread(values: Floats) -> float:

@@ -102,19 +102,16 @@ class Summary(Spending):
         if self.unscored_count <= limit * total:
             return
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(self.unscored.items()))
-        listed = "\n  ".join(self.unscored_examples)
         more = self.unscored_count - len(self.unscored_examples)
-        cut_off = (
-            " Answers were cut off: raise endpoint.max_tokens, which includes reasoning; complete answers "
-        )
-        cut_off += "are not paid for again."
-        raise JudgeError(
+        cut_off = " Answers were cut off: raise endpoint.max_tokens; whole ones are not paid for again."
+        message = (
             f"{self.unscored_count} of {total} pairs have no grade ({reasons}); max_unscored allows "
             f"{limit:.1%}. A mean over the rest would be misleading. Check the reasons, change the endpoint, "
             "the prompt or max_unscored, and run again (ask_again: true repeats closed failures)."
-            f"{cut_off if self.unscored.keys() & CUT_OFF else ''}\n  {listed}"
-            + (f"\n  and {more} more" if more > 0 else "")
+            f"{cut_off if self.unscored.keys() & CUT_OFF else ''}"
         )
+        lines = [message, *self.unscored_examples, *([f"and {more} more"] if more else [])]
+        raise JudgeError("\n  ".join(lines))
 
     def progress(self) -> list[str]:
         """The progress line during the run."""

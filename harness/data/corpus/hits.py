@@ -131,22 +131,14 @@ def _fault(ranked: bool, row: GivenHit) -> str:
 
 
 def _by_rank(rows: Sequence[GivenHit]) -> list[GivenHit]:
-    """The rows by rank; ranks begin at 0 or 1 and leave none out, as a gap would move up what follows."""
+    """The rows by rank; ranks begin at 0 or 1, leave none out and are given once."""
     ordered = sorted(rows, key=lambda row: row.rank or 0)
-    expected = 0 if ordered[0].rank == 0 else 1
-    before: GivenHit | None = None
-    for row in ordered:
-        if before is not None and row.rank == before.rank:
-            raise CorpusError(
-                f"{row.where}: rank {row.rank} of query {row.query_id} is already on line {before.line}. "
-                "Give every hit of a query a rank of its own."
-            )
+    for expected, row in enumerate(ordered, start=0 if ordered[0].rank == 0 else 1):
         if row.rank != expected:
             raise CorpusError(
-                f"{row.where}: query {row.query_id} has no rank {expected} before rank {row.rank}. Write "
-                "every hit down to the last one that counts: without them, what follows would move up."
+                f"{row.where}: query {row.query_id} has rank {row.rank} where {expected} belongs. Number all "
+                "hits down to the last one that counts: without one of them, what follows would move up."
             )
-        before, expected = row, expected + 1
     return ordered
 
 

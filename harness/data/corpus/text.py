@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, repeat, zip_longest
+from itertools import chain, groupby, repeat, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -230,11 +230,6 @@ def _losses(stats: TextStats) -> str:
 
 def some_pages(pages: Sequence[int]) -> str:
     """Page numbers in runs, such as ``2-60, 63``; of many runs the first."""
-    runs: list[tuple[int, int]] = []
-    for page in pages:
-        if runs and page == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], page)
-        else:
-            runs.append((page, page))
-    shown = [f"{first}" if first == last else f"{first}-{last}" for first, last in runs[:_MOST_PAGES_NAMED]]
+    runs = [[page for _, page in run] for _, run in groupby(enumerate(pages), lambda at: at[1] - at[0])]
+    shown = [f"{run[0]}-{run[-1]}" if run[1:] else f"{run[0]}" for run in runs[:_MOST_PAGES_NAMED]]
     return ", ".join(shown) + (", …" if len(runs) > _MOST_PAGES_NAMED else "")
