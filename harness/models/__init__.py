@@ -76,9 +76,9 @@ if TYPE_CHECKING:
         ServedEstimate,
         Template,
         carried,
-        compiled,
         fill,
         names_in,
+        search,
     )
     from harness.models.served.fetching import ServedRequest, fetch
     from harness.models.served.reranking import ServedPairs

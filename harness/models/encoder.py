@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,17 +184,17 @@ class LocalModel(ABC, Generic[Configured]):
 
 
 class EncoderConfig(StageConfig, ABC):
-    """Base configuration of encoders: equal configurations are one encoder."""
+    """Base configuration of encoders: equal configurations are one encoder.
+
+    ``runs_here``: on this machine, so that the model's files and its tokenizer are available.
+    """
+
+    runs_here: ClassVar[bool] = True
 
     @property
     @abstractmethod
     def model_name(self) -> str:
         """The model's name in the record and on the page."""
-
-    @property
-    def runs_here(self) -> bool:
-        """Whether the model runs on this machine, so that its files and its tokenizer are available."""
-        return True
 
     @abstractmethod
     def make(self) -> Encoder:

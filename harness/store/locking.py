@@ -213,11 +213,10 @@ def replace_folder(path: Path, keep: Keep | None = None) -> Iterator[Path]:
             (partial / "new").mkdir()
             yield partial / "new"
             _commit(partial, path)
-        except BaseException:
+        finally:
+            # it is there only where it was not finished
             shutil.rmtree(partial / "new", ignore_errors=True)
             _retire(partial, path, keep)
-            raise
-        _retire(partial, path, keep)
 
 
 def _owned(partial: Path, name: str) -> Lock:

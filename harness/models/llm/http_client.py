@@ -49,9 +49,6 @@ class Secret:
         kept = [secret for secret in secrets if len(secret) >= SHORTEST]
         self._pattern = _pattern(kept) if kept else None
 
-    def __repr__(self) -> str:
-        return "Secret()"
-
     def cut(self, text: Any, longest: int | None = None) -> str:
         """Text, or whatever is in its place, without the key; at most ``longest`` characters of it.
 

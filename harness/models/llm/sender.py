@@ -192,8 +192,11 @@ class Workers:
     async def run(self, count: int, jobs: Iterator[J], do: Callable[[J], Awaitable[object]]) -> None:
         """Work until there is no job left; raises the first failure."""
         self._all = [asyncio.create_task(self._work(jobs, do)) for _ in range(count)]
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
         try:
-            with on_stop(_canceller()):
+            # by way of the loop, which may be asleep
+            with on_stop(lambda: loop.call_soon_threadsafe(task.cancel)):
                 await asyncio.wait(self._all)
         except (asyncio.CancelledError, Stopped):
             self._stop()
@@ -226,18 +229,6 @@ class Workers:
         for worker in self._all if self._give_up else ():
             if worker is not asyncio.current_task():
                 worker.cancel()
-
-
-def _canceller() -> Callable[[], None]:
-    """A function for a signal handler that cancels the current task."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def cancel() -> None:
-        # by way of the loop, which may be asleep
-        loop.call_soon_threadsafe(task.cancel)
-
-    return cancel
 
 
 def send_all(

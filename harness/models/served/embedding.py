@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -21,17 +21,14 @@ if TYPE_CHECKING:
 class ServedEmbedConfig(EncoderConfig):
     """A bi-encoder behind an endpoint."""
 
+    runs_here: ClassVar[bool] = False
+
     endpoint: EmbeddingEndpoint = Field(description="Where it is served.")
 
     @property
     def model_name(self) -> str:
         """The model's name."""
         return self.endpoint.model
-
-    @property
-    def runs_here(self) -> bool:
-        """It does not: its tokenizer is not at hand."""
-        return False
 
     def make(self) -> ServedEncoder:
         """The encoder; sends nothing."""

@@ -72,6 +72,19 @@ def compiled(expression: str) -> Any:
         raise ValueError(f"{expression!r} is not a JMESPath expression: {reason}") from None
 
 
+def search(expression: str, data: Any) -> Any:
+    """What an expression finds in the JSON of an answer; raises ValueError with words for such an answer."""
+    from jmespath.exceptions import JMESPathError
+
+    try:
+        found = compiled(expression).search(data)
+    except JMESPathError as error:
+        raise ValueError(f"an answer that response ({expression}) cannot be applied to: {error}") from None
+    if found is None:
+        raise ValueError(f"an answer in which response ({expression}) matches nothing")
+    return found
+
+
 def _can_be_searched(expression: str) -> str:
     compiled(expression)
     return expression
@@ -96,14 +109,9 @@ class ServedEndpoint(HttpEndpoint):
 
     @model_validator(mode="after")
     def _a_limit_needs_a_price(self) -> Self:
-        if self.max_cost is not None and not self.has_price:
+        if self.max_cost is not None and self.cost(0, 0) is None:
             raise ValueError("max_cost needs a price: without one, costs cannot be counted")
         return self
-
-    @property
-    def has_price(self) -> bool:
-        """Whether costs are known."""
-        return self.cost(0, 0) is not None
 
     def cost(self, tokens: float, requests: float) -> float | None:
         """The price of so many tokens in so many requests; None without a price."""
@@ -202,9 +210,8 @@ class RerankEndpoint(ServedEndpoint):
 
     def cost(self, tokens: float, requests: float) -> float | None:
         """The price of so many tokens in so many requests; None without a price."""
-        if self.price is None and self.price_per_request is None:
-            return None
-        return tokens * (self.price or 0.0) / PER_MILLION + requests * (self.price_per_request or 0.0)
+        by_tokens, each = super().cost(tokens, requests), self.price_per_request
+        return by_tokens if each is None else (by_tokens or 0.0) + requests * each
 
     def facts(self) -> list[Any]:
         """All but the form, which changes no score; of a request of the user's own, where it goes too."""

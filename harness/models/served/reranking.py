@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.models.llm.faults import one_line
 from harness.models.llm.money import estimate_tokens
-from harness.models.served.endpoint import RerankEndpoint, compiled, fill
+from harness.models.served.endpoint import RerankEndpoint, fill, search
 from harness.models.served.fetching import ServedRequest, in_order, number, tokens_used, unusable
 from harness.values import by_key
 
@@ -73,15 +73,10 @@ def _scores(data: Any, count: int, endpoint: RerankEndpoint) -> tuple[list[Any],
 
 def _matched(data: Any, response: str) -> Any:
     """What ``response`` finds in a reply, as scores with the index of their passages."""
-    from jmespath.exceptions import JMESPathError
-
     try:
-        items = compiled(response).search(data)
-    except JMESPathError as error:
-        words = f"an answer that response ({response}) cannot be applied to: {one_line(str(error))}"
-        raise unusable(words) from None
-    if items is None:
-        raise unusable(f"an answer in which response ({response}) matches nothing")
+        items = search(response, data)
+    except ValueError as error:
+        raise unusable(one_line(str(error))) from None
     return [_indexed(item, place) for place, item in enumerate(items)] if isinstance(items, list) else items
 
 

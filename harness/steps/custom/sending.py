@@ -139,22 +139,12 @@ class _Answered(models.Exchange):
 
     async def _read(self, content: bytes, response: str) -> Any:
         """What ``response`` finds in a reply."""
-        from jmespath.exceptions import JMESPathError
-
         answer = await self._connection.json(content)
         try:
-            found = models.compiled(response).search(answer)
-        except JMESPathError as error:
-            raise self._error(
-                f"gave an answer that response ({response}) cannot be applied to: "
-                f"{self._connection.clean(str(error))}",
-            ) from None
-        if found is None:
-            raise self._error(
-                f"gave an answer in which response ({response}) matches nothing: "
-                f"{self._connection.shown(content)!r}. Correct the expression, or the request.",
-            )
-        return found
+            return models.search(response, answer)
+        except ValueError as error:
+            why, shown = self._connection.clean(str(error)), self._connection.shown(content)
+            raise self._error(f"gave {why}: {shown!r}. Correct the expression, or the request.") from None
 
     def _error(self, words: str) -> ServiceError:
         return ServiceError(f"http: {self._message.url} {words}")
