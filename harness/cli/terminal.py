@@ -261,17 +261,14 @@ def write_lines(text: str, output: Path | None) -> None:
 
 def print_facts(title: str, rows: Sequence[tuple[str, Any]]) -> None:
     """Names and values, one a line."""
-    table = Table(title=Text(printable(title)), show_header=False, title_justify="left")
-    table.add_column("what")
-    table.add_column("value", overflow="fold")
-    for name, value in rows:
-        table.add_row(Text(printable(name)), Text(printable(str(value))))
-    _Console().print(table)
+    print_table(title, ("what", "value"), rows, header=False)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], header: bool = True
+) -> None:
     """A plain table; numbers are on the right."""
-    table = Table(title=Text(printable(title)), title_justify="left")
+    table = Table(title=Text(printable(title)), title_justify="left", show_header=header)
     for i, column in enumerate(columns):
         numeric = bool(rows) and isinstance(rows[0][i], int | float)
         table.add_column(Text(printable(column)), justify="right" if numeric else "left", overflow="fold")

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness import comparison, report, running, store
 from harness.cli.commands.declaring import Option, several
 from harness.cli.terminal import print_error, print_line, show, write_lines, write_parts
-from harness.values import ConfigError, LlmError, counted
+from harness.values import ConfigError, LlmError, counted, listed
 
 _SHOWN = 5
 
@@ -93,9 +93,8 @@ def exit_code(config: running.BenchConfig, skipped: Sequence[str]) -> int:
     """0; or 1, with an error that names documents, where ``on_bad_document: fail_at_end`` skipped some."""
     if not skipped or config.on_bad_document != "fail_at_end":
         return 0
-    more = f" and {len(skipped) - _SHOWN} more" if len(skipped) > _SHOWN else ""
     print_error(
-        f"{counted(len(skipped), 'document')} could not be used: {', '.join(skipped[:_SHOWN])}{more}. "
-        "The rest is done (on_bad_document: fail_at_end)."
+        f"{counted(len(skipped), 'document')} could not be used: {listed(skipped, _SHOWN)}. The rest is done "
+        "(on_bad_document: fail_at_end)."
     )
     return 1

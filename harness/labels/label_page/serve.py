@@ -50,7 +50,6 @@ ASSETS = {
 
 def make_app(service: LabelService, keys: Keys) -> ASGIApp:
     """The whole application behind its guard."""
-    assets = {name: entry.read_bytes() for name, entry in ASSETS.items()}
     reads: dict[str, Callable[..., Any]] = {
         "about": service.about,
         "step": service.step,
@@ -70,10 +69,8 @@ def make_app(service: LabelService, keys: Keys) -> ASGIApp:
         "mark": service.mark,
         "decide": service.decide,
     }
-    routes = [
-        Route("/", partial(_asset, assets, "page.html")),
-        Route("/assets/{name}", partial(_asset, assets, "")),
-    ]
+    asset = partial(_asset, {name: entry.read_bytes() for name, entry in ASSETS.items()})
+    routes = [Route("/", asset), Route("/assets/{name}", asset)]
     for name, call in reads.items():
         routes.append(Route(f"/api/{name}", partial(_read, _answering(service, call, strict=False))))
     for name, call in writes.items():
@@ -106,8 +103,8 @@ def _answering(service: LabelService, call: Callable[..., Any], *, strict: bool)
     return answer
 
 
-def _asset(assets: Mapping[str, bytes], name: str, request: Request) -> Response:
-    name = name or request.path_params["name"]
+def _asset(assets: Mapping[str, bytes], request: Request) -> Response:
+    name = request.path_params.get("name", "page.html")
     kind = _TYPES.get(name[name.rfind(".") :])
     if name not in assets or kind is None:
         return Response("There is no such file.", 404, media_type="text/plain")

@@ -32,7 +32,7 @@ from harness.labels.testset.rows import (
 from harness.labels.testset.state import EXPORT, Outcome, SetState
 from harness.running import Context
 from harness.store import write_text
-from harness.values import ConfigError, Document, counted, delimited_text
+from harness.values import ConfigError, Document, counted, delimited_text, listed
 
 
 def datasheet(state: SetState, testset: FinishedTestset) -> str:
@@ -190,7 +190,6 @@ def _cell(value: object) -> str:
 _WRITTEN = f"{EXPORT}/.labels.csv"
 # The columns that a person fills in; the others follow from the documents.
 _SAID = ("grade", "evidence", "answer")
-_NAMED = 3
 Line = Mapping[str, str]
 Key = tuple[str, ...]
 
@@ -305,10 +304,9 @@ def _merge(path: Path, written: Path, exported: str, questions: Collection[str])
         else:
             clashes.append(key)
     if clashes:
-        named = "; ".join(f"{query}, {name} {start} to {end}" for query, name, start, end in clashes[:_NAMED])
-        more = f" and {len(clashes) - _NAMED} more" if len(clashes) > _NAMED else ""
+        named = listed([f"{query} in {name} {start} to {end}" for query, name, start, end in clashes], 3)
         raise ConfigError(
-            f"{path} and the test set disagree on {counted(len(clashes), 'passage')} ({named}{more}), and "
+            f"{path} and the test set disagree on {counted(len(clashes), 'passage')} ({named}), and "
             "both have changed since the last export. Nothing was written. Make the rows agree, or move the "
             "file away to take what the test set says."
         )

@@ -130,7 +130,7 @@ def printable(text: str) -> str:
     other invisible characters are shown as Python would write them, such as ``\x1b``.
     """
     shown = text if text.isprintable() else "".join(map(_shown, text))
-    return _COMMAND.sub(_escaped, shown)
+    return _COMMAND.sub(lambda found: _escape(found[0]), shown)
 
 
 def printable_lines(text: str) -> str:
@@ -146,7 +146,7 @@ def quoted(value: object, longest: int = 100) -> str:
 
 def without_controls(text: str) -> str:
     """Text for another program: lines, tabs and invisible letters stay; control characters are escaped."""
-    return _CONTROL.sub(_escaped, text)
+    return _CONTROL.sub(lambda found: _escape(found[0]), text)
 
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -156,10 +156,6 @@ def _shown(letter: str) -> str:
     if letter.isprintable() or letter in _JOINERS:
         return letter
     return " " if letter.isspace() else _escape(letter)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return _escape(match[0])
 
 
 def _escape(letter: str) -> str:
