@@ -20,7 +20,7 @@ from harness.measures.ragged import (
     sorted_descending,
 )
 from harness.measures.ranked import gain_exp
-from harness.measures.trail import Trail, read
+from harness.measures.trail import Trail, elementary, read
 from harness.values import MAX_GRADE
 
 HALF = 0.5
@@ -171,25 +171,17 @@ def holes(trail: Trail) -> Trail:
     Its spans are the longest stretches that no judgment with a grade touches, one evidence each.
     """
     query, doc = _ranked_pairs(trail)
-    ends, spans, n_docs = document_ends(trail), trail.judged, len(trail.chunks.doc_ids)
+    spans, n_docs = trail.judged, len(trail.chunks.doc_ids)
     there = place_in(spans.doc_ids, trail.chunks.doc_ids, n_docs)[spans.doc]
-    group = query * n_docs + doc
-    known = np.isin(spans.query * n_docs + there, group) & (there < n_docs)
-    # each document is closed by an empty span at its beginning and one at its end
-    of = np.concatenate([group, (spans.query * n_docs + there)[known], group])
-    start = np.concatenate([np.zeros_like(group), spans.start[known], ends[doc]])
-    end = np.concatenate([np.zeros_like(group), spans.end[known], ends[doc]])
-    order = np.lexsort((end, start, of))
-    of, start, end = of[order], start[order], end[order]
-    width = int(max(end.max(initial=0), ends.max(initial=0))) + 1
-    reached = np.maximum.accumulate(of * width + end)
-    after = np.flatnonzero((of[1:] == of[:-1]) & ((of * width + start)[1:] > reached[:-1]))
-    hole_doc, hole_start = of[after] % n_docs if n_docs else after, reached[after] % width
-    hole_end = np.minimum(start[after + 1], ends[hole_doc])
-    kept = hole_start < hole_end
-    return reading(
-        trail, (of[after] // max(n_docs, 1))[kept], hole_doc[kept], hole_start[kept], hole_end[kept]
-    )
+    group, judged = query * n_docs + doc, spans.query * n_docs + there
+    known = np.isin(judged, group) & (there < n_docs)
+    # the documents first, then what is judged of them
+    start = np.concatenate([np.zeros_like(group), spans.start[known]])
+    end = np.concatenate([document_ends(trail)[doc], spans.end[known]])
+    of, segment, owner, begin, until = elementary(np.concatenate([group, judged[known]]), start, end)
+    hole = np.setdiff1d(segment[of < len(group)], segment[of >= len(group)])
+    query, doc = np.divmod(owner[hole], max(n_docs, 1))
+    return reading(trail, query, doc, begin[hole], until[hole])
 
 
 def reading(trail: Trail, query: Ints, doc: Ints, start: Ints, end: Ints) -> Trail:

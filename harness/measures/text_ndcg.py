@@ -224,14 +224,10 @@ def _union(trail: Trail, rows: Ints | Bools, start: Ints, end: Ints) -> Floats:
 
     They are those from ``start`` to ``end``, one pair a row.
     """
-    group, owner = trail.group[rows], trail.spans.query[rows]
-    width = int(end.max(initial=0)) + 1
-    order = np.lexsort((start, group))
-    starts, ends = (group * width + start)[order], (group * width + end)[order]
-    furthest = np.maximum.accumulate(ends)
-    reached = np.concatenate([starts[:1], furthest[:-1]])
-    new = np.maximum(ends - np.maximum(starts, reached), 0)
-    return np.bincount(owner[order], new, minlength=trail.n_queries).astype(np.float64)
+    part, segment, _, begin, until = elementary(trail.group[rows], start, end)
+    shown, first = np.unique(segment, return_index=True)
+    owner = trail.spans.query[rows][part[first]]
+    return np.bincount(owner, (until - begin)[shown], minlength=trail.n_queries).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
