@@ -62,7 +62,7 @@ def test_parts_that_end_in_another_order_elsewhere_give_the_same_bytes(write_con
     monkeypatch.setattr("harness.steps.search.retrieve.scan._ROWS", 3)
     config = running.load_config(write_config(cache="elsewhere", retrieve=SEARCHED))
     elsewhere = tables(running.run_or_reuse(config, Silent(), again=True).folder)
-    assert set(scattered.jobs) == {"ModelJob", "ParseJob", "_BlockScan", "function", "partial"}
+    assert set(scattered.jobs) == {"ModelJob", "ParseJob", "function", "partial"}
     monkeypatch.setattr("harness.running.context.make_engine", make_engine)
     config = running.load_config(write_config(cache="here", retrieve=SEARCHED))
     assert tables(running.run_or_reuse(config, Silent(), again=True).folder) == elsewhere

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
 from harness.models import EncoderConfig
 from harness.steps.search.tools import Shared
-from harness.values import KindAt, Kinds, StageConfig
+from harness.values import KindAt, Kinds, StageConfig, Step
 
 Order = Literal["rank", "reverse", "edges"]
 
@@ -111,14 +111,13 @@ class AnswerReply:
 Config = TypeVar("Config", bound=AnswerConfig)
 
 
-class Answerer(ABC, Generic[Config]):
-    """Questions with passages → one reply each, in their order. A failure is a reply without a text."""
+class Answerer(Step[Config]):
+    """Questions with passages → one reply each, in their order. A failure is a reply without a text.
+
+    ``asks``: it asks a language model, which costs money.
+    """
 
     asks: ClassVar[bool] = False
-    """Whether it asks a language model, which costs money."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
 
     @property
     @abstractmethod

@@ -16,7 +16,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal
 
 from pydantic import Field
@@ -155,14 +155,5 @@ def _pieces(text: str, span: Span, separator: str, keep: KeepSeparator) -> Itera
         return between(start, end, (match.start() for match in found))
     if keep == "end":
         return between(start, end, (match.end() for match in found))
-    return _without(start, end, found)
-
-
-def _without(start: int, end: int, separators: Iterator[re.Match[str]]) -> Iterator[Span]:
-    """The non-empty spans between separators."""
-    for match in separators:
-        if start < match.start():
-            yield start, match.start()
-        start = match.end()
-    if start < end:
-        yield start, end
+    edges = chain((start,), chain.from_iterable(match.span() for match in found), (end,))
+    return ((first, last) for first, last in zip(edges, edges, strict=True) if first < last)

@@ -68,13 +68,9 @@ class Analyser:
         word = _english_stems(self._stop_words) if self._name in STEMMED else str
         if self._name == "jieba":
             cut = _jieba_cutter(self._dictionary)
-            # jieba knows no Japanese and no Korean
-            return word, lambda run: cut(run) if is_han(run) else bigrams(run)
-        return word, bigrams if self._name in {"auto", "cjk"} else _whole
-
-
-def _whole(run: str) -> list[str]:
-    return [run]
+            # jieba knows no kana and no Hangul
+            return word, lambda run: cut(run) if _HAN.fullmatch(run) else bigrams(run)
+        return word, bigrams if self._name in {"auto", "cjk"} else lambda run: [run]
 
 
 def _english_stems(stop_words: StopWords) -> Callable[[str], str | None]:
@@ -150,11 +146,6 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
     """
     for match in _pattern().finditer(text):
         yield match.group(), match.lastgroup == "cjk"
-
-
-def is_han(run: str) -> bool:
-    """Whether a CJK run holds Chinese characters alone, neither kana nor Hangul."""
-    return _HAN.fullmatch(run) is not None
 
 
 @cache

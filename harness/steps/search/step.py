@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.models import EmbedConfig, EncoderConfig
-from harness.values import Query, Ranking, Section, StageConfig, Step
+from harness.values import ConfigError, Query, Ranking, Section, StageConfig, Step
 
 if TYPE_CHECKING:
     from harness.steps.search.tools import Tools
@@ -97,14 +97,27 @@ class TableConfig(StageConfig):
         "document", description="The column with the name of the document's file, with or without ending."
     )
 
+    otherwise: ClassVar[str]
+    """What to set where documents may lack a row or a value."""
+
     @property
     def files(self) -> tuple[Path, ...]:
         """The files it reads, besides the documents."""
         return (self.file,)
 
+    def has_gaps(self, gaps: Mapping[str, Sequence[str]], table: Collection[str], total: int) -> ConfigError:
+        """The error of documents that lack values of columns; ``table``: those of ``total`` with a row."""
+        missing = (f"{one} ({', '.join(its)})" if one in table else one for one, its in gaps.items())
+        return ConfigError(
+            f"{self.file}: a row or value is missing for {len(gaps)} of {total} documents: "
+            f"{'; '.join(missing)}. Add them, or set {self.otherwise}."
+        )
+
 
 class FilterConfig(TableConfig):
     """Base of the configurations of filters: a table of documents, and what happens to those not named."""
+
+    otherwise = "on_missing: keep in this filter to search them for every query"
 
     fields: tuple[str, ...] = Field(
         (),

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
 from harness.steps.search.step import TableConfig
 from harness.steps.search.tools import Sources
-from harness.values import Chunk, ConfigError
+from harness.values import Chunk
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 
@@ -19,6 +19,7 @@ _PLACE = re.compile(r"\{([^{}]+)\}")
 class FieldsConfig(TableConfig, ContextConfig):
     """A line made of the columns of a table of documents."""
 
+    otherwise = "on_missing: leave_out in this context"
     kind: Literal["fields"] = "fields"
     template: str = Field(description="The line, each column in braces, such as `{company} {form} {period}`.")
     on_missing: Literal["fail", "leave_out"] = Field(
@@ -48,21 +49,17 @@ class FieldsContext(Contextualizer[FieldsConfig]):
         c = self.config
         documents = dict.fromkeys(chunk.doc_id for chunk in chunks)
         rows = sources.facts(c.file, c.key, c.columns, documents)
-        lines, missing = {}, []
-        for doc_id in documents:
-            row = rows.get(doc_id, {})
-            empty = [column for column in c.columns if not row.get(column)]
-            if empty:
-                missing.append(f"{doc_id} ({', '.join(empty)})" if row else doc_id)
-                lines[doc_id] = ContextText()
-            else:
-                lines[doc_id] = line(_filled(c.template, row))
-        if missing and c.on_missing == "fail":
-            raise ConfigError(
-                f"{c.file}: a row or value is missing for {len(missing)} of {len(lines)} documents: "
-                f"{'; '.join(missing)}. Add them, or set on_missing: leave_out in this context."
-            )
-        return [lines[chunk.doc_id] for chunk in chunks]
+        empty = {
+            doc_id: [column for column in c.columns if not rows.get(doc_id, {}).get(column)]
+            for doc_id in documents
+        }
+        gaps = {doc_id: columns for doc_id, columns in empty.items() if columns}
+        if gaps and c.on_missing == "fail":
+            raise c.has_gaps(gaps, rows, len(documents))
+        lines = {
+            doc_id: line(_filled(c.template, rows[doc_id])) for doc_id in documents if doc_id not in gaps
+        }
+        return [lines.get(chunk.doc_id, ContextText()) for chunk in chunks]
 
 
 def _filled(template: str, row: Mapping[str, str]) -> str:

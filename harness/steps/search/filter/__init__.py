@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from harness.models import Malformed
 from harness.steps.search.step import FilterConfig, FilterResult, QueryStep
 from harness.steps.search.tools import Tools
-from harness.values import ConfigError, KindAt, Kinds, Query
+from harness.values import KindAt, Kinds, Query
 
 Named = Mapping[str, tuple[str, ...]]
 """The values that a question names, by column; a year is written in four digits."""
@@ -81,14 +81,7 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
             else:
                 gaps.setdefault(document, []).append(column)
     if gaps and config.on_missing == "fail":
-        missing = "; ".join(
-            f"{document} ({', '.join(columns)})" if document in table else document
-            for document, columns in gaps.items()
-        )
-        raise ConfigError(
-            f"{config.file}: a row or value is missing for {len(gaps)} of {len(documents)} documents: "
-            f"{missing}. Add them, or set on_missing: keep in this filter to search them for every query."
-        )
+        raise config.has_gaps(gaps, table, len(documents))
     return TableValues(documents, values)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
@@ -101,37 +102,25 @@ def fuse_phrasings(
     as deep as the retriever, or the route, asks for.
     """
     length = passages.length_of
+    several = max(sizes, default=0) > 1
+
+    def fused(query: Query, own: Sequence[Ranking], config: RetrieverConfig) -> Ranking:
+        if not own:
+            return Ranking(query.query_id, (), ())
+        return ranked_by(fuse(own), query.query_id, config, length) if several else own[0]
 
     def of(one: RetrievalResult, config: RetrieverConfig) -> RetrievalResult:
-        routes = tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False))
+        rankings = iter(one.rankings)
         # filters read the question, so all phrasings of one are filtered alike
         filtered = {result.query_id: result for result in one.filtered}
         return replace(
             one,
-            rankings=list(_fused(one.rankings, config, queries, sizes, fuse, length)),
-            routes=routes,
+            rankings=[
+                fused(query, list(islice(rankings, size)), config)
+                for query, size in zip(queries, sizes, strict=True)
+            ],
+            routes=tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False)),
             filtered=tuple(filtered[one.query_id] for one in queries if one.query_id in filtered),
         )
 
     return of(output, retriever)
-
-
-def _fused(
-    rankings: Sequence[Ranking],
-    config: RetrieverConfig,
-    queries: Sequence[Query],
-    sizes: Sequence[int],
-    fuse: Fuse,
-    length: Mapping[str, int],
-) -> Iterator[Ranking]:
-    several = max(sizes, default=0) > 1
-    end = 0
-    for query, size in zip(queries, sizes, strict=True):
-        begin, end = end, end + size
-        own = rankings[begin:end]
-        if not own:
-            yield Ranking(query.query_id, (), ())
-        elif several:
-            yield ranked_by(fuse(own), query.query_id, config, length)
-        else:
-            yield own[0]

@@ -33,21 +33,14 @@ class Parent(Reader[ParentConfig]):
     """Chunks with one parent are read once, where the first of them is ranked."""
 
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
-        """The parent of each chunk."""
-        return parents_of(chunks, sources.chunks(self.config.chunk))
-
-
-def parents_of(chunks: Sequence[Chunk], larger: Sequence[Chunk]) -> list[Span]:
-    """Of ``larger``, by document and in the order of the text, the one that holds most of each chunk.
-
-    Of two alike the first; the chunk itself where none holds a part of it.
-    """
-    parents = by_key((one.doc_id, (one.start, one.end)) for one in larger)
-    reached = {doc_id: list(accumulate((end for _, end in its), max)) for doc_id, its in parents.items()}
-    return [
-        _parent((chunk.start, chunk.end), parents.get(chunk.doc_id, []), reached.get(chunk.doc_id, []))
-        for chunk in chunks
-    ]
+        """The larger chunk with most of each, of two alike the first; itself where none has a part of it."""
+        larger = sources.chunks(self.config.chunk)
+        parents = by_key((one.doc_id, (one.start, one.end)) for one in larger)
+        reached = {doc_id: list(accumulate((end for _, end in its), max)) for doc_id, its in parents.items()}
+        return [
+            _parent((chunk.start, chunk.end), parents.get(chunk.doc_id, []), reached.get(chunk.doc_id, []))
+            for chunk in chunks
+        ]
 
 
 def _parent(chunk: Span, parents: Sequence[Span], reached: Sequence[int]) -> Span:

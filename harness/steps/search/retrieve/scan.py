@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def scan(
     """
     found = _Candidates.none(len(queries))
     if spread is not None:
-        for near in spread(_BlockScan(queries, distance, depth), _Blocks(chunks)):
+        for near in spread(partial(_scan_block, queries, distance, depth), _Blocks(chunks)):
             found = _Candidates.near([found, near], depth)
         return found.nearest(depth)
     for begin in range(0, len(chunks), _ROWS):
@@ -105,18 +106,11 @@ class _Blocks(Sequence[tuple[int, Floats]]):
         return begin, np.asarray(self.chunks[begin : begin + _ROWS])
 
 
-@dataclass(frozen=True, slots=True)
-class _BlockScan:
+def _scan_block(queries: Floats, distance: str, depth: SearchDepth, part: tuple[int, Floats]) -> _Candidates:
     """The candidates of one block, whatever the others have."""
-
-    queries: Floats
-    distance: str
-    depth: SearchDepth
-
-    def __call__(self, part: tuple[int, Floats]) -> _Candidates:
-        begin, block = part
-        norms, none = np.linalg.norm(block, axis=1), _Candidates.none(len(self.queries))
-        return _scanned(self.queries, block, norms, begin, self.distance, self.depth, none)
+    begin, block = part
+    norms, none = np.linalg.norm(block, axis=1), _Candidates.none(len(queries))
+    return _scanned(queries, block, norms, begin, distance, depth, none)
 
 
 @dataclass(frozen=True, slots=True)
