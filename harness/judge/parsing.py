@@ -201,15 +201,14 @@ def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | models.Malf
             if field in value:
                 prose.append(answer[done:at])
                 done = end
-                found += [number for name, number in value.items() if name == field or _is_same(name, field)]
+                # final_grade and Grade say the same as grade
+                same = ("grade",) if field == "grade" else ()
+                found += [
+                    own for name, own in value.items() if name == field or name.casefold().endswith(same)
+                ]
         at = answer.find("{", end)
     # An object may be in the middle of a line; what follows it is a line of its own.
     return found, [*prose, answer[done:]]
-
-
-def _is_same(name: str, field: str) -> bool:
-    """Whether a name says the same as ``field``, such as ``final_grade`` or ``Grade``."""
-    return field == "grade" and name.casefold().endswith("grade")
 
 
 def parse_final_score(text: str, max_grade: int) -> int | models.Malformed:

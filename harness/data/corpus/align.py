@@ -200,7 +200,7 @@ class Searcher:
     def _on_page(self, quote: str, page: int) -> QuotePlace:
         on_page = self._document.page_span(page)
         for region in (on_page, self._run_over(on_page, quote)):
-            found = self._verbatim(quote, region)
+            found = self.verbatim(quote, region)
             if found is not None and found.start is not None and found.start < on_page[1]:
                 return found
         place = self._fuzzy(quote, on_page)
@@ -211,7 +211,7 @@ class Searcher:
         return longer if begins_here and longer.score > place.score else place
 
     def _in_document(self, quote: str) -> QuotePlace:
-        found = self._verbatim(quote, (0, len(self._document.text)))
+        found = self.verbatim(quote, (0, len(self._document.text)))
         if found is not None:
             return found
         parts = seeds(folded(quote).text)
@@ -221,7 +221,8 @@ class Searcher:
         places = [self._fuzzy(quote, self._run_over(windows[i], quote)) for i in sorted(likeliest)]
         return max(places, key=lambda place: place.score)
 
-    def _verbatim(self, quote: str, region: Region) -> QuotePlace | None:
+    def verbatim(self, quote: str, region: Region) -> QuotePlace | None:
+        """The first place of a quote in a region, as it is, else without white space; None for none."""
         found = find_exact(quote, self._document.text[slice(*region)])
         if found is not None:
             return _place("exact", found, region)

@@ -334,10 +334,6 @@ def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[
     The apostrophe that keeps a spreadsheet from running it as a formula is overlooked. None if it does not
     be there, or nothing is left of it without whitespace.
     """
-    text = document.text[start:end]
-    answer = answer if answer in text else plain_cell(answer)
-    found = align.find_exact(answer, text)
-    if found is None:
-        needle = align.whitespace_free(answer)
-        found = align.find_in_view(needle, align.whitespace_free(text)) if needle.text else None
-    return None if found is None else (start + found.start, start + found.end)
+    answer = answer if answer in document.text[start:end] else plain_cell(answer)
+    found = align.Searcher(document).verbatim(answer, (start, end))
+    return None if found is None or found.start is None or found.end is None else (found.start, found.end)

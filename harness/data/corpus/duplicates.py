@@ -20,6 +20,7 @@ from harness.values import Document, Judgment, LabelError, Span, by_key
 
 Texts = Mapping[str, Document]
 _BASE = np.uint64(0x9E3779B97F4A7C15)
+_INVERSE = np.uint64(pow(int(_BASE), -1, 2**64))
 # Of a hash, the bits that are looked up first.
 _LOW_BITS = 0xFFFFF
 # All that str.isspace knows; the last one is the ideographic space.
@@ -132,22 +133,14 @@ def _places(wanted: Iterable[str], documents: Texts, least: int) -> dict[str, li
 
 
 def _window_hashes(letters: Codes, width: int) -> NDArray[np.uint64]:
-    """A polynomial hash modulo 2^64 of every window of ``width`` characters."""
-    if len(letters) < width:
-        return np.zeros(0, dtype=np.uint64)
-    # a window is put together from stretches of 1, 2, 4, … characters, as the bits of its width say
-    block, base, size, done = letters.astype(np.uint64), _BASE, 1, 0
-    hashes = np.zeros(len(letters) + 1, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        while True:
-            if width & size:
-                fitting = len(letters) - done - size + 1
-                hashes = hashes[:fitting] * base + block[done : done + fitting]
-                done += size
-            if done == width:
-                return hashes
-            block = block[:-size] * base + block[size:]
-            base, size = base * base, 2 * size
+    """A polynomial hash modulo 2^64 of every window of ``width`` characters.
+
+    It is the difference of two sums from the beginning on, divided by the power with which the window begins.
+    """
+    powers, inverse = (np.full(len(letters), base).cumprod() for base in (_BASE, _INVERSE))
+    sums = np.append(np.uint64(0), (letters * powers).cumsum())
+    hashes = sums[width:] - sums[:-width]
+    return np.asarray(hashes * inverse[: len(hashes)])
 
 
 _Name = tuple[str, str, str]

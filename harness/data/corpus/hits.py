@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -146,12 +145,10 @@ def _falls(rows: Sequence[GivenHit]) -> bool:
     """Whether every row has a score and none is above the one before it."""
     scores = [row.score for row in rows]
     known = [score for score in scores if score is not None]
-    return len(known) == len(scores) and all(a >= b for a, b in pairwise(known))
+    return len(known) == len(scores) and known == sorted(known, reverse=True)
 
 
 def _rise(rankings: Iterable[Sequence[GivenHit]]) -> bool:
     """Whether scores rise, and nowhere fall, down the file within every query that has several."""
     several = [[row.score or 0.0 for row in rows] for rows in rankings if len(rows) > 1]
-    return bool(several) and all(
-        scores[0] < scores[-1] and all(a <= b for a, b in pairwise(scores)) for scores in several
-    )
+    return bool(several) and all(own[0] < own[-1] and own == sorted(own) for own in several)

@@ -80,16 +80,11 @@ def input_table(
     return declare
 
 
-def no_fault(row: object) -> str:
-    """For tables whose rows are right if their cells are."""
-    return ""
-
-
 def read_rows(
     path: Path,
     row: type[R],
     note: Note = lambda _: None,
-    fault: Fault[R] = no_fault,
+    fault: Fault[R] | None = None,
     *,
     may_lack: bool = False,
 ) -> list[R]:
@@ -103,7 +98,7 @@ def read_rows(
     return rows_of(read_table(path, spec.needs, spec.error, note), row, fault)
 
 
-def rows_of(table: InputTable, row: type[R], fault: Fault[R] = no_fault) -> list[R]:
+def rows_of(table: InputTable, row: type[R], fault: Fault[R] | None = None) -> list[R]:
     """The rows of a table that is read already; errors as `read_rows`."""
     spec = INPUTS[row]
     names = _names(spec, table)
@@ -120,7 +115,7 @@ def rows_of(table: InputTable, row: type[R], fault: Fault[R] = no_fault) -> list
             check_offsets(where, values.get("start"), values.get("end"), spec.error)
             place = {"line": raw.line, "where": where}
             made = row(**values, **{name: place[name] for name in places})
-            if wrong := fault(made):
+            if fault is not None and (wrong := fault(made)):
                 raise spec.error(f"{where}: {wrong}")
             key = tuple(values[column] for column in spec.key)
             if key and lines.setdefault(key, raw.line) != raw.line:

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, groupby, repeat, zip_longest
+from itertools import accumulate, chain, groupby, repeat, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -119,10 +119,7 @@ def count_odd(text: str) -> int:
 
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """One text with a newline after every page but the last, and the offset at which each page begins."""
-    starts, offset = [], 0
-    for page in pages:
-        starts.append(offset)
-        offset += len(page) + len(PAGE_SEPARATOR)
+    starts = accumulate((len(page) + len(PAGE_SEPARATOR) for page in pages[:-1]), initial=0)
     return PAGE_SEPARATOR.join(pages), tuple(starts)
 
 
