@@ -12,14 +12,13 @@ from benchmarks import meridian_pool
 from harness.measures import ChunkTable, SpanQrels, Text, relabelled
 from harness.measures.scorer import lay_out
 from harness.measures.trail import Characters, Trail, read
-from harness.running.chunks import chunk_corpus
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import queries_to_score
 from harness.running.judging.judged import judged_by_people
-from harness.running.search import Chunked, search_settings
+from harness.running.search import cut_for_all, search_settings
 from harness.steps.chunk.health import Outline
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
@@ -78,8 +77,8 @@ def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: boo
             own[row.query_id].add(row.doc_id)
     systems = []
     for setting in config.settings:
-        chunking = chunk_corpus(corpus, setting, context)
-        chunks = chunking.chunks
+        (point,) = cut_for_all([setting], corpus, context)
+        chunks = point.chunking.chunks
         if lexical:
             index = meridian_pool.Bm25(chunks, meridian_pool.words)
             found = [index.rank(query.query_id, query.text, len(chunks)) for query in asked]
@@ -88,7 +87,6 @@ def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: boo
             found = [first(ranking, DEPTH) for ranking in found]
         else:
             kept = {query.query_id for query in asked}
-            point = Chunked(setting, chunking)
             everything = search_settings([point], corpus.queries.queries, context)[0].rankings["retrieve"]
             found = [ranking for ranking in everything if ranking.query_id in kept]
         systems.append(System(setting.name, ChunkTable.of(chunks), tuple(found)))

@@ -27,13 +27,12 @@ import numpy as np
 from benchmarks import meridian_pool
 from benchmarks.meridian_pool import LABELS, Passages, System, fresh, high_passages, lexical
 from harness.measures import ChunkTable, SpanQrels, project
-from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
-from harness.running.search import Chunked, search_settings
+from harness.running.search import cut_for_all, search_settings
 from harness.values.progress import Silent
 from harness.values.types import Chunk, Document, Judgment
 
@@ -105,8 +104,8 @@ def pool(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[Syst
     plain = {query.query_id: query.text for query in corpus.queries.queries}
     answered = meridian_pool.with_answers()
     for setting in config.settings:
-        point = Chunked(setting, chunk_corpus(corpus, setting, context))
-        (searched,) = search_settings([point], corpus.queries.queries, context)
+        points = cut_for_all([setting], corpus, context)
+        (searched,) = search_settings(points, corpus.queries.queries, context)
         chunks = searched.chunking.chunks
         for stage, rankings in searched.rankings.items():
             yield System(LABELS[stage], setting.name, chunks, tuple(rankings))

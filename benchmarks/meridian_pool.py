@@ -25,13 +25,12 @@ from pathlib import Path
 import numpy as np
 
 from harness.measures import Projection, Scorer, SpanQrels
-from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
-from harness.running.search import Chunked, search_settings
+from harness.running.search import cut_for_all, search_settings
 from harness.values.progress import Silent
 from harness.values.text.sentences import passage_spans
 from harness.values.types import Chunk, Document, Query, Ranking
@@ -120,7 +119,7 @@ def pooled(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[Sy
     plain = {query.query_id: query.text for query in corpus.queries.queries}
     answered = with_answers()
     for setting in config.settings:
-        chunks = chunk_corpus(corpus, setting, context).chunks
+        chunks = cut_for_all([setting], corpus, context)[0].chunking.chunks
         for stage, retriever in LABELS.items():
             if (setting.name, stage) in runs:
                 yield System(retriever, setting.name, chunks, runs[setting.name, stage])
@@ -133,8 +132,8 @@ def fresh(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[Sys
     first: Setting = config.settings[0]
     chunk = first.chunk.model_copy(update={"chunk_size": FRESH_SIZE})
     setting = first.model_copy(update={"name": f"fresh chunk={FRESH_SIZE}", "chunk": chunk})
-    point = Chunked(setting, chunk_corpus(corpus, setting, context))
-    (searched,) = search_settings([point], corpus.queries.queries, context)
+    points = cut_for_all([setting], corpus, context)
+    (searched,) = search_settings(points, corpus.queries.queries, context)
     chunks = searched.chunking.chunks
     for stage, rankings in searched.rankings.items():
         yield System(f"fresh: {LABELS[stage]}", setting.name, chunks, tuple(rankings))

@@ -14,7 +14,7 @@ from harness import steps
 from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.resources import RunSources, cut, outlines
+from harness.running.resources import RunSources, outlines
 from harness.store import key_of
 from harness.values import Chunk, Query, Ranking, Span, Tokenizer, by_key, merge
 
@@ -148,17 +148,14 @@ class Chunking:
         return self.tokens if self.indexed is None or not with_context else self.indexed.tokens
 
 
-def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn | None = None) -> Chunking:
+def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn) -> Chunking:
     """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks."""
-    warn = warn or (
-        lambda problem: context.warn("chunks", f"{setting.name}: {problem}", settings=[setting.name])
-    )
     tokenizer = context.models.tokenizer(setting.tokenizer)
-    with context.timed("chunk"):
-        chunks, key = cut(corpus, setting.chunk, tokenizer, context)
-        lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
-    health = health_of(lengths, tokenizer.window)
     sources = RunSources(context, corpus, tokenizer)
+    with context.timed("chunk"):
+        chunks, key = sources.cut(setting.chunk)
+        lengths, quality = _examined(chunks, key, sources)
+    health = health_of(lengths, tokenizer.window)
 
     indexed = with_context(chunks, key, setting.context, sources, warn)
     if indexed is not None:
@@ -215,9 +212,10 @@ def _warn_of_capped(
 
 
 def _examined(
-    chunks: Sequence[Chunk], key: str, tokenizer: Tokenizer, corpus: Corpus, context: Context
+    chunks: Sequence[Chunk], key: str, sources: RunSources
 ) -> tuple[NDArray[np.int32], dict[str, Any]]:
     """The lengths of the chunks in tokens, and their health; examined at most once per chunking."""
+    context, tokenizer = sources.context, sources.tokenizer
     examined_key = key_of(key, steps.HEALTH_VERSION, steps.OUTLINE_VERSION)
     stored = context.artifacts.get("chunk_health", examined_key)
     if stored is None:
@@ -227,7 +225,7 @@ def _examined(
         by_document = by_key((chunk.doc_id, chunk) for chunk in chunks)
         # one document's at a time: those of a million chunks take hundreds of megabytes
         shown = {doc_id: (chunk.spans for chunk in its) for doc_id, its in by_document.items()}
-        health = steps.examine(shown, lengths, outlines(corpus, context), tokenizer.window)
+        health = steps.examine(shown, lengths, outlines(sources.corpus, context), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": health}
         context.artifacts.put("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]

@@ -213,7 +213,35 @@ class RunSources(Resources):
         """All chunks of another chunker."""
         if not isinstance(config, steps.ChunkerConfig):
             raise TypeError(f"{type(config).__name__} is not a chunker")
-        return cut(self.corpus, config, self.tokenizer, self.context)[0]
+        return self.cut(config)[0]
+
+    def cut(self, config: steps.ChunkerConfig) -> tuple[tuple[values.Chunk, ...], str]:
+        """All chunks of the corpus, and the key that identifies text, chunker and tokenizer.
+
+        Settings with the same chunks share them in memory.
+        """
+        key, cut = self.chunking_key(config), self.context.prepared.chunks
+        if key not in cut:
+            cut[key] = tuple(self._stored_or_cut(config, key_of(key, _FORMAT)))
+        return cut[key], key
+
+    def chunking_key(self, config: steps.ChunkerConfig) -> str:
+        """What identifies text, chunker and tokenizer."""
+        encoder = "" if config.embed is None else self.fingerprint(config.embed)
+        chunker = steps.chunker_fingerprint(config, self.tokenizer, encoder)
+        return key_of(self.corpus.key, chunker, self.tokenizer.fingerprint)
+
+    def _stored_or_cut(self, config: steps.ChunkerConfig, place: str) -> list[values.Chunk]:
+        stored = self.kept("chunks", place)
+        if stored is not None:
+            return [
+                values.Chunk.of(self.document(doc_id), start, end, tuple(map(tuple, before)))
+                for doc_id, rows in stored.items()
+                for start, end, *before in rows
+            ]
+        chunks = steps.chunk_documents(self.corpus.documents, config, self.tokenizer, self.vectors)
+        self.keep("chunks", place, _places_of(chunks))
+        return chunks
 
     def lengths(self, kind: str, key: str, texts: Sequence[str]) -> NDArray[np.int32]:
         """The tokens of texts, special tokens left out, from the cache where they were counted before."""
@@ -223,44 +251,6 @@ class RunSources(Resources):
             stored = {"lengths": found.tolist()}
             self.keep(kind, key, stored)
         return np.array(stored["lengths"], dtype=np.int32)
-
-
-def cut(
-    corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context
-) -> tuple[tuple[values.Chunk, ...], str]:
-    """All chunks of the corpus, and the key that identifies text, chunker and tokenizer.
-
-    Settings with the same chunks share them in memory.
-    """
-    key = _chunking_key(corpus, config, tokenizer, context)
-    if key not in context.prepared.chunks:
-        context.prepared.chunks[key] = tuple(_cut(corpus, config, tokenizer, context, key_of(key, _FORMAT)))
-    return context.prepared.chunks[key], key
-
-
-def _chunking_key(
-    corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context
-) -> str:
-    """What identifies text, chunker and tokenizer."""
-    encoder = "" if config.embed is None else context.models.encoder(config.embed).fingerprint
-    return key_of(corpus.key, steps.chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
-
-
-def _cut(
-    corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context, place: str
-) -> list[values.Chunk]:
-    """The chunks that are stored at a place, or cut and then stored there."""
-    stored = context.artifacts.get("chunks", place)
-    if stored is not None:
-        by_id = {document.doc_id: document for document in corpus.documents}
-        return [
-            values.Chunk.of(by_id[doc_id], start, end, tuple((first, last) for first, last in before))
-            for doc_id, rows in stored.items()
-            for start, end, *before in rows
-        ]
-    chunks = steps.chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
-    context.artifacts.put("chunks", place, _places_of(chunks))
-    return chunks
 
 
 def _places_of(chunks: Iterable[values.Chunk]) -> dict[str, list[list[Any]]]:
@@ -330,7 +320,7 @@ def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> Non
     chunkings: dict[str, range] = {}
     for setting, corpus in points:
         tokenizer = context.models.tokenizer(setting.tokenizer)
-        key = _chunking_key(corpus, setting.chunk, tokenizer, context)
+        key = RunSources(context, corpus, tokenizer).chunking_key(setting.chunk)
         own = setting.chunk.embed is not None or isinstance(setting.chunk, steps.CodeConfig)
         if own or key in chunkings or context.artifacts.path("chunks", key_of(key, _FORMAT)).exists():
             continue

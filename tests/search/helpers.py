@@ -1,10 +1,9 @@
 """What the tests of searches build again and again: tools, passages, chunks, and steps that ask a model."""
 
-from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
-from harness.running.search import Chunked, search_settings
+from harness.running.search import cut_for_all, search_settings
 from harness.running.tools import RunTools
 from harness.steps.search.step import Passages
 from harness.values.progress import Silent
@@ -37,7 +36,8 @@ def chunked(path, reporter=None):
     """The chunks of the first setting of a configuration, and the context of the run."""
     config = load_config(path)
     with Context.at(config.cache, reporter or Silent()) as context:
-        return chunk_corpus(load_corpus(config, context), config.settings[0], context), context
+        (point,) = cut_for_all(config.settings[:1], load_corpus(config, context), context)
+        return point.chunking, context
 
 
 def searched(path, reporter=None):
@@ -45,5 +45,5 @@ def searched(path, reporter=None):
     config = load_config(path)
     with Context.at(config.cache, reporter or Silent()) as context:
         corpus = load_corpus(config, context)
-        points = [Chunked(one, chunk_corpus(corpus, one, context)) for one in config.settings]
+        points = cut_for_all(config.settings, corpus, context)
         return search_settings(points, corpus.queries.queries, context), corpus, context
