@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,16 +77,14 @@ def open_service(
     words = read_utf8(guidelines or GUIDELINES)
     config = source.bench()
     with Context.at(config.cache, reporter, may_ask=False) as context:
-        documents: Sequence[Document]
-        items: list[PassageToGrade]
-        if source.pool is not None:
-            documents = load_documents(config, context)
-            by_id = {one.doc_id: one for one in documents}
-            questions, items = read_pool(source.pool, by_id, reporter.note)
-        else:
+        if source.pool is None:
             documents, questions, items = pool_unjudged(config, source.top, context)
             place = {query_id: number for number, query_id in enumerate(questions)}
             items.sort(key=lambda item: place[item.query_id])
+        else:
+            documents = load_documents(config, context)
+            by_id = {one.doc_id: one for one in documents}
+            questions, items = read_pool(source.pool, by_id, reporter.note)
         files = {one.doc_id: one.path for one in document_files(config) if one.path.suffix.lower() == ".pdf"}
         with PageState(source.state_path) as state:
             state.sync(questions, items, {one.doc_id: one.sha256 for one in documents})

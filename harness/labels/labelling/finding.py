@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
 
-from harness.labels.labelling.passages import PassageToGrade
+from harness.labels.labelling.passages import PassageToGrade, overlapping
 from harness.running import Context, RunTools
 from harness.steps import Bm25Config, Bm25Retriever, Passages
 from harness.store import key_of
@@ -50,10 +49,9 @@ def _exact(
     """The passages that hold the text, each once; a text longer than a passage is its own."""
     found: dict[tuple[str, Span], None] = {}
     for document, start, end in places_of(sought, documents):
-        passages = spans[document.doc_id]
-        at = bisect_right(passages, start, key=itemgetter(1))
-        whole = at < len(passages) and passages[at][0] <= start and end <= passages[at][1]
-        found[document.doc_id, passages[at] if whole else (start, end)] = None
+        near = overlapping(spans[document.doc_id], (start, end))
+        whole = len(near) == 1 and near[0][0] <= start and end <= near[0][1]
+        found[document.doc_id, near[0] if whole else (start, end)] = None
     return list(found)
 
 

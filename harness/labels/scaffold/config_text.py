@@ -177,10 +177,7 @@ def needs_other_model(facts: TextFacts) -> bool:
 def bench_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     """The configuration of a benchmark; without ``download`` it names only models that are installed."""
     dense = download or not needs_other_model(facts)
-    cache, results = (
-        quoted(given) if given else paths.at(name)
-        for given, name in ((paths.cache, ".cache"), (paths.results, "results"))
-    )
+    cache, results = paths.cache or paths.folder / ".cache", paths.results or paths.folder / "results"
     return f"""\
 # Written by harness init. Run it with: harness bench {quote(str(paths.folder / "bench.yaml"))}
 # Paths are relative to the folder in which harness is run.
@@ -192,8 +189,8 @@ labels: {paths.at("labels.csv")}   # which passages answer them: graded spans of
 {_chunks(facts)}{_settings(facts, dense)}\
 relevance: {{judge: labels}}   # people grade; a language model can: {guide("judge.md")}
 {_measures(facts)}\
-cache: {cache}   # what was computed
-results: {results}   # tables and report.html, in a folder named as above
+cache: {quoted(cache)}   # what was computed
+results: {quoted(results)}   # tables and report.html, in a folder named as above
 """
 
 
