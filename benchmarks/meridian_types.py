@@ -119,7 +119,7 @@ def types_table(values: Values, types: dict[str, str]) -> None:
 def sizes_table(stage: str) -> None:
     """Paired differences between chunk sizes; the six intervals of a measure hold together with 95%."""
     stored = read_stored(RESULTS, stage)
-    scores = scores_of({"": (RESULTS, stored)})
+    scores = scores_of({"": stored})
     grounds = replace(scores, trust=trust_of(scores))
     names = {size: setting_of(scores.matrices[COMPARED[0]].settings, size) for size in SIZES}
     found: dict[str, list[Comparison]] = {}

@@ -166,7 +166,7 @@ def compare(
     names = comparison.names_of(folders)
     stored = running.read_united(folders, stage, measure)
     taken = comparison.measure_to_take(stored, None if measure is None else str(measure))
-    named = {name: (folder, stored[folder]) for name, folder in zip(names, folders, strict=True)}
+    named = {name: stored[folder] for name, folder in zip(names, folders, strict=True)}
     return Comparison(comparison.verdict_of(comparison.scores_of(named), taken, baseline))
 
 

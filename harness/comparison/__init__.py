@@ -12,7 +12,6 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.comparison.advice import front
-    from harness.comparison.answers import answer_lines, answers_to_take, brief_verdict, common_answer_measure
     from harness.comparison.caveats import filter_table, warnings_of
     from harness.comparison.conclusions import conclude
     from harness.comparison.design import design_of, routes_in_words
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from harness.comparison.gating import gate, github_annotations, junit
     from harness.comparison.glance import glance_json, glance_lines
     from harness.comparison.glance_svg import svg_of
-    from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, join
+    from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, join, names_of
     from harness.comparison.paired import Comparison, Options, compare_changes, mean_of
     from harness.comparison.scores import (
         Scores,
@@ -28,16 +27,19 @@ if TYPE_CHECKING:
         headline_of,
         loss_measure,
         options_of,
+        refuse_no_quality,
         verdict_of,
     )
     from harness.comparison.sentences import finding_words, gate_sentence, sentence
     from harness.comparison.stats import Interval, bootstrap, guarded_pair, jackknife
     from harness.comparison.stored import (
         Stored,
+        answer_lines,
+        answers_to_take,
+        brief_verdict,
+        common_answer_measure,
         measure_to_take,
-        names_of,
         read_stored,
-        refuse_no_quality,
         scores_of,
         verdict_on,
     )

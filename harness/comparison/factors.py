@@ -10,7 +10,7 @@ the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -54,23 +54,16 @@ class LabelSensitivity:
 
 
 def sensitivity_of(
-    rows: Mapping[str, Iterable[LabelSensitivityRow]],
-    names: Mapping[tuple[str, str], str],
-    stage: str = "final",
+    rows: Iterable[tuple[str, LabelSensitivityRow]], settings: Collection[str]
 ) -> dict[str, LabelSensitivity]:
-    """Every measure's, where all settings are in the rows of ``label_sensitivity.csv``.
+    """Every measure's, where all ``settings`` are in the rows of ``label_sensitivity.csv``.
 
-    ``rows`` are those of each result by its name, ``names`` maps a (result, setting) to what the setting is
-    called here; ``stage`` ``final`` is the last one of each setting.
+    ``rows`` come with their settings; of several for one way of drawing the labels the last one counts.
     """
     means: dict[str, dict[str, dict[str, float]]] = {}
     lengths: dict[str, dict[str, float]] = {}
-    for result, its in rows.items():
-        for row in its:
-            name = names.get((result, row.setting))
-            if name is None or stage not in ("final", row.stage) or row.mean is None:
-                continue
-            # rows are in the order of the stages, so that the last one stays
+    for name, row in rows:
+        if row.mean is not None:
             means.setdefault(row.measure, {}).setdefault(name, {})[row.labels] = row.mean
             lengths.setdefault(row.measure, {}).setdefault(row.labels, row.label_p50)
     return {
@@ -78,10 +71,10 @@ def sensitivity_of(
             measure,
             tuple(ways),
             tuple(ways.values()),
-            {name: tuple(means[measure][name][way] for way in ways) for name in names.values()},
+            {name: tuple(means[measure][name][way] for way in ways) for name in settings},
         )
         for measure, ways in lengths.items()
-        if all(set(means[measure].get(name, ())) == set(ways) for name in names.values())
+        if all(set(means[measure].get(name, ())) == set(ways) for name in settings)
     }
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]], measure: str, stage: str = FINA
     )
 
 
+QUERIES = "the files of queries"
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -151,11 +152,10 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 class ScoredOn:
     """The data and rules that a result was scored with.
 
-    ``files`` maps ``queries`` to the hash of that file; ``texts`` maps a document to the hash of its
-    extracted text; ``rules`` maps each rule of scoring to its value.
+    ``texts`` maps a document to the hash of its extracted text; ``rules`` maps each rule of scoring, and the
+    file of queries as its hash, to its value.
     """
 
-    files: Mapping[str, str]
     texts: Mapping[str, str]
     rules: Mapping[str, Any]
 
@@ -169,8 +169,8 @@ class ScoredOn:
         try:
             config = record["config"]
             hashes = {PurePath(path).as_posix(): digest for path, digest in record["hashes"].items()}
-            files = {"queries": hashes[PurePath(config["queries"]).as_posix()]}
             rules = {
+                QUERIES: hashes[PurePath(config["queries"]).as_posix()],
                 "the rules of relevance": _stated(config["relevance"]),
                 "the anchoring of quotes": config["anchor"],
                 "the conventions": record["counts"]["conventions"],
@@ -185,7 +185,7 @@ class ScoredOn:
             raise HarnessError(
                 "The run record is damaged, so it is unknown what was scored. Run the benchmark again."
             ) from None
-        return cls(files, texts, rules)
+        return cls(texts, rules)
 
 
 def _stated(section: Any) -> Any:
@@ -197,11 +197,7 @@ def _stated(section: Any) -> Any:
 
 def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
     """Why two results cannot be compared; empty if they can."""
-    reasons = [
-        f"the files of {role} differ (sha256 {one.files[role][:12]}… and {other.files[role][:12]}…)"
-        for role in one.files.keys() & other.files.keys()
-        if one.files[role] != other.files[role]
-    ]
+    reasons = []
     alone = sorted(one.texts.keys() ^ other.texts.keys())
     if alone and {*map(document_of, one.texts)} == {*map(document_of, other.texts)}:
         reasons.append(f"they compare different parsers: only one result has the texts {listed(alone)}")
@@ -265,6 +261,16 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
     return replace(base, settings=tuple(joined_names(results).values()), values=values)
 
 
+def names_of(folders: Sequence[Path]) -> list[str]:
+    """Names of results: as many of the last parts of their paths as tell them apart."""
+    parts = [folder.resolve().parts for folder in folders]
+    for depth in range(1, max(map(len, parts), default=0) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise HarnessError("A folder of results is named twice." if folders else "Name the results to compare.")
+
+
 def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], str]:
     """The name that ``join`` gives to every (result, setting)."""
     count = Counter(setting for matrix in results.values() for setting in matrix.settings)
@@ -277,7 +283,7 @@ def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], st
 
 def _short(rule: Any) -> Any:
     """A rule as it is shown: of a hash only the beginning."""
-    return f"{rule[:12]}…" if isinstance(rule, str) and _HASH.fullmatch(rule) else rule
+    return f"sha256 {rule[:12]}…" if isinstance(rule, str) and _HASH.fullmatch(rule) else rule
 
 
 def on_common_questions(matrices: Sequence[ScoreMatrix]) -> tuple[list[ScoreMatrix], int]:

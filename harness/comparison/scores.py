@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from harness.comparison.advice import Advice, regrets
@@ -19,11 +19,14 @@ from harness.measures import (
     across_parsers,
     family_of,
     headline,
+    is_quality,
+    less_is_better,
     reading_depth,
     trusted_for,
     upper_of,
 )
 from harness.report import PriceRow
+from harness.values import ConfigError
 
 LOSS_MEASURE = "ndcg_text@10000"
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
@@ -161,23 +164,15 @@ def _means(matrix: ScoreMatrix) -> dict[str, float]:
     return {name: mean for name, mean in means if not math.isnan(mean)}
 
 
-def tokens_of(
-    prices: Mapping[str, Iterable[PriceRow]],
-    names: Mapping[tuple[str, str], str],
-    stage: str = "final",
-) -> dict[str, dict[str, float]]:
+def tokens_of(prices: Iterable[tuple[str, PriceRow]]) -> dict[str, dict[str, float]]:
     """The tokens to read in every setting, by the depth to which they are read.
 
-    ``prices`` maps results to the rows of their prices.csv, ``names`` each (result, setting) to what it is
-    called here.
+    ``prices`` are settings with rows of prices.csv; of several rows the last one counts.
     """
     tokens: dict[str, dict[str, float]] = {}
-    for result, rows in prices.items():
-        # rows are in the order of the stages, so that the last one stays
-        for row in rows:
-            name = names.get((result, row.setting))
-            if name is not None and stage in ("final", row.stage) and row.tokens_read is not None:
-                tokens.setdefault(row.depth, {})[name] = row.tokens_read
+    for name, row in prices:
+        if row.tokens_read is not None:
+            tokens.setdefault(row.depth, {})[name] = row.tokens_read
     return tokens
 
 
@@ -222,6 +217,20 @@ def headline_of(record: Mapping[str, Any], measures: Sequence[str]) -> str:
     return headline(measures, differ(chunkings.values()))
 
 
+def refuse_no_quality(measure: str) -> None:
+    """Raise ConfigError for a measure that no setting can be chosen by."""
+    if less_is_better(measure):
+        raise ConfigError(
+            f"{measure} is a cost, where less is better. Compare by a measure of quality; costs are shown "
+            "next to it."
+        )
+    if not is_quality(measure):
+        raise ConfigError(
+            f"{measure} is a bound, or says how much was judged or is unknown, not how good a ranking is. "
+            "Name a measure of quality such as ndcg_exp@10."
+        )
+
+
 def differ(chunkings: Iterable[str]) -> bool:
     """Whether there is more than one chunking."""
     return len(set(chunkings)) > 1
@@ -229,12 +238,6 @@ def differ(chunkings: Iterable[str]) -> bool:
 
 def options_of(record: Mapping[str, Any]) -> Options:
     """How a result is to be compared, from its run record: everywhere in the same way."""
-    config, plain = record.get("config", {}), Options()
-    stated, limit = config.get("bootstrap", {}), config.get("price_limit")
-    return Options(
-        level=float(stated.get("level", plain.level)),
-        resamples=int(stated.get("resamples", plain.resamples)),
-        seed=int(stated.get("seed", plain.seed)),
-        tolerance=float(config.get("tolerance", plain.tolerance)),
-        price_limit=None if limit is None else float(limit),
-    )
+    config = record.get("config", {})
+    stated = {**config, **config.get("bootstrap", {})}
+    return Options(**{one.name: stated[one.name] for one in fields(Options) if one.name in stated})

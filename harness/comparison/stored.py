@@ -1,18 +1,22 @@
-"""Folders of results, read for a verdict: their rankings at a stage, or their measured answers."""
+"""Folders of results, read for a verdict: their rankings at a stage, or their measured answers.
+
+And which of the two is meant, the measure to compare by, and the verdict on answers in short.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import measures, report
-from harness.comparison.caveats import filter_notes, left_out_notes, same_ranking_notes, warnings_of
+from harness.comparison import caveats
 from harness.comparison.design import design_of
 from harness.comparison.factors import sensitivity_of
 from harness.comparison.matrix import (
+    QUERIES,
     ScoredOn,
     ScoreMatrix,
     from_rows,
@@ -20,9 +24,17 @@ from harness.comparison.matrix import (
     joined_names,
     on_common_questions,
 )
-from harness.comparison.scores import Scores, chunkings_of, options_of, tokens_of, verdict_of
-from harness.comparison.verdict import Trust, Verdict
-from harness.measures import headline, is_quality, less_is_better
+from harness.comparison.scores import (
+    Scores,
+    chunkings_of,
+    options_of,
+    refuse_no_quality,
+    tokens_of,
+    verdict_of,
+)
+from harness.comparison.verdict import LABELS, Trust, Verdict
+from harness.comparison.words import lines_of
+from harness.measures import headline, less_is_better
 from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, by_key, counted
 
 if TYPE_CHECKING:
@@ -31,6 +43,8 @@ if TYPE_CHECKING:
 _TRUST = Trust("each for what it says of an answer")
 # Labels and depths say nothing of an answer; what was read and what it says do.
 _BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls", "cache", "precision")
+# The lines on answers that follow the verdict on rankings; `harness compare` has the rest.
+_BRIEF = ("decision", "margin", "caveat")
 _NOT_AGAIN = (
     "Losses, other label lengths and wrong filters are not known for the judgments of all results: for them, "
     "run the settings in one benchmark."
@@ -41,12 +55,11 @@ _NOT_AGAIN = (
 class Stored:
     """The scores of one folder of results at one stage, which may be ``answer``."""
 
+    folder: Path
     result: report.StoredResult
     # the rows of its other tables
     tables: Callable[[type[Any]], Sequence[Any]]
     stage: str
-    # as they were named, prices left out
-    measures: tuple[str, ...]
     # by measure, a row a value with the columns of per_query.csv
     scores: Mapping[str, Sequence[Mapping[str, Any]]]
     # the configuration of every measure of answers that has values, by name, in the order of the run
@@ -57,15 +70,21 @@ class Stored:
     @classmethod
     def of(
         cls,
+        folder: Path,
         result: report.StoredResult,
         tables: Callable[[type[Any]], Sequence[Any]],
         stage: str = "final",
         again: tuple[str, ...] = (),
     ) -> Stored:
-        """A result at a stage of its rankings, with all of its measures that are not costs."""
+        """A result at a stage of its rankings."""
         rows = by_key((row["measure"], row) for row in result.per_query)
-        named = tuple(name for name in rows if not less_is_better(name))
-        return cls(result, tables, stage, named, rows, again=again)
+        return cls(folder, result, tables, stage, rows, again=again)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Those to compare by, as they were named: no costs, and none of answers without a configuration."""
+        scored = (name for name in self.scores if not less_is_better(name))
+        return tuple(self.configured if self.stage == ANSWER else scored)
 
     def measured_by(self, measure: str) -> AnswerMeasure:
         """A measure of answers, under its configuration."""
@@ -97,7 +116,7 @@ class Stored:
             rules["the encoder of answers"] = (config.get("answer_embedding") or {}).get("model")
         if "labels" in needs:
             return replace(whole, rules={**whole.rules, **rules})
-        return ScoredOn({"queries": whole.files["queries"]}, {}, rules)
+        return ScoredOn({}, {QUERIES: whole.rules[QUERIES], **rules})
 
     def rows_of(self, row: type[Any]) -> Sequence[Any]:
         """The rows of a table that depends on the judgments; none if these are not those of the scores."""
@@ -109,11 +128,10 @@ class Stored:
         settings = self.result.record["config"].get("settings", [])
         return {} if self.stage == ANSWER else chunkings_of(settings)
 
-    @property
-    def read(self) -> Mapping[str, Mapping[str, float]]:
-        """By measure, the settings whose rankings were cut short, and the share of what is read they hold."""
+    def read(self, measure: str) -> Mapping[str, float]:
+        """By setting whose rankings were cut short, the share that they hold of what a measure reads."""
         found: dict[str, dict[str, float]] = self.result.record.get("counts", {}).get("read", {})
-        return {} if self.stage == ANSWER else found
+        return {} if self.stage == ANSWER else found.get(measure, {})
 
     def matrix(self, measure: str) -> ScoreMatrix:
         """The scores of one measure by setting and query, NaN if there is none.
@@ -161,12 +179,12 @@ def read_stored(folder: Path, stage: str = "final") -> Stored:
     stages = list(dict.fromkeys(row["stage"] for row in result.per_query))
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
-    return Stored.of(result, partial(report.read_any, folder), stage)
+    return Stored.of(folder, result, partial(report.read_any, folder), stage)
 
 
 def verdict_on(folder: Path) -> Verdict:
     """The verdict on one folder of results, by its headline; raises HarnessError if there is none."""
-    return verdict_of(scores_of({folder.name: (folder, read_stored(folder))}))
+    return verdict_of(scores_of({folder.name: read_stored(folder)}))
 
 
 def read_answers_of(folder: Path) -> Stored:
@@ -181,29 +199,7 @@ def read_answers_of(folder: Path) -> Stored:
         one.get("name") or one["kind"]: one for one in result.record["config"].get("answer_measures", [])
     }
     configured = {name: one for name, one in named.items() if name in scored}
-    tables = partial(report.read_any, folder)
-    return Stored(result, tables, ANSWER, tuple(configured), scored, configured)
-
-
-def names_of(folders: Sequence[Path]) -> list[str]:
-    """Names of results: as many of the last parts of their paths as tell them apart."""
-    parts = [folder.resolve().parts for folder in folders]
-    for depth in range(1, max(map(len, parts), default=0) + 1):
-        names = ["/".join(one[-depth:]) for one in parts]
-        if len(set(names)) == len(names):
-            return names
-    raise HarnessError("A folder of results is named twice." if folders else "Name the results to compare.")
-
-
-def refuse_no_quality(measure: str) -> None:
-    """Raise ConfigError for a measure that no setting can be chosen by."""
-    if less_is_better(measure):
-        raise _price(measure)
-    if not is_quality(measure):
-        raise ConfigError(
-            f"{measure} is a bound, or says how much was judged or is unknown, not how good a ranking is. "
-            "Name a measure of quality such as ndcg_exp@10."
-        )
+    return Stored(folder, result, partial(report.read_any, folder), ANSWER, scored, configured)
 
 
 def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
@@ -215,16 +211,14 @@ def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
         refuse_no_quality(asked)
     for folder, one in results.items():
         if not one.measures:
-            raise _price(one.result.per_query[0]["measure"])
+            refuse_no_quality(next(iter(one.scores)))
         if asked is not None and asked not in one.measures:
             raise ConfigError(f"{folder} was not scored by {asked}; it has {', '.join(one.measures)}.")
-    if asked is not None:
-        return asked
     common = common_measures(list(results.values()))
-    if not common:
+    if not asked and not common:
         raise ConfigError("These results have no measure in common. Score them by the same measures.")
     chunkings = {text for one in results.values() for text in one.chunkings.values()}
-    return headline(common, len(chunkings) > 1)
+    return asked or headline(common, len(chunkings) > 1)
 
 
 def common_measures(results: Sequence[Stored]) -> tuple[str, ...]:
@@ -232,14 +226,13 @@ def common_measures(results: Sequence[Stored]) -> tuple[str, ...]:
     return tuple(name for name in results[0].measures if all(name in one.measures for one in results[1:]))
 
 
-def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> Scores:
+def scores_of(stored: Mapping[str, Stored], measure: str = "") -> Scores:
     """Results side by side, to be compared by a ``measure``, or by their headline ('').
 
     Other measures that they share may contradict the verdict; of answers, those that look at the answer and
     can be compared. Raises HarnessError if the results do not compare, with the reasons, or where no query
     is left.
     """
-    stored = {name: one for name, (_, one) in results.items()}
     first, *others = stored.values()
     answers = first.stage == ANSWER
     shared = common_measures([first, *others])
@@ -264,7 +257,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
         if not matrices:
             names, notes = joined_names(named), left_out
         matrices[joined.measure] = joined
-    warnings = warnings_of({name: one.result.record for name, one in stored.items()}, names)
+    warnings = caveats.warnings_of({name: one.result.record for name, one in stored.items()}, names)
     configured = {
         names[result, setting["name"]]: {**setting, "result": result}
         for result, one in stored.items()
@@ -275,7 +268,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
         matrices=matrices,
         design=design_of(configured),
         configured=configured,
-        folders={called: str(results[result][0]) for (result, _), called in names.items()},
+        folders={called: str(stored[result].folder) for (result, _), called in names.items()},
         documents=first.result.documents,
         options=options_of(first.result.record),
         judge=first.result.record.get("judge", {}).get("kind", "labels"),
@@ -284,41 +277,116 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
         trust=dict.fromkeys(matrices, _TRUST) if answers else {},
         chosen=next(iter(matrices)) if answers else measure,
     )
-    if answers:
-        return scores
-    scores = _detailed(scores, stored, names)
-    return replace(scores, notes=(*first.again, _NOT_AGAIN, *scores.notes)) if first.again else scores
+    return scores if answers else _detailed(scores, stored, names)
 
 
 def _detailed(scores: Scores, stored: Mapping[str, Stored], names: Mapping[tuple[str, str], str]) -> Scores:
-    """Scores of rankings, with what other tables of their results say; ``names`` as for ``tokens_of``."""
-    chunkings = {result: one.chunkings for result, one in stored.items()}
-    lost = {result: report.lost_by(one.rows_of(report.LossRow), one.stage) for result, one in stored.items()}
-    prices = {result: one.tables(report.PriceRow) for result, one in stored.items()}
-    drawn = {result: one.rows_of(report.LabelSensitivityRow) for result, one in stored.items()}
+    """Scores of rankings, with what other tables of their results say; ``names`` as of `joined_names`."""
+
+    def by_name(own: Callable[[Stored], Mapping[str, Any]]) -> dict[str, Any]:
+        """What results say of their settings."""
+        found = {result: own(one) for result, one in stored.items()}
+        return {name: found[at][setting] for (at, setting), name in names.items() if setting in found[at]}
+
+    def rows(of: Callable[[Stored], Iterable[Any]]) -> Iterator[tuple[str, Any]]:
+        """The rows of a table at the stage, in the order of the stages, and the setting of each."""
+        for result, one in stored.items():
+            for row in of(one):
+                name = names.get((result, row.setting))
+                if name is not None and one.stage in ("final", row.stage):
+                    yield name, row
+
+    again = next(iter(stored.values())).again
     filtered = {result: one.rows_of(report.FilterRow) for result, one in stored.items()}
     left_out = (one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values())
-    stage = next(iter(stored.values())).stage
     words = {key: f'"{scores.design.words(name)}"' for key, name in names.items()}
     configured = {f'"{scores.design.words(name)}"': one for name, one in scores.configured.items()}
-    read: dict[str, dict[str, float]] = {}
-    for (result, own), name in names.items():
-        for measure, shares in stored[result].read.items():
-            if own in shares:
-                read.setdefault(measure, {})[name] = shares[own]
     return replace(
         scores,
-        read=read,
-        chunkings={name: chunkings[at][own] for (at, own), name in names.items() if own in chunkings[at]},
-        lost={name: lost[at][own] for (at, own), name in names.items() if own in lost[at]},
-        tokens=tokens_of(prices, names, stage),
-        sensitivity=sensitivity_of(drawn, names, stage),
-        notes=left_out_notes(left_out) + filter_notes(filtered, words) + same_ranking_notes(configured),
+        read={measure: by_name(partial(Stored.read, measure=measure)) for measure in scores.matrices},
+        chunkings=by_name(lambda one: one.chunkings),
+        lost=by_name(lambda one: report.lost_by(one.rows_of(report.LossRow), one.stage)),
+        tokens=tokens_of(rows(lambda one: one.tables(report.PriceRow))),
+        sensitivity=sensitivity_of(rows(lambda one: one.rows_of(report.LabelSensitivityRow)), names.values()),
+        notes=(
+            *((*again, _NOT_AGAIN) if again else ()),
+            *caveats.left_out_notes(left_out),
+            *caveats.filter_notes(filtered, words),
+            *caveats.same_ranking_notes(configured),
+        ),
     )
 
 
-def _price(name: str) -> ConfigError:
-    return ConfigError(
-        f"{name} is a cost, where less is better. Compare by a measure of quality; costs are shown next to "
-        f"it."
-    )
+def answers_to_take(folders: Sequence[Path], asked: str | None) -> tuple[dict[Path, Stored], str] | None:
+    """The answers of results and the measure to compare them by; None if their rankings are meant.
+
+    Answers are meant where ``asked`` is a measure of answers, and, without it, where the settings of one
+    result differ only in how they answer. Raises ConfigError if only some results have the measure.
+    """
+    if not any(map(_has_answers, folders)):
+        return None
+    stored = {folder: read_answers_of(folder) for folder in folders}
+    if asked is None:
+        differing = len(stored) == 1 and all(map(_only_answers_differ, stored.values()))
+        measure = answer_headline(list(stored.values())) if differing else None
+        return None if measure is None else (stored, measure)
+    having = [one for one in stored.values() if asked in one.measures]
+    if not having or any(row["measure"] == asked for one in stored.values() for row in one.result.per_query):
+        return None
+    for folder, one in stored.items():
+        if asked not in one.measures:
+            has = f"it has {', '.join(one.measures)}" if one.measures else "its answers are not measured"
+            raise ConfigError(f"{folder}: answers were not scored by {asked}; {has}.")
+    return stored, asked
+
+
+def common_answer_measure(folders: Sequence[Path]) -> str | None:
+    """The measure that the answers of these results can be compared by; None if there is none."""
+    return answer_headline(list(map(read_answers_of, folders))) if all(map(_has_answers, folders)) else None
+
+
+def answer_headline(stored: Sequence[Stored]) -> str | None:
+    """The measure to compare answers by, of those that all results have; None if they share none.
+
+    The first that compares the whole answer with the golden one; else the first that looks at the answer, in
+    the order of the configuration.
+    """
+    common, first = common_measures(stored), stored[0]
+    kinds = {str(first.configured[measure]["kind"]): measure for measure in reversed(common)}
+    preferred = next((kinds[kind] for kind in measures.AGAINST_GOLDEN if kind in kinds), None)
+    return preferred or next((one for one in common if "answer" in first.measured_by(one).facts.needs), None)
+
+
+def answer_lines(folder: Path) -> list[dict[str, str]]:
+    """The verdict on answers in short: ``label`` and ``text`` of each line, the first with its measure.
+
+    None of them if answers are not measured, or there is one setting. Raises HarnessError if the folder holds
+    no results.
+    """
+    measure = common_answer_measure([folder])
+    if measure is None:
+        return []
+    try:
+        verdict = verdict_of(scores_of({folder.name: read_answers_of(folder)}, measure))
+    except HarnessError as error:
+        return [{"label": LABELS["decision"], "text": f"There is none on answers. {error}"}]
+    if verdict.decision == "single":
+        return []
+    lines = [line for line in lines_of(verdict) if line.role in _BRIEF]
+    more = {"label": LABELS["next"], "text": f"All differences: harness compare … --measure {measure}"}
+    return [*({"label": LABELS[line.role], "text": line.text} for line in lines), more]
+
+
+def brief_verdict(folder: Path) -> tuple[str, ...]:
+    """The same in sentences."""
+    lines = (f"Answers, {one['label'].lower()}: {one['text']}" for one in answer_lines(folder))
+    return tuple(line.replace("compare …", f"compare {folder}") for line in lines)
+
+
+def _has_answers(folder: Path) -> bool:
+    return report.spec_of(report.AnswerScoreRow).path_in(folder).exists()
+
+
+def _only_answers_differ(stored: Stored) -> bool:
+    settings = {one["name"]: one for one in stored.result.record["config"].get("settings", [])}
+    return len(settings) > 1 and len(caveats.ranked_alike(settings)) == 1

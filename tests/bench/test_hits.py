@@ -85,7 +85,7 @@ def test_the_hits_of_a_run_get_the_scores_of_the_run(run, score, tmp_path):
     counts = json.loads((mine / "record.json").read_text())["counts"]["settings"]
     assert any(counts[own]["evidence_not_returned"] for own in settings)
     # and the two results can be compared: the same queries on the same text
-    stored = {name: (path, read_stored(path)) for name, path in {"run": folder, "mine": mine}.items()}
+    stored = {name: read_stored(path) for name, path in {"run": folder, "mine": mine}.items()}
     assert len(scores_of(stored).matrices["ndcg_text@300"].settings) == 4
     # the text alone gets the same scores
     name = results.summary[0].setting

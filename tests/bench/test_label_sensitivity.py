@@ -40,8 +40,13 @@ def test_every_setting_and_stage_is_scored_with_labels_of_all_lengths(ran):
 
 
 def label_sensitivity(folders, names, measure, stage="final"):
-    rows = {result: read_any(folder, LabelSensitivityRow) for result, folder in folders.items()}
-    return sensitivity_of(rows, names, stage).get(measure)
+    rows = [
+        (names[result, row.setting], row)
+        for result, folder in folders.items()
+        for row in read_any(folder, LabelSensitivityRow)
+        if stage in ("final", row.stage)
+    ]
+    return sensitivity_of(rows, names.values()).get(measure)
 
 
 def test_results_are_read_by_the_names_that_compare_gives_them(ran):

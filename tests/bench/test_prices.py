@@ -62,7 +62,7 @@ def test_tokens_at_k_is_a_measure_and_its_mean_the_price(priced):
 
 def test_verdict_and_page_take_the_price_of_their_measure(priced):
     results, prices, folder = priced
-    stored = scores_of({"": (folder, read_stored(folder))})
+    stored = scores_of({"": read_stored(folder)})
     assert results.verdict["measure"] == "ndcg_evidence@300"
     page = payload_of(write_page(folder)[0].read_text(encoding="utf-8"))
     units = {"ndcg_evidence@300": "tokens@300 characters", "ndcg_exp@3": "tokens@3", "recall@4": "tokens@4"}

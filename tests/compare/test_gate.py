@@ -168,9 +168,9 @@ def test_what_cannot_be_compared_is_refused():
     for confidence in (1.0, math.nan):
         with pytest.raises(HarnessError, match="confidence"):
             checked(BASE, confidence=confidence)
-    one = ScoredOn({"queries": "1", "labels": "2"}, {}, {})
-    other = ScoredOn({"queries": "1", "labels": "3"}, {}, {})
-    with pytest.raises(HarnessError, match="the files of labels differ"):
+    one = ScoredOn({}, {"queries": "1", "labels": "2"})
+    other = ScoredOn({}, {"queries": "1", "labels": "3"})
+    with pytest.raises(HarnessError, match="labels differ: 2 and 3"):
         checked(BASE, scored_on=(one, other))
 
 

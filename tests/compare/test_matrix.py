@@ -171,8 +171,8 @@ def test_a_join_refuses_with_all_the_reasons():
 
 def stored(*measures, cut="500"):
     """What is asked of a stored result to choose a measure."""
-    rows = SimpleNamespace(per_query=[{"measure": name} for name in measures or ("cost",)])
-    return SimpleNamespace(measures=measures, chunkings={"a": cut}, result=rows)
+    scores = dict.fromkeys(measures or ("tokens@10",), ())
+    return SimpleNamespace(measures=measures, chunkings={"a": cut}, scores=scores)
 
 
 def test_the_measure_is_the_one_asked_for_or_the_headline_of_what_all_results_have():

@@ -79,7 +79,7 @@ def compare(args: argparse.Namespace) -> int:
         return 0
     stored, measure = _read(args.results, args)
     named = zip(comparison.names_of(args.results), args.results, strict=True)
-    own = {name: (folder, stored[folder]) for name, folder in named}
+    own = {name: stored[folder] for name, folder in named}
     scores = comparison.scores_of(own, measure)
     # of a baseline there may be only what a comparison reads, which the next command cannot take
     whole = {
@@ -96,7 +96,7 @@ def compare(args: argparse.Namespace) -> int:
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
         return 0
     parts = comparison.compared_parts(verdict, only_real=args.format != "text")
-    before = _before({name: one for name, (_, one) in own.items()}, measure, scores.options)
+    before = _before(own, measure, scores.options)
     write_tables((*before, *parts, *_after(args, stored, scores, verdict)), args, verdict)
     return 0
 
@@ -196,7 +196,7 @@ def gate(args: argparse.Namespace) -> int:
         confidence=args.confidence,
         tolerance=_stated(args).get("tolerance", comparison.options_of(now.result.record).tolerance),
         scored_on=(now.scored_on(measure), before.scored_on(measure)),
-        read=(now.read.get(measure, {}), before.read.get(measure, {})),
+        read=(now.read(measure), before.read(measure)),
     )
     configured = {
         one["name"]: one for one in now.result.record["config"].get("settings", []) if "name" in one

@@ -61,7 +61,7 @@ def statistics(
     stored = _stored(tables)
     run = tables.results
     known = None if run is None else run.concluded
-    scores = comparison.scores_of({"": (tables.folder, stored)}) if run is None else run.compared
+    scores = comparison.scores_of({"": stored}) if run is None else run.compared
     folder = f"{tables.record.get('config', {}).get('results', 'results')}/{tables.name}"
     # commands name the folder where the results will be
     scores = replace(scores, folders=dict.fromkeys(scores.folders, folder))
@@ -90,7 +90,7 @@ def _stored(tables: report.Tables) -> comparison.Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row["status"] == "read"}
     result = report.StoredResult(tables.name, tables["per_query"], dict(tables.record), texts, judged="")
-    return comparison.Stored.of(result, partial(report.read_any, tables.folder))
+    return comparison.Stored.of(tables.folder, result, partial(report.read_any, tables.folder))
 
 
 def _reranked(

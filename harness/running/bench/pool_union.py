@@ -38,7 +38,7 @@ def read_united(
     again, done = united({folder: results[folder] for folder in oldest}, names, measure)
     if not done:
         return stored
-    return {folder: Stored.of(again[folder], one.tables, stage, done) for folder, one in stored.items()}
+    return {at: Stored.of(at, again[at], one.tables, stage, done) for at, one in stored.items()}
 
 
 Span = tuple[str, str, int, int, str]

@@ -83,7 +83,7 @@ def _with_verdict(results: report.Results, folder: str) -> report.Results:
     values_of = [dict(zip(spec.names, line, strict=True)) for line in spec.lines(results.per_query)]
     texts = {row.document: row.text_sha256 for row in results.of(report.DocumentRow) if row.status == "read"}
     stored = report.StoredResult(results.name, values_of, asdict(results.record), texts, judged="")
-    scores = comparison.scores_of({"": (Path(folder), comparison.Stored.of(stored, results.of))})
+    scores = comparison.scores_of({"": comparison.Stored.of(Path(folder), stored, results.of)})
     try:
         verdict = comparison.verdict_of(scores)
     except values.HarnessError as error:
