@@ -165,13 +165,19 @@ class LocalModel(ABC, Generic[Configured]):
     def numbers(self, texts: Sequence[str]) -> Iterable[NDArray[np.float32]]:
         """What it computes of one batch of texts."""
 
+    def check_numbers(self, texts: Sequence[str]) -> None:
+        """Run the model on a batch of texts; raises ModelError where a number is not finite."""
+        if not all(np.isfinite(value).all() for value in self.numbers(texts)):
+            raise ModelError(
+                f"{self.model.name}: the model in {self.model.folder} computes values that are not finite "
+                "numbers: its weights are damaged, or dtype is too small for it. Fetch or save it again."
+            )
+
     def try_out(self) -> None:
         """Load the model and run it on texts of different lengths; raises ModelError if it cannot be used."""
-        from harness.models.load import not_finite
-
         self.loaded()
         try:
-            finite = all(np.isfinite(value).all() for value in self.numbers(["word", "some words more"]))
+            self.check_numbers(["word", "some words more"])
         except (HarnessError, MemoryError):
             raise
         except Exception as error:
@@ -179,8 +185,6 @@ class LocalModel(ABC, Generic[Configured]):
                 f"{self.model.name}: the model in {self.model.folder} was loaded but cannot compute "
                 f"({first_line(error)[:300]}). Do its dimensions and tokenizer fit? Fetch or save it again."
             ) from error
-        if not finite:
-            raise not_finite(self.model)
 
 
 class EncoderConfig(StageConfig, ABC):

@@ -9,9 +9,7 @@ from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from harness.models.load import IN_OPENVINO, not_finite, silence
+from harness.models.load import IN_OPENVINO, silence
 from harness.models.model_files import EXACT, Kind, Way
 from harness.store import Artifacts, key_of
 from harness.values import ModelError, version_of
@@ -103,8 +101,7 @@ def ways_of(kind: Kind, device: str | None) -> list[Way]:
 
 def _measured(model: LocalModel[Any], clock: Callable[[], float]) -> float:
     """The seconds of the fastest of a few rounds of one batch, after one that warms up."""
-    if not all(np.isfinite(value).all() for value in model.numbers(_TEXTS)):
-        raise not_finite(model.model)
+    model.check_numbers(_TEXTS)
     took: list[float] = []
     while len(took) < _ROUNDS and sum(took) < _MOST_SECONDS:
         begun = clock()

@@ -11,10 +11,10 @@ from typing import Any
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, read_error
 from harness.models.llm.http_client import Connection
+from harness.models.llm.money import known_tokens
 from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT, reports_error
 
 Message = Mapping[str, str]
-_MOST_TOKENS = 10**9
 # Finish reasons of chat-completions servers, in lower case. Some give none.
 ENDED_BY_ITSELF = {"", "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete"}
 _AT_THE_LIMIT = {"length", "max_tokens", "model_length", "max_output_tokens"}
@@ -126,8 +126,8 @@ class ChatClient(Connection):
                 text=(text := cut(content)),
                 finish=cut(choice.get("finish_reason"), LONGEST_NAME) if choice else "no_choices",
                 refusal=cut(message.get("refusal") or None),
-                prompt_tokens=_tokens(usage.get("prompt_tokens")),
-                completion_tokens=_tokens(usage.get("completion_tokens")),
+                prompt_tokens=known_tokens(usage.get("prompt_tokens")),
+                completion_tokens=known_tokens(usage.get("completion_tokens")),
                 request_id=cut(request_id or completion.get("id"), LONGEST_NAME),
                 served_model=cut(completion.get("model"), LONGEST_NAME),
                 seconds=seconds,
@@ -161,11 +161,6 @@ def _error_in(completion: dict[str, Any]) -> str:
     if reports_error(choice) or reports_error(choice["message"]):
         return "its choice reports an error"
     return "" if isinstance(choice["message"].get("content"), str | None) else "its content is no text"
-
-
-def _tokens(count: Any) -> int | None:
-    """A number of tokens; None (unknown) for invalid values."""
-    return count if isinstance(count, int) and 0 <= count <= _MOST_TOKENS else None
 
 
 def _logprobs(choice: dict[str, Any]) -> list[dict[str, Any]] | None:

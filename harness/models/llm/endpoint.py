@@ -38,8 +38,7 @@ def plain_url(url: str, secrets: str = "endpoint.api_key_env") -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
             "The address of an endpoint must not contain a user, password or query: give the variable "
-            "with the key in "
-            f"{secrets}."
+            f"with the key in {secrets}."
         )
     return url
 

@@ -17,6 +17,7 @@ PER_MILLION = 1_000_000
 # The chat protocol's own tokens, by OpenAI's guide to counting them.
 PER_MESSAGE = 3
 PER_REPLY = 3
+_MOST_TOKENS = 10**9
 
 
 class Price(StageConfig):
@@ -200,6 +201,11 @@ def sum_of(amounts: Iterable[float | None]) -> float | None:
     for amount in amounts:
         total = add(total, amount)
     return total
+
+
+def known_tokens(count: object) -> int | None:
+    """A number of tokens as an endpoint says it; None for what is no such number."""
+    return count if type(count) is int and 0 <= count <= _MOST_TOKENS else None
 
 
 def estimate_tokens(text: str) -> int:

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from harness.models.llm.faults import LONGEST_NAME, UNUSABLE, CallError
 from harness.models.llm.http_client import Connection
 from harness.models.llm.limiter import limiter_of
-from harness.models.llm.money import Budget, Spending, add
+from harness.models.llm.money import Budget, Spending, add, known_tokens
 from harness.models.llm.sender import Came, Exchange, send_all
 from harness.models.served.endpoint import Method, ServedEndpoint, carried
 from harness.values import SINGLE, LlmError, finite
 
 # Unusable replies to one request that are paid for before the run ends.
 _MOST_UNUSABLE = 2
-_MOST_TOKENS = 10**9
 _KEPT = "Everything paid for is kept: run again to resume."
 
 
@@ -164,8 +163,5 @@ def tokens_used(data: Any) -> int | None:
     usage = data.get("usage") if isinstance(data, dict) else None
     if not isinstance(usage, dict):
         return None
-    for name in ("total_tokens", "prompt_tokens"):
-        count = usage.get(name)
-        if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
-            return count
-    return None
+    total = known_tokens(usage.get("total_tokens"))
+    return known_tokens(usage.get("prompt_tokens")) if total is None else total
