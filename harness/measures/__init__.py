@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from harness.measures.scorer import UNJUDGED, Scorer, ScoreTable, compute
     from harness.measures.table import (
         FAMILIES,
-        about,
         across_chunkings,
         across_parsers,
         family_of,

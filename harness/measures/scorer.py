@@ -77,8 +77,6 @@ class Scorer:
         token_boundaries: TokenBoundaries | None = None,
         chunk_tokens: AnyArray | None = None,
     ) -> None:
-        if unanswerable not in ("nan", "zero"):
-            raise ValueError(f"unanswerable must be 'nan' or 'zero', not {unanswerable!r}")
         self.queries = tuple(queries)
         self.query_ids = tuple(query.query_id for query in queries)
         if len(set(self.query_ids)) != len(self.query_ids):

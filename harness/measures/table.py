@@ -307,12 +307,6 @@ def is_quality(name: str) -> bool:
     return family is None or (family.quality and not family.less_is_better)
 
 
-def about(name: str) -> str:
-    """The description of a measure, in a line; empty for unknown names."""
-    family = family_of(name)
-    return "" if family is None else family.about
-
-
 def upper_of(name: str, scored: Iterable[str]) -> str:
     """Of the measures ``scored`` the highest that a measure could be were all judged; '' if there is none."""
     measure = parse_measure(name)

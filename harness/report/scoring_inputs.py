@@ -11,7 +11,7 @@ from harness.report.columns import TABLES
 from harness.report.rows.ranked import ChunkOffsetRow, before_cell, before_of
 from harness.report.rows.scores import QueryRow
 from harness.report.stored import Row, damaged, read_as, read_rows
-from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Span, Split
+from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Span, Split, by_key
 
 ChunkPlaces = tuple[str, Callable[[], Iterable[tuple[str, Sequence[Span]]]]]
 """A name of a chunking, and what gives the document and the spans of each chunk, its own place the last."""
@@ -62,11 +62,13 @@ def _judgment(row: Row) -> Judgment:
 
 
 def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
-    ranked: dict[tuple[str, str, str], list[tuple[int, str, float]]] = {}
-    for row in read_rows(folder, "rankings"):
-        key = (row["setting"], row["stage"], row["query_id"])
-        score = float(row["score"]) if row["score"] else NOT_SCORED
-        ranked.setdefault(key, []).append((int(row["rank"]), row["chunk_id"], score))
+    ranked = by_key(
+        (
+            (row["setting"], row["stage"], row["query_id"]),
+            (int(row["rank"]), row["chunk_id"], float(row["score"]) if row["score"] else NOT_SCORED),
+        )
+        for row in read_rows(folder, "rankings")
+    )
     rankings: dict[tuple[str, str], list[Ranking]] = {}
     try:
         for (setting, stage, query), items in ranked.items():

@@ -61,13 +61,14 @@ def summary_table(
             (
                 setting,
                 stage,
-                str(cells[first, "all"].n_queries),
-                number(cells[first, "all"].mean),
-                _interval(cells[first, "all"]),
+                str(head.n_queries),
+                number(head.mean),
+                interval(head.ci_low, head.ci_high, head.n_queries),
                 *(number(cells[first, split].mean) for split in SPLITS),
                 *(number(cells[measure, "all"].mean) for measure in more),
             )
             for (setting, stage), cells in ordered
+            for head in (cells[first, "all"],)
         ),
         left=frozenset({0, 1}),
         notes=_notes(ordered[0][1], first, [m for m in others if m not in more])
@@ -143,10 +144,6 @@ def _queries(row: SummaryRow) -> int:
 
 def _mean(row: SummaryRow) -> float:
     return -1.0 if row.mean is None else row.mean
-
-
-def _interval(row: SummaryRow) -> str:
-    return interval(row.ci_low, row.ci_high, row.n_queries)
 
 
 def lost_label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str | None:

@@ -175,8 +175,6 @@ def test_inputs_that_contradict_each_other_are_refused():
         run([ranking("q", A), ranking("q", B)])
     with pytest.raises(ValueError, match="query q is listed more than once"):
         run([], [query("q"), query("q")])
-    with pytest.raises(ValueError, match="unanswerable must be"):
-        score([], [], [], [], [], unanswerable="skip")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,14 +13,6 @@ from harness.measures.projection import Projection, Rule
 from harness.values import Chunk, Judgment, QueryScore
 
 Fact = tuple[str, str, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class PassageEvidence:
-    """The evidence in one passage: the names of relevant facts, and whether anything about it is judged."""
-
-    facts: frozenset[Fact]
-    judged: bool
 
 
 def fact_of(judgment: Judgment) -> Fact:
@@ -36,18 +27,16 @@ def facts_of(case: Case, rel: int) -> frozenset[Fact]:
     return frozenset(map(fact_of, _relevant(case.judgments, rel)))
 
 
-def holdings(case: Case, rel: int, projection: Projection) -> list[PassageEvidence]:
-    """The evidence in each passage, in the order read.
+def holdings(case: Case, rel: int, projection: Projection) -> list[frozenset[Fact] | None]:
+    """The relevant facts in each passage, in the order read; None where nothing about it is judged.
 
     A passage holds a span as a chunk covers it in NDCG (``projection``). Where the label names the words that
     answer, it must hold all of those instead, as in ``ndcg_evidence``. A span whose judgment failed says
     nothing about a passage.
     """
-    found = []
-    for passage in case.passages:
-        covered = [one for one in case.judgments if one.grade is not None and holds(passage, one, projection)]
-        found.append(PassageEvidence(frozenset(map(fact_of, _relevant(covered, rel))), bool(covered)))
-    return found
+    scored = [one for one in case.judgments if one.grade is not None]
+    covered = ([one for one in scored if holds(passage, one, projection)] for passage in case.passages)
+    return [frozenset(map(fact_of, _relevant(own, rel))) if own else None for own in covered]
 
 
 def holds(passage: Chunk, judgment: Judgment, projection: Projection) -> bool:
@@ -112,8 +101,8 @@ class CitationPrecision(CitationMeasure):
         if not cited:
             return self.unscored(case, "nothing is cited")
         held = holdings(case, self.rel, Projection(self.rule))
-        judged = [place for place in cited if held[place].judged]
-        good = [place for place in cited if held[place].facts]
+        judged = [place for place in cited if held[place] is not None]
+        good = [place for place in cited if held[place]]
         counted = cited if self.unjudged == "earns_nothing" else judged
         details = {"cited": cited, "with_evidence": good, "judged": len(judged) / len(cited)}
         if not counted:
@@ -145,8 +134,8 @@ class CitationRecall(CitationMeasure):
         if not labelled:
             return self.unscored(case, "no evidence is labelled")
         held = holdings(case, self.rel, Projection(self.rule))
-        read = frozenset().union(*(one.facts for one in held))
-        cited = frozenset().union(*(held[place].facts for place in set(case.cited)))
+        read = frozenset().union(*filter(None, held))
+        cited = frozenset().union(*(held[place] or () for place in set(case.cited)))
         details = {"facts_cited": len(cited), "facts_read": len(read), "facts_labelled": len(labelled)}
         most = read if self.of == "read" else labelled
         if not most:

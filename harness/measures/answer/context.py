@@ -49,12 +49,8 @@ class ContextPrecision(LlmMeasure):
 
 def average_precision(useful: Sequence[bool]) -> float:
     """The mean of the precisions at the useful places; 0 if there are none."""
-    total, seen = 0.0, 0
-    for place, one in enumerate(useful, start=1):
-        if one:
-            seen += 1
-            total += seen / place
-    return total / seen if seen else 0.0
+    places = [place for place, one in enumerate(useful, start=1) if one]
+    return sum(seen / place for seen, place in enumerate(places, start=1)) / len(places) if places else 0.0
 
 
 class ContextRecall(LlmMeasure):

@@ -60,11 +60,6 @@ class Case:
         return next(iter(self.references), "")
 
     @property
-    def by_reference(self) -> list[Case]:
-        """The same case with each of its golden answers; itself where there is none."""
-        return [replace(self, references=(one,)) for one in self.references] or [self]
-
-    @property
     def texts(self) -> tuple[str, ...]:
         """The texts of the passages, in the order read."""
         return tuple(passage.text for passage in self.passages)
@@ -198,7 +193,10 @@ class AnswerMeasure(StageConfig, ABC):
         is undefined does not count unless all are so. If scoring with one fails, the best is unknown and the
         case fails.
         """
-        parts = [case.by_reference if self.best_reference else [case] for case in cases]
+        parts = [
+            [replace(case, references=(one,)) for one in case.references if self.best_reference] or [case]
+            for case in cases
+        ]
         scores = iter(self._scores([one for own in parts for one in own], tools))
         return [_best(own, list(islice(scores, len(own)))) for own in parts]
 

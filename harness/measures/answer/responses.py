@@ -99,7 +99,7 @@ class Refusal(LlmMeasure):
             return False
         if not facts_of(case, 1):
             return None
-        return not any(one.facts for one in holdings(case, 1, Projection()))
+        return not any(holdings(case, 1, Projection()))
 
 
 class AnswerRelevancy(LlmMeasure):

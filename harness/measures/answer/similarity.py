@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -67,18 +66,13 @@ class TokenF1(measure.AnswerMeasure):
     )
 
     def one(self, case: measure.Case) -> QueryScore:
-        """F1 with its two parts."""
+        """F1 with its two parts; two answers without words agree, as in SQuAD 2.0."""
         answer, golden = words_of(case.answer or ""), words_of(case.reference)
         common = sum((Counter(answer) & Counter(golden)).values())
         precision, recall = (common / len(words) if words else 0.0 for words in (answer, golden))
-        return self.score(case, f1(answer, golden, common), {"precision": precision, "recall": recall})
-
-
-def f1(answer: Sequence[str], golden: Sequence[str], common: int) -> float:
-    """F1 of two lists with ``common`` words in common; two empty ones agree, as in SQuAD 2.0."""
-    if not answer or not golden:
-        return float(tuple(answer) == tuple(golden))
-    return 2 * common / (len(answer) + len(golden))
+        words = len(answer) + len(golden)
+        f1 = 2 * common / words if words else 1.0
+        return self.score(case, f1, {"precision": precision, "recall": recall})
 
 
 class AnswerSimilarity(measure.AnswerMeasure):

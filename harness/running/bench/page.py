@@ -75,7 +75,8 @@ def statistics(
                 verdicts[measure] = found.pop("of")
                 found["glance"] = comparison.glance_json(verdicts[measure])
                 found["reranked"] = _reranked(stored.scores[measure], measure, scores, places)
-            out[measure] = {"about": measures.about(measure), **found}
+            family = measures.family_of(measure)
+            out[measure] = {"about": family.about if family else "", **found}
             task.advance()
     return out, verdicts
 
