@@ -84,8 +84,8 @@ def test_answers_outlast_a_failure(tools):
     [
         ([{"id": "nobody"}], "'nobody' for .*not the id of a passage"),
         ([[0, 0.1], [1, 0.9]], "scores that rise.*for distances, return the negative"),
-        ([[0, None]], "the score None"),
-        ([[0, 10**400]], "the score 1000"),
+        ([[0, None]], "returned None for .*not a score"),
+        ([[0, 10**400]], "returned 1000.*not a score"),
         ({"a": 1}, "not a list of hits"),
     ],
 )

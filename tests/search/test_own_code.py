@@ -41,7 +41,7 @@ def test_the_version_stated_decides_whether_it_is_called_again(tools, monkeypatc
         ("no_such_place", "returned 5 for query q1: positions go from 0 to 4"),
         ("twice", "ranked a passage twice for query q1"),
         ("rising", "returned scores that rise for query q1"),
-        ("no_number", "returned the score nan for query q1"),
+        ("no_number", "returned nan for query q1, which is not a score"),
         ("fails", r"failed: KeyError: 'index' \(own.py:\d+\)"),
     ],
 )

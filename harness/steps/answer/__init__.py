@@ -58,25 +58,16 @@ class AnswerConfig(StageConfig):
 def passages_read(config: AnswerConfig, lengths: Sequence[int]) -> list[int]:
     """The ranks, from 0, of the passages that are read, in the order in which they are read.
 
-    ``lengths`` are the tokens of the ranked passages, best first.
+    ``lengths`` are the tokens of the ranked passages, best first. The order ``edges`` puts ranks 1, 3, 5 …
+    first and … 6, 4, 2 after them (Liu et al., Lost in the middle, TACL 2024: what is in the middle is used
+    least).
     """
     ranks = list(range(len(lengths)))[: config.top_n]
     if config.max_tokens is not None:
         ranks = ranks[: bisect_right(list(accumulate(lengths[: len(ranks)])), config.max_tokens)]
-    return in_order(ranks, config.order)
-
-
-def in_order(ranks: Sequence[int], order: Order) -> list[int]:
-    """Ranks, best first, in another order.
-
-    ``edges`` puts ranks 1, 3, 5 … first and … 6, 4, 2 after them (Liu et al., Lost in the middle, TACL 2024:
-    what is in the middle is used least).
-    """
-    if order == "reverse":
-        return list(reversed(ranks))
-    if order == "edges":
+    if config.order == "edges":
         return [*ranks[::2], *reversed(ranks[1::2])]
-    return list(ranks)
+    return ranks[::-1] if config.order == "reverse" else ranks
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,39 +100,35 @@ class _Joined:
     def __init__(self, size: int, overlap: int, width: int, separator_size: int) -> None:
         self._size, self._overlap = size, overlap
         self._width, self._separator_size = width, separator_size
-        # each piece with its size and with what is between it and the one before, in the unit
+        # each piece with where it begins and ends, in the unit
         self._pieces: deque[tuple[Span, int, int]] = deque()
-        self._total = 0
 
     def add(self, piece: Span, size: int) -> Iterator[Span]:
         """Take the next piece; the chunk that is full without it, if there is one."""
-        gap = self._gap(piece)
-        if self._pieces and self._total + size + gap > self._size:
+        pieces = self._pieces
+        last, _, end = pieces[-1] if pieces else ((piece[0], piece[0]), 0, 0)
+        begin = end + self._gap(last, piece)
+        if pieces and begin + size - pieces[0][1] > self._size:
             yield self._span()
-            while self._total > self._overlap or (
-                self._total > 0 and self._total + size + self._gap(piece) > self._size
+            while pieces and (
+                end - pieces[0][1] > self._overlap
+                or (end > pieces[0][1] and begin + size - pieces[0][1] > self._size)
             ):
-                _, first_size, _ = self._pieces.popleft()
-                self._total -= first_size + (self._pieces[0][2] if self._pieces else 0)
-            gap = self._gap(piece)
-        self._pieces.append((piece, size, gap))
-        self._total += size + gap
+                pieces.popleft()
+        pieces.append((piece, begin, begin + size))
 
     def end(self) -> Iterator[Span]:
         """The last chunk, if there is one; start over."""
         if self._pieces:
             yield self._span()
         self._pieces.clear()
-        self._total = 0
 
     def _span(self) -> Span:
         return self._pieces[0][0][0], self._pieces[-1][0][1]
 
-    def _gap(self, piece: Span) -> int:
-        """The length between the last piece and this one, in the unit: a whole number of separators."""
-        if not (self._pieces and self._separator_size):
-            return 0
-        return (piece[0] - self._pieces[-1][0][1]) // self._width * self._separator_size
+    def _gap(self, last: Span, piece: Span) -> int:
+        """The length between two pieces, in the unit: a whole number of separators."""
+        return (piece[0] - last[1]) // self._width * self._separator_size if self._separator_size else 0
 
 
 def _first_present(text: str, span: Span, separators: Sequence[str]) -> tuple[str, Sequence[str]]:

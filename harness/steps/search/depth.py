@@ -64,19 +64,19 @@ def cut(ranking: Ranking, config: RetrieverConfig, length: Mapping[str, int]) ->
 
 
 def ranked(
-    query_id: str, rows: Ints, scores: Doubles, depth: SearchDepth | int, chunk_ids: Sequence[str]
+    query_id: str, rows: Ints, scores: Doubles, depth: SearchDepth, chunk_ids: Sequence[str]
 ) -> Ranking:
-    """The best of the chunks ``rows`` [n] by their ``scores`` [n]: so many, or as deep as is asked for."""
+    """The best of the chunks ``rows`` [n] by their ``scores`` [n], as deep as is asked for."""
     found, rounded = best(rows, scores, depth)
     return Ranking(query_id, tuple(chunk_ids[i] for i in found), tuple(rounded.tolist()))
 
 
-def best(rows: Ints, scores: Doubles, depth: SearchDepth | int) -> tuple[Ints, Doubles]:
-    """The best of the chunks ``rows`` [n]: so many, or as deep as is asked for, as ``in_order`` gives them.
+def best(rows: Ints, scores: Doubles, depth: SearchDepth) -> tuple[Ints, Doubles]:
+    """The best of the chunks ``rows`` [n], as deep as is asked for, as ``in_order`` gives them.
 
     What cannot be among them is not sorted.
     """
-    wanted = depth if isinstance(depth, int) else depth.usual
+    wanted = depth.usual
     while True:
         own, all_rows = scores, rows
         if wanted < len(scores):
@@ -85,9 +85,10 @@ def best(rows: Ints, scores: Doubles, depth: SearchDepth | int) -> tuple[Ints, D
             near = scores >= cut
             own, all_rows = scores[near], rows[near]
         order, rounded = in_order(all_rows, own)
-        end = depth if isinstance(depth, int) else depth.of_ranked(depth.lengths[order])
+        end = depth.of_ranked(depth.lengths[order])
         # all that are kept may be too few to fill a number of characters
-        if (end <= wanted and (isinstance(depth, int) or end < len(order))) or len(own) == len(scores):
+        filled = end <= wanted and (depth.top_chars is None or end < len(order))
+        if filled or len(own) == len(scores):
             return order[:end], rounded[:end]
         wanted *= 4
 

@@ -6,16 +6,16 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from harness.steps.search.dense import Dense, DenseRetriever, Floats, Search
 from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
-from harness.steps.search.retrieve.scan import Nearest, exact_share, scan
+from harness.steps.search.retrieve.scan import Nearest, exact_share, found_share, scan
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools, VectorRows
-from harness.values import Query, Ranking, by_key
+from harness.values import Query, by_key
 
 Hits = tuple[Ints, Doubles]
 """Rows that an index has found, and their scores."""
@@ -50,7 +50,12 @@ class DistinctVectors:
 
 
 class ApproximateRetriever(DenseRetriever[Dense]):
-    """Builds an index once per content, and says by a full scan what share of the nearest it finds."""
+    """Builds an index once per content, and says by a full scan what share of the nearest it finds.
+
+    ``estimates``: its scores may be estimates, which are not compared with true ones.
+    """
+
+    estimates: ClassVar[bool] = False
 
     @abstractmethod
     def built_by(self) -> Identity:
@@ -78,12 +83,6 @@ class ApproximateRetriever(DenseRetriever[Dense]):
         """The hits of every query, as rows of passages; ``nearest`` are the true ones."""
         return [distinct.expand(*found) for found in self.hits(index, asked, wanted)]
 
-    def share(
-        self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
-    ) -> float | None:
-        """The share of the true nearest chunks that were found, by their scores if these are true ones."""
-        return exact_share(rankings, nearest)
-
     def scaled(self, vectors: Floats) -> Floats:
         """The vectors as the index holds them."""
         return vectors
@@ -107,10 +106,14 @@ class ApproximateRetriever(DenseRetriever[Dense]):
             wanted = min(max(depths) + (MARGIN if checked else 0), len(distinct.first))
             hits = self.search(index, asked, wanted, distinct, nearest)
             rankings = [
-                ranked(query.query_id, *found, k, passages.ids)
+                ranked(query.query_id, *found, SearchDepth(k, None, depth.lengths), passages.ids)
                 for query, found, k in zip(queries, hits, depths, strict=True)
             ]
-            return RetrievalResult(rankings, self.share(rankings, passages.ids, nearest) if checked else None)
+            if not checked:
+                return RetrievalResult(rankings)
+            if self.estimates:
+                return RetrievalResult(rankings, found_share(rankings, passages.ids, nearest))
+            return RetrievalResult(rankings, exact_share(rankings, nearest))
 
         with self.index(key, stored[distinct.first], tools) as index:
             yield search

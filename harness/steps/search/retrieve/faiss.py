@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import chain
@@ -13,10 +13,9 @@ from pydantic import Field, model_validator
 
 from harness.steps.search.dense import DenseConfig, Floats
 from harness.steps.search.retrieve.approximate import ApproximateRetriever, Hits
-from harness.steps.search.retrieve.scan import Nearest, found_share
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values import ConfigError, HarnessError, Ranking
+from harness.values import ConfigError, HarnessError
 
 _SEED = 1234
 _FILE = "index.faiss"
@@ -46,7 +45,10 @@ class FaissConfig(DenseConfig):
     def check_ready(self) -> None:
         """Raise ConfigError where the package is missing, without loading it."""
         if find_spec("faiss") is None:
-            raise _not_installed()
+            raise ConfigError(
+                "retrieve: the kind faiss is not installed. Install it: pip install 'ndcg-harness[faiss]', "
+                "or use kind: chroma or kind: exact."
+            )
 
     @model_validator(mode="after")
     def _fits_the_index(self) -> FaissConfig:
@@ -64,21 +66,19 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
     give the same index.
     """
 
+    estimates = True
+
     def built_by(self) -> Identity:
         """FAISS' version and the index."""
+        import faiss
+
         c = self.config
         own = [getattr(c, key) for key in _KEYS[c.index][:-1]]
-        return [_faiss().__version__, [c.index, c.distance, _SEED, own]]
+        return [faiss.__version__, [c.index, c.distance, _SEED, own]]
 
     def effort(self) -> Identity:
         """How many candidates or cells are looked at."""
         return [getattr(self.config, _KEYS[self.config.index][-1])]
-
-    def share(
-        self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
-    ) -> float | None:
-        """Whatever the scores, which may be estimates."""
-        return found_share(rankings, chunk_ids, nearest)
 
     def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
         """The hits of the index, searched on one thread."""
@@ -103,16 +103,18 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         Raises HarnessError if there are too few chunks to learn it from, or ``m`` does not divide the
         dimension of the vectors.
         """
+        import faiss
+
         c = self.config
         place = tools.index(key)
         try:
             if place.built:
-                index = _faiss().read_index(str(place.path / _FILE))
+                index: Any = faiss.read_index(str(place.path / _FILE))
             else:
                 with _one_thread():
                     index = self._build(vectors)
                 place.path.mkdir(parents=True, exist_ok=True)
-                _faiss().write_index(index, str(place.path / _FILE))
+                faiss.write_index(index, str(place.path / _FILE))
                 place.finish()
             if c.index == "hnsw":
                 index.hnsw.efSearch = c.ef_search
@@ -123,11 +125,13 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
             place.release()
 
     def _build(self, vectors: Floats) -> Any:
-        faiss, c = _faiss(), self.config
+        import faiss
+
+        c = self.config
         count, dimension = vectors.shape
         metric = faiss.METRIC_L2 if c.distance == "l2" else faiss.METRIC_INNER_PRODUCT
         if c.index == "hnsw":
-            index = faiss.IndexHNSWFlat(dimension, c.max_neighbors, metric)
+            index: Any = faiss.IndexHNSWFlat(dimension, c.max_neighbors, metric)
             index.hnsw.efConstruction = c.ef_construction
         else:
             self._check(count, dimension)
@@ -170,26 +174,11 @@ def _set_learning(clustering: Any) -> None:
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """The order in which threads insert decides a graph, so there is one."""
-    faiss = _faiss()
+    import faiss
+
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
     try:
         yield
     finally:
         faiss.omp_set_num_threads(before)
-
-
-def _faiss() -> Any:
-    """The library; raises ConfigError if it is not installed."""
-    try:
-        import faiss
-    except ImportError:
-        raise _not_installed() from None
-    return faiss
-
-
-def _not_installed() -> ConfigError:
-    return ConfigError(
-        "retrieve: the kind faiss is not installed. Install it: pip install 'ndcg-harness[faiss]', or use "
-        "kind: chroma or kind: exact."
-    )

@@ -50,7 +50,11 @@ class PythonRetriever(step.Retriever[PythonConfig]):
         c = self.config
         with calling(c.call):
             with tools.timed("retrieve"):
-                answers = self._ask([query.text for query in queries], list(passages.texts), passages)
+                asked, k = [query.text for query in queries], asked_depth(c, passages)
+                if c.returns == "rankings":
+                    answers = call_function(c.call, asked, list(passages.texts), k, **c.arguments)
+                else:
+                    answers = list(map(self._searcher(passages), asked))
             return step.RetrievalResult(rankings_of(c.broken, answers, queries, passages, c))
 
     @contextmanager
@@ -73,12 +77,6 @@ class PythonRetriever(step.Retriever[PythonConfig]):
                 return rank(query, search(query.text))
 
         yield search_one
-
-    def _ask(self, queries: list[str], texts: list[str], passages: step.Passages) -> Any:
-        c = self.config
-        if c.returns == "rankings":
-            return call_function(c.call, queries, texts, asked_depth(c, passages), **c.arguments)
-        return list(map(self._searcher(passages), queries))
 
     def _searcher(self, passages: step.Passages) -> Callable[[str], list[Any]]:
         """The places of passages for a question, by the retriever that the function makes."""

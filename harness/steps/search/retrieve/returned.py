@@ -11,7 +11,7 @@ import numpy as np
 from harness.steps.custom.code import Broken
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.step import Passages, RetrieverConfig
-from harness.values import Query, Ranking, counted, finite, quoted
+from harness.values import HarnessError, Query, Ranking, counted, finite, quoted
 
 
 def asked_depth(config: RetrieverConfig, passages: Passages) -> int:
@@ -40,37 +40,38 @@ def ranker_of(broken: Broken, passages: Passages, config: RetrieverConfig) -> Ca
     places = {chunk_id: place for place, chunk_id in enumerate(passages.ids)}
     depth = SearchDepth.of(config, passages.lengths)
 
-    def rank(query: Query, answer: Any) -> Ranking:
-        found, scores = _checked(broken, query, answer, places)
+    def ranking(query: Query, answer: Any) -> Ranking:
+        def wrong(given: Any, why: str) -> HarnessError:
+            return broken(f"returned {quoted(given, 80)} for query {query.query_id}{why}")
+
+        if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
+            raise wrong(answer, ", which is not a list of hits")
+        found: list[int] = []
+        scores: list[float] = []
+        for rank, hit in enumerate(answer):
+            named, given = _parts(hit, -float(rank))
+            if isinstance(named, str) and named not in places:
+                raise wrong(named, ", which is not the id of a passage")
+            place = places[named] if isinstance(named, str) else named
+            whole = isinstance(place, int | np.integer) and not isinstance(place, bool)
+            if not whole or not 0 <= place < len(places):
+                raise wrong(place, f": positions go from 0 to {len(places) - 1}")
+            score = finite(given)
+            if score is None:
+                raise wrong(given, ", which is not a score")
+            found.append(int(place))
+            scores.append(score)
+        if len(set(found)) < len(found):
+            raise broken(f"ranked a passage twice for query {query.query_id}")
+        if any(later > earlier for earlier, later in pairwise(scores)):
+            raise broken(
+                f"returned scores that rise for query {query.query_id}; the best comes first; for "
+                "distances, return the negative"
+            )
         end = depth.of_ranked(depth.lengths[found])
         return Ranking(query.query_id, tuple(passages.ids[i] for i in found[:end]), tuple(scores[:end]))
 
-    return rank
-
-
-def _checked(
-    broken: Broken, query: Query, answer: Any, places: Mapping[str, int]
-) -> tuple[list[int], list[float]]:
-    """The places and the scores of an answer; raises HarnessError if it breaks the contract."""
-    if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
-        raise broken(f"returned {quoted(answer, 80)} for query {query.query_id}, which is not a list of hits")
-    found: list[int] = []
-    scores: list[float] = []
-    for rank, hit in enumerate(answer):
-        named, given = _parts(hit, -float(rank))
-        found.append(_place(broken, query, named, places))
-        score = finite(given)
-        if score is None:
-            raise broken(f"returned the score {quoted(given, 80)} for query {query.query_id}")
-        scores.append(score)
-    if len(set(found)) < len(found):
-        raise broken(f"ranked a passage twice for query {query.query_id}")
-    if any(later > earlier for earlier, later in pairwise(scores)):
-        raise broken(
-            f"returned scores that rise for query {query.query_id}; the best comes first; for "
-            "distances, return the negative"
-        )
-    return found, scores
+    return ranking
 
 
 def _parts(hit: Any, otherwise: float) -> tuple[Any, Any]:
@@ -80,18 +81,3 @@ def _parts(hit: Any, otherwise: float) -> tuple[Any, Any]:
     if isinstance(hit, tuple | list) and len(hit) == 2:
         return hit[0], hit[1]
     return hit, otherwise
-
-
-def _place(broken: Broken, query: Query, named: Any, places: Mapping[str, int]) -> int:
-    count = len(places)
-    if isinstance(named, str):
-        if named not in places:
-            raise broken(
-                f"returned {quoted(named, 80)} for query {query.query_id}, which is not the id of a passage"
-            )
-        return places[named]
-    if isinstance(named, bool) or not isinstance(named, int | np.integer) or not 0 <= named < count:
-        raise broken(
-            f"returned {quoted(named, 80)} for query {query.query_id}: positions go from 0 to {count - 1}"
-        )
-    return int(named)
