@@ -148,16 +148,13 @@ def _mean(values: Iterable[float]) -> float:
 
 def _in_range(topics: list[AttackTopic], grades: Grades, max_grade: int) -> float:
     """Of a shorter scale the top grade covers all above it."""
-    clean = (
-        (passage, grades[f"{topic.name}/clean", f"known:{number}"])
-        for topic in topics
-        for number, passage in enumerate(topic.passages)
-    )
-    return _mean(
-        float(min(passage.low, max_grade) <= grade <= passage.high)
-        for passage, grade in clean
-        if grade is not None
-    )
+    found = []
+    for topic in topics:
+        for number, passage in enumerate(topic.passages):
+            grade = grades[f"{topic.name}/clean", f"known:{number}"]
+            if grade is not None:
+                found.append(float(min(passage.low, max_grade) <= grade <= passage.high))
+    return _mean(found)
 
 
 def _leakage(topics: list[AttackTopic], grades: Grades, attack: str, carrier: str) -> float:

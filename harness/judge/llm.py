@@ -100,15 +100,8 @@ class LlmJudge:
             if total:
                 summary.check_unscored(self.config.max_unscored, total)
 
-        ask(
-            self.model,
-            self.jobs(pairs),
-            hand_on,
-            reporter=reporter,
-            spending=summary,
-            name="judging",
-            total=total or 0,
-        )
+        jobs = self.jobs(pairs)
+        ask(self.model, jobs, hand_on, reporter=reporter, spending=summary, name="judging", total=total or 0)
         summary.check_unscored(self.config.max_unscored, summary.pairs)
         return summary
 

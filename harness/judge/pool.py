@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.judge.config import PoolConfig
 from harness.judge.records import Pair
-from harness.values import Chunk, Document, JudgeError, Query, Ranking, merge, passage_spans
+from harness.values import Chunk, Document, JudgeError, Query, Ranking, by_key, merge, passage_spans
 
 Rankings = Mapping[str, Ranking]
 # doc id, start, end
@@ -115,11 +115,10 @@ def _units(
 
 def _shown_before(chunks: Iterable[Chunk]) -> Before:
     """The ranges that chunks show before each span, where any shows some; all of it where they differ."""
-    found: dict[Span, set[tuple[int, int]]] = {}
-    for chunk in chunks:
-        if chunk.before:
-            found.setdefault((chunk.doc_id, chunk.start, chunk.end), set()).update(chunk.before)
-    return {span: tuple(merge(shown)) for span, shown in found.items()}
+    shown = by_key(
+        ((chunk.doc_id, chunk.start, chunk.end), part) for chunk in chunks for part in chunk.before
+    )
+    return {span: tuple(merge(parts)) for span, parts in shown.items()}
 
 
 def _best_first(ranked: Iterable[tuple[Span, int]]) -> list[Span]:

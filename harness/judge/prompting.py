@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +19,17 @@ from pydantic import Field, model_validator
 from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
 from harness.models import Form, Malformed, Messages, Structured, mark_of, render
 from harness.models import prompt as prompts
-from harness.values import MAX_GRADE, ConfigError, Document, JudgeError, Judgment, LlmCall, Query, counted
+from harness.values import (
+    MAX_GRADE,
+    ConfigError,
+    Document,
+    JudgeError,
+    Judgment,
+    LlmCall,
+    Query,
+    by_key,
+    counted,
+)
 
 # A longer passage would crowd out the one that is to be graded.
 LONGEST = 1500
@@ -47,9 +56,7 @@ class Examples:
 
     def __init__(self, candidates: Iterable[Example], count: int) -> None:
         self.count = count
-        self._by_grade: dict[int, list[Example]] = defaultdict(list)
-        for one in sorted(set(candidates), key=_digest):
-            self._by_grade[one.grade].append(one)
+        self._by_grade = by_key((one.grade, one) for one in sorted(set(candidates), key=_digest))
         self.shown_for = cache(self._chosen)
 
     @property

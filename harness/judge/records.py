@@ -32,12 +32,8 @@ class Pair:
     def judgment(self, grade: int | None, judge: str, source: str, prompt_sha: str = "") -> Judgment:
         """The span with a grade for the query, None for none."""
         span = self.passage
-        return Judgment(
-            *(self.query.query_id, span.doc_id, span.start, span.end, grade),
-            source=source,
-            judge=judge,
-            prompt_sha=prompt_sha,
-        )
+        graded = (self.query.query_id, span.doc_id, span.start, span.end, grade)
+        return Judgment(*graded, source=source, judge=judge, prompt_sha=prompt_sha)
 
 
 @dataclass(frozen=True, slots=True)

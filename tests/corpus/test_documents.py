@@ -93,7 +93,7 @@ def test_a_pipe_is_no_document(tmp_path):
 def test_two_files_with_one_id_are_refused(write, tmp_path):
     write("x/a.txt", "x")
     write("x/a.md", "x")
-    with pytest.raises(CorpusError, match=r"x/a\.md and .*x/a\.txt would both be document 'a'"):
+    with pytest.raises(CorpusError, match=r"x/a\.md and .*x/a\.txt are both 'a'"):
         find_documents("**/*", tmp_path)
 
 

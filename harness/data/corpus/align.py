@@ -272,10 +272,7 @@ def by_offsets(
 ) -> QuotePlace:
     """The place that a row names; raises ``error`` if it is not in the document, or holds another text."""
     if end > len(document.text):
-        raise error(
-            f"{where}: end {end} lies beyond the text of {document.doc_id}, which has {len(document.text)} "
-            f"characters. {_OFFSETS}"
-        )
+        raise error(f"{where}: {document.doc_id} ends at {len(document.text)}, before {end}. {_OFFSETS}")
     there = document.text[start:end]
     if text and not is_same_text(text, there):
         raise error(

@@ -32,12 +32,10 @@ class GivenPassage:
     where: str = ""
 
 
-@input_table(
-    "labels",
-    "graded passages",
-    LabelError,
-    key=("query_id", "document", "start", "end", "page", "quote", "judge"),
-)
+_PASSAGE = ("query_id", "document", "start", "end", "page", "quote")
+
+
+@input_table("labels", "graded passages", LabelError, key=(*_PASSAGE, "judge"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRow(GivenPassage):
     """One graded passage: offsets, a page and a quote, a page, or a quote to be searched in the document."""

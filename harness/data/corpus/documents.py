@@ -198,9 +198,7 @@ def find_documents(
         twin = path in unreadable and ids[path] in files
         file = DocumentFile(document_id(str(path)) if twin else ids[path], path)
         if file.doc_id in files:
-            raise CorpusError(
-                f"{files[file.doc_id].path} and {path} would both be document {file.doc_id!r}. Rename one."
-            )
+            raise CorpusError(f"{files[file.doc_id].path} and {path} are both {file.doc_id!r}. Rename one.")
         files[file.doc_id] = file
     if not files:
         raise CorpusError("documents: no pattern is given. Name the files, for example docs/*.pdf.")

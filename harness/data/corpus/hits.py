@@ -67,18 +67,12 @@ def read_hits(path: Path) -> HitFile:
         for query, rows in by_query.items()
     }
     kept = all(_falls(rows) for rows in ordered.values())
-    return HitFile(
-        path,
-        {
-            query: tuple(
-                replace(row, rank=rank, score=row.score if kept else None)
-                for rank, row in enumerate(rows, start=1)
-            )
-            for query, rows in ordered.items()
-        },
-        rising,
-        kept or not any(row.score is not None for rows in ordered.values() for row in rows),
-    )
+    numbered = {
+        query: tuple(replace(row, rank=i, score=row.score if kept else None) for i, row in enumerate(rows, 1))
+        for query, rows in ordered.items()
+    }
+    unscored = all(row.score is None for rows in ordered.values() for row in rows)
+    return HitFile(path, numbered, rising, kept or unscored)
 
 
 def _read_parquet(path: Path) -> InputTable:

@@ -57,19 +57,14 @@ class AnsweredQuery:
     def as_case(self) -> Case:
         """The case for measures of answers; each passage is its own document, since its place is unknown."""
         query = Query(self.query_id, self.question, "train", self.answerable)
-        shown = tuple(
-            Chunk(
-                passage.passage_id or f"{self.query_id}#{place}",
-                passage.document or f"{self.query_id}#{place}",
-                0,
-                len(passage.text),
-                passage.text,
-            )
-            for place, passage in enumerate(self.read, start=1)
-        )
+        shown = []
+        for place, passage in enumerate(self.read, start=1):
+            unnamed = f"{self.query_id}#{place}"
+            ids = passage.passage_id or unnamed, passage.document or unnamed
+            shown.append(Chunk(*ids, 0, len(passage.text), passage.text))
         # as in a run, what is cited is kept apart from the text
         answer = words_of(self.answer, cites=bool(self.cited))
-        return Case(query, shown, answer, self.reason, self.references, self.cited)
+        return Case(query, tuple(shown), answer, self.reason, self.references, self.cited)
 
 
 def _listed(text: str) -> list[Any]:

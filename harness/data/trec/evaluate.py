@@ -78,9 +78,7 @@ def refuse_unlike_ids(run: NestedScores, qrels: NestedGrades) -> None:
     """Raise TrecError where only one of the two spells documents as text: 7 and '7' never match."""
     firsts = [next(chain.from_iterable(given.values()), None) for given in (run, qrels)]
     if None not in firsts and isinstance(firsts[0], str) != isinstance(firsts[1], str):
-        raise TrecError(
-            f"run names documents as {firsts[0]!r}, qrels as {firsts[1]!r}: spell the ids with the same type."
-        )
+        raise TrecError(f"run names documents as {firsts[0]!r}, qrels as {firsts[1]!r}: use ids of one type.")
 
 
 def evaluate(
@@ -186,13 +184,8 @@ def _rank(
         return numbers_of(order).astype(np.int64)[ids.code]
 
     tied = rank is not None or rules.order == "score_then_id_descending"
-    ranked, offsets = rank_rows(
-        query if rows is None else query[rows],
-        n_queries,
-        score if rows is None else score[rows],
-        depth,
-        tie_key if tied else None,
-    )
+    kept = slice(None) if rows is None else rows
+    ranked, offsets = rank_rows(query[kept], n_queries, score[kept], depth, tie_key if tied else None)
     return ranked if rows is None else rows[ranked], offsets
 
 

@@ -229,10 +229,8 @@ def _column(table: pa.Table, accepted: Sequence[str], source: str) -> Any:
     if name is not None and table.column_names.count(name) > 1:
         raise TrecError(f"{source}: there are several columns named {name}; keep one")
     if name is None:
-        raise TrecError(
-            f"{source}: no column named {' or '.join(accepted[:3])}; it has {', '.join(table.column_names)}; "
-            "add or rename one"
-        )
+        wanted, there = " or ".join(accepted[:3]), ", ".join(table.column_names)
+        raise TrecError(f"{source}: no column named {wanted}; it has {there}; add or rename one")
     return table.column(name)
 
 
