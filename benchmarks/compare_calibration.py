@@ -108,7 +108,7 @@ def power_at_needed(population: Population, trials: int) -> tuple[int, float]:
     error = float(difference.std() / np.sqrt(pilot))
     needed = needed_for(DIFFERENCE, error, pilot, 1.96, pilot)
     assert needed is not None
-    rng, n = np.random.default_rng(SEED + 1), needed[0]
+    rng, n = np.random.default_rng(SEED + 1), needed.queries
     seen = 0
     for trial in range(trials):
         row = rng.choice(difference, size=n) - difference.mean() + DIFFERENCE

@@ -19,7 +19,6 @@ import numpy as np
 
 from harness.comparison.paired import Comparison, Options, beaten
 from harness.measures import family_of
-from harness.values import HarnessError
 
 # Below this mean all settings lose more than two thirds of what a perfect ranking has: none is to be used as
 # it is, however sure its lead.
@@ -50,24 +49,15 @@ class FrontStep:
     price: float | None
 
 
-def refuse_missing(cost: Mapping[str, float], settings: Iterable[str]) -> None:
-    """Raise HarnessError where a setting has no cost, or one that is not a finite number."""
-    missing = [name for name in settings if not np.isfinite(cost.get(name, np.nan))]
-    if missing:
-        raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")
-
-
 def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[FrontStep]:
     """The settings that no other one beats, from the cheapest to the best (Pareto).
 
     None is as cheap and as good, and better in one of the two; nor is one better that gives more for each
     unit of its cost, so that what finds nothing is not on the front for being cheap. Equals are on the front
-    together. Costs are of any unit (seconds, tokens, dollars), but one and the same. Raises HarnessError if
-    one is missing or NaN.
+    together. Costs are of any unit (seconds, tokens, dollars), but one and the same.
     """
-    refuse_missing(cost, quality)
     steps: list[FrontStep] = []
-    known = [(cost[name], -value, name) for name, value in quality.items() if np.isfinite(value)]
+    known = [(cost[name], -value, name) for name, value in quality.items()]
     known = [one for one in known if one[1] < 0] or known
     worth = [
         (paid, negated, name)

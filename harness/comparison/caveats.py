@@ -104,7 +104,7 @@ def warnings_of(
     Those that not all results share name theirs. Results of older versions have none.
     """
     own = {result: record.get("warnings", []) for result, record in records.items()}
-    found: dict[ResultWarning, None] = {}
+    found = []
     for result, rows in own.items():
         for row in rows:
             settings = tuple(names[result, one] for one in row["settings"] if (result, one) in names)
@@ -113,9 +113,6 @@ def warnings_of(
             shared = all(row in others for others in own.values())
             text = row["text"] if shared else f"{result}: {row['text']}"
             # a warning of several results is of the settings of all
-            found[
-                ResultWarning(
-                    row["kind"], text, tuple(row["measures"]), () if shared and len(own) > 1 else settings
-                )
-            ] = None
-    return tuple(found)
+            of = () if shared and len(own) > 1 else settings
+            found.append(ResultWarning(row["kind"], text, tuple(row["measures"]), of))
+    return tuple(dict.fromkeys(found))

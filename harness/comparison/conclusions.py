@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.comparison import paired
-from harness.comparison.advice import advise, refuse_missing, regrets
+from harness.comparison.advice import advise, regrets
 from harness.comparison.joint_test import Decided
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.sentences import finding_words
@@ -47,13 +47,10 @@ def conclude(
     ruled out where another one is really better, best where all others are ruled out, and to be used by the
     rule of ``advise``. Where the measure does not compare settings that cut documents differently, only
     differences between settings of one chunking can be real; nor is one that has another sign with longer or
-    shorter labels, whatever the test says. Raises HarnessError if no query has a value or a setting has no
-    cost.
+    shorter labels, whatever the test says. Raises HarnessError if no query has a value.
     """
-    options, costs = grounds.options, grounds.costs
+    options = grounds.options
     defined = paired.usable(matrix)
-    if costs.by_setting is not None:
-        refuse_missing(costs.by_setting, defined.settings)
     names, n = defined.settings, len(defined.query_ids)
     units = units_of(defined.clusters, n)
     pairs = paired.all_pairs(defined) if baseline is None else paired.pairs_to(defined, baseline)
@@ -61,10 +58,9 @@ def conclude(
     found = [grounds.checked(one, one.pair, matrix.measure) for one in tested]
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     nothing = not defined.values.any()
-    undecided = _undecided(units, len(order), nothing)
     leader, against = _closest(order, found, baseline)
-    decision = undecided or _decision(order, found, baseline)
-    advised = baseline is None and undecided is None
+    decision = _decision(order, found, baseline, n, nothing)
+    advised = baseline is None and decision in ("best", "equivalent", "open")
     pair = next((one for one in found if (one.setting, one.against) == (leader, against)), None)
     margin = None if nothing else pair
     grounds = replace(
@@ -81,19 +77,10 @@ def conclude(
         population=_population(defined, units, leader, against, grounds.unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
         conflicts=() if baseline or nothing else _conflicts(others, leader, grounds),
-        advice=advise(order, found, costs.by_setting, options) if advised else None,
+        advice=advise(order, found, grounds.costs.by_setting, options) if advised else None,
         needed=_needed(decided, found, margin, units, decision, options.tolerance),
     )
     return grouped(replace(verdict, advice=None) if verdict.poor else verdict)
-
-
-def _undecided(units: Units, settings: int, nothing: bool) -> Decision | None:
-    """Why nothing is decided, whatever the differences; None if something can be."""
-    if nothing:
-        return "nothing found"
-    if settings < 2:
-        return "single"
-    return "few" if len(units.of) < paired.FEWEST_TO_CHOOSE else None
 
 
 def _closest(
@@ -165,7 +152,15 @@ def _group(one: Standing, verdict: Verdict) -> dict[str, Any]:
     return {"group": "may", "why": finding_words(alike[0], tolerance) if alike else ""}
 
 
-def _decision(order: Sequence[str], found: Sequence[paired.Comparison], baseline: str | None) -> Decision:
+def _decision(
+    order: Sequence[str], found: Sequence[paired.Comparison], baseline: str | None, n: int, nothing: bool
+) -> Decision:
+    if nothing:
+        return "nothing found"
+    if len(order) < 2:
+        return "single"
+    if n < paired.FEWEST_TO_CHOOSE:
+        return "few"
     if baseline is not None:
         return "better" if any(one.real and one.difference > 0 for one in found) else "not better"
     left = {*order} - paired.beaten(found)
@@ -218,13 +213,10 @@ def _needed(
     closest = {margin.setting, margin.against}
     at = next(k for k, one in enumerate(found) if {one.setting, one.against} == closest)
     error = float(decided.error[at])
-    queries = needed_for(tolerance, error, len(units.of), decided.critical, units.effective)
-    return None if queries is None else Needed(tolerance, *queries)
+    return needed_for(tolerance, error, len(units.of), decided.critical, units.effective)
 
 
-def needed_for(
-    difference: float, error: float, n: int, critical: float, units: float
-) -> tuple[int, int, int | None] | None:
+def needed_for(difference: float, error: float, n: int, critical: float, units: float) -> Needed | None:
     """The number of queries that show a true ``difference`` in 4 of 5 studies, with its 95 % interval.
 
     A difference is seen where it is ``critical`` standard errors from 0, in 4 of 5 studies where it is 0.84
@@ -245,4 +237,5 @@ def needed_for(
     low, high = (needed * freedom / float(chdtri(freedom, share)) for share in (tail, 1 - tail))
     if needed > MOST_QUERIES:
         return None
-    return math.ceil(needed), math.ceil(low), math.ceil(high) if high <= MOST_QUERIES else None
+    most = math.ceil(high) if high <= MOST_QUERIES else None
+    return Needed(difference, math.ceil(needed), math.ceil(low), most)

@@ -157,24 +157,21 @@ def gate(
         )
     tail = (1 - confidence) / len(baseline.settings)
     before = baseline.in_order_of(results.query_ids)
-    checks = tuple(
-        replace(
-            _check(results, before, name, max_drop, tail, tolerance),
-            unread=abs(read[0].get(name, 1.0) - read[1].get(name, 1.0)) > 1 - ENOUGH_READ,
-        )
-        for name in baseline.settings
-    )
-    return GateResult(results.measure, confidence, checks)
+    apart = {name: abs(read[0].get(name, 1.0) - read[1].get(name, 1.0)) for name in baseline.settings}
+    checks = [
+        replace(_check(results, before, name, max_drop, tail, tolerance), unread=more > 1 - ENOUGH_READ)
+        for name, more in apart.items()
+    ]
+    return GateResult(results.measure, confidence, tuple(checks))
 
 
 def junit(result: GateResult) -> str:
     """The result as JUnit XML, one test case a setting."""
-    failures = sum(check.failed for check in result.checks)
     suite = ElementTree.Element(
         "testsuite",
         name=f"harness gate {printable(result.measure)}",
         tests=str(len(result.checks)),
-        failures=str(failures),
+        failures=str(sum(check.failed for check in result.checks)),
         errors="0",
         skipped="0",
     )

@@ -58,13 +58,16 @@ def svg_of(verdict: Verdict) -> str:
     """The picture: the sentence, what matters, the settings and what they lose, what to do next."""
     parts: list[str] = []
     top = MARGIN
+
+    def write(text: str, kind: str = "", letters: int = _LETTERS) -> None:
+        nonlocal top
+        for line in wrap(text, letters):
+            top += LINE
+            parts.append(_text(0, top, line, kind))
+
     lead, holds = glance.head(verdict)
-    for line in wrap(lead, 78):
-        top += LINE
-        parts.append(_text(0, top, line, f"lead {verdict.tone}"))
-    for line in wrap(holds, _LETTERS):
-        top += LINE
-        parts.append(_text(0, top, line, "quiet"))
+    write(lead, f"lead {verdict.tone}", 78)
+    write(holds, "quiet")
     if factors := verdict.effects.main:
         top += 2 * LINE
         parts += [
@@ -72,9 +75,7 @@ def svg_of(verdict: Verdict) -> str:
             *_factors(factors, top),
         ]
         top += LINE * (len(factors) + 1)
-        for line in wrap(glance.interactions_of(verdict), _LETTERS):
-            top += LINE
-            parts.append(_text(0, top, line))
+        write(glance.interactions_of(verdict))
     settings, step = glance.shown_standings(verdict), steps_of(verdict)[0]
     (shown, more), lost = glance.folded(settings, glance.MOST_SETTINGS), _lost(settings)
     top += 2 * LINE
@@ -85,10 +86,8 @@ def svg_of(verdict: Verdict) -> str:
     parts += _settings(shown, top, lost)
     top += LINE * (len(shown) + 1)
     parts.append(_text(0, top, more, "quiet"))
-    for text in (glance.largest(verdict), f"Next: {step.text} {step.copied}".strip()):
-        for line in wrap(text, _LETTERS):
-            top += LINE
-            parts.append(_text(0, top, line))
+    write(glance.largest(verdict))
+    write(f"Next: {step.text} {step.copied}".strip())
     height, fillings = top + MARGIN, dict.fromkeys(kind for kind, _ in lost.values())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-MARGIN} 0 {WIDTH + 2 * MARGIN} {height}" '

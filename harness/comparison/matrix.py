@@ -176,14 +176,10 @@ class ScoredOn:
                 "the conventions": record["counts"]["conventions"],
                 "the judged spans": judged,
             }
-        except KeyError as missing:
+        except (KeyError, AttributeError, TypeError) as error:
+            fault = f"does not say {error}" if isinstance(error, KeyError) else "is damaged"
             raise HarnessError(
-                f"The run record does not say {missing}, so it is unknown what was scored. Run the benchmark "
-                f"again."
-            ) from None
-        except (AttributeError, TypeError):
-            raise HarnessError(
-                "The run record is damaged, so it is unknown what was scored. Run the benchmark again."
+                f"The run record {fault}, so it is unknown what was scored. Run the benchmark again."
             ) from None
         return cls(texts, rules)
 

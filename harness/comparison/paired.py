@@ -38,11 +38,6 @@ class Options:
     tolerance: float = TOLERANCE
     price_limit: float | None = None
 
-    @property
-    def alpha(self) -> float:
-        """The level of tests."""
-        return 1 - self.level
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -104,7 +99,7 @@ def _finding(p: float, low: float, high: float, units: stats.Units, options: Opt
     """
     if len(units.of) < FEWEST_TO_CHOOSE:
         return "few"
-    if p <= options.alpha:
+    if p <= 1 - options.level:
         return "real"
     return "equivalent" if max(-low, high) <= options.tolerance else "open"
 

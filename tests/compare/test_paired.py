@@ -22,10 +22,10 @@ def test_effects_by_hand():
 
 def test_queries_needed_by_hand():
     # 50 queries with an error of 0.02, a critical value of 2: 50 · ((2 + 0.8416) · 0.02 / 0.05)² = 64.6
-    needed, low, high = needed_for(0.05, 0.02, 50, 2.0, 50)
-    assert needed == 65
+    needed = needed_for(0.05, 0.02, 50, 2.0, 50)
+    assert needed.queries == 65
     # a variance with 49 degrees of freedom: chi-square at 0.975 and 0.025 is 70.22 and 31.55
-    assert (low, high) == (int(64.6 * 49 / 70.22) + 1, int(64.6 * 49 / 31.55) + 1)
+    assert (needed.low, needed.high) == (int(64.6 * 49 / 70.22) + 1, int(64.6 * 49 / 31.55) + 1)
     assert needed_for(0.05, 0.0, 50, 2.0, 50) is None
     assert needed_for(1e-6, 0.02, 50, 2.0, 50) is None
 

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from harness.comparison import front
 from harness.running.evaluate.losses import Level, loss_rows, waterfall
-from harness.values.errors import HarnessError
 from harness.values.types import Query
 
 NAMES = ("parsed", "chunked", "found", "ranked")
@@ -79,6 +78,7 @@ def test_the_front_and_its_prices():
         "good"
     ]
     # what finds nothing is not on it, even for nothing
+    assert front({}, {}) == []
     assert [s.setting for s in front({"none": 0.0, "good": 10.0}, {"none": 0.0, "good": 0.5})] == ["good"]
 
 
@@ -102,10 +102,3 @@ def test_nothing_beats_the_front_and_something_beats_the_rest(points):
         )
 
     assert on == {name for name in cost if not beaten(name)}
-
-
-def test_a_setting_without_a_cost_is_refused_and_one_without_quality_left_out():
-    with pytest.raises(HarnessError, match="No cost is given for b"):
-        front({"a": 1.0}, {"a": 0.5, "b": 0.6})
-    assert [s.setting for s in front({"a": 1.0, "b": 2.0}, {"a": 0.5, "b": np.nan})] == ["a"]
-    assert front({}, {}) == []
