@@ -11,14 +11,14 @@ from harness import models
 from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, reading_depth, tokens_to
 from harness.models import ModelConfig, Spending, add
 from harness.report import CostRow, PriceRow, SummaryRow
-from harness.running.compute import ServedPass, digest
+from harness.running.compute import LocalPass, ServedPass, digest
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
-from harness.running.passes import encoding, scoring
+from harness.running.passes import AskedPass, encoding, scoring
 from harness.running.search import Searched, rerank_lists, reranker_names
 from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import RETRIEVERS, ListScorer, Passages, RetrieverConfig, pairs_of
+from harness.steps import RETRIEVERS, Passages, RetrieverConfig, pairs_of
 from harness.values import Query, Ranking
 
 
@@ -31,9 +31,9 @@ def _bought(
     that buys nothing gives the same; empty if no endpoint is asked.
     """
     setting, by_chunks = one.setting, one.over_chunks or one
-    scorers = [context.models.reranker(reranker) for reranker in setting.rerank]
-    paid = any(scorer.served or isinstance(scorer, ListScorer) for scorer in scorers)
-    if not paid and all(encoder.runs_here for encoder in setting.retrieve.encoders()):
+    rerankers = [scoring(reranker, context) for reranker in setting.rerank]
+    free = all(isinstance(model, LocalPass) for model in rerankers)
+    if free and all(encoder.runs_here for encoder in setting.retrieve.encoders()):
         return {}
     tools, passages = RunTools(context), by_chunks.chunking.passages
     visits = list(tools.visits(RETRIEVE, setting.retrieve, tools.rewritten(setting.rewrite, queries)))
@@ -45,12 +45,12 @@ def _bought(
         of_queries = {encoder: keys - index.get(encoder, set()) for encoder, keys in whole.items()}
         found[name] = _cost(index, context), _cost(of_queries, context)
     index_cost, total = found[RETRIEVE]
-    for place, (step, scorer) in enumerate(zip(reranker_names(setting), scorers, strict=True)):
+    for place, (step, model) in enumerate(zip(reranker_names(setting), rerankers, strict=True)):
         lists = list(dict.fromkeys(rerank_lists(by_chunks, place, queries)))
-        if isinstance(scorer, ListScorer):
-            asked = scorer.ordered(lists, RunTools(context.again()))
+        if isinstance(model, AskedPass):
+            asked = model.scorer.ordered(lists, RunTools(context.again()))
             total = add(total, models.sum_of(cost for _, cost in asked))
-        elif isinstance(model := scoring(setting.rerank[place], context), ServedPass):
+        elif isinstance(model, ServedPass):
             total = add(total, model.cost([digest(*pair) for pair in pairs_of(lists)], context))
         found[step] = index_cost, total
     return found

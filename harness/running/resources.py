@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from harness import data, models, steps, store, values
 from harness.models import ModelTokenizer, resolve
+from harness.running.compute import StoredValues
 from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -76,10 +77,6 @@ class Resources:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
 
-    def vector_rows(self, texts: Sequence[str], encoder: models.EncoderConfig) -> steps.VectorRows:
-        """The same, read a part at a time."""
-        return stored_values(texts, encoder, self.context)
-
     def embed(self, text: str, encoder: models.EncoderConfig) -> models.Value:
         """Encode one text now, by a model on this machine."""
         found = self.context.models.encoder(encoder)
@@ -88,9 +85,11 @@ class Resources:
         (value,) = found.encode([text])
         return value
 
-    def values(self, texts: Sequence[str], encoder: models.EncoderConfig) -> Iterable[bytes]:
-        """The encoding of each text, in order."""
+    def values(self, texts: Sequence[str], encoder: models.EncoderConfig) -> StoredValues:
+        """The encoding of each text, in order, read a part at a time."""
         return stored_values(texts, encoder, self.context)
+
+    vector_rows = values
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""

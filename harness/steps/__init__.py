@@ -69,6 +69,6 @@ if TYPE_CHECKING:
         RewriterConfig,
         SearchOne,
     )
-    from harness.steps.search.tools import PendingCalls, PendingCallsError, Spread, Talked, Tools, VectorRows
+    from harness.steps.search.tools import PendingCalls, PendingCallsError, Spread, Talked, Tools
 else:
     __getattr__ = door(__name__, __file__)

@@ -12,7 +12,7 @@ from harness import running
 from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench import spread
-from harness.running.bench.spread import StageSpread
+from harness.running.bench.spread import wall_seconds
 from harness.running.engine import Done, Engine, ModelJob, make_engine
 from harness.running.resources import CutPart, cut_part
 from harness.steps.chunk.recursive import RecursiveConfig
@@ -217,4 +217,4 @@ def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
     [(100, 60.0, 15.0), (2, 60.0, 30.0), (None, 60.0, 15.0), (0, 60.0, 60.0), (100, None, None)],
 )
 def test_no_more_workers_are_busy_than_there_are_batches(batches, seconds, wall):
-    assert StageSpread("embed", "9 texts", batches, 4, seconds, "").wall == wall
+    assert wall_seconds(seconds, 4, batches) == wall

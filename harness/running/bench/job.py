@@ -196,12 +196,6 @@ def is_complete(record: RunRecord) -> bool:
     )
 
 
-def written(folder: Path) -> dict[str, str]:
-    """The sha256 of all files below a folder by their paths in it."""
-    hashes = file_hashes(sorted(path for path in folder.rglob("*") if path.is_file()))
-    return {Path(path).relative_to(folder).as_posix(): known for path, known in hashes.items()}
-
-
 def _name(config: BenchConfig) -> str:
     return key_of(str((config.results / config.name).resolve()))
 
@@ -242,7 +236,8 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
     def finish(folder: Path, results: Results) -> None:
         _, page = write_page(folder, reporter=remembering, name=config.name, results=results)
         notes.extend(filter(None, [page.note]))
-        files.update(written(folder))
+        hashes = file_hashes(sorted(path for path in folder.rglob("*") if path.is_file()))
+        files.update({Path(path).relative_to(folder).as_posix(): known for path, known in hashes.items()})
 
     results, folder = run_bench(config, remembering, finish)
     ending = FinalOutput.of(results, folder, notes)

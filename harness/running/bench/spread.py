@@ -73,31 +73,13 @@ def depths(point: Chunked) -> list[int]:
 _APART = ("parse", "embed", "rerank")
 
 
-@dataclass(frozen=True, slots=True)
-class StageSpread:
-    """The work of one model: ``items`` in ``batches``, None where these depend on what is retrieved.
+def wall_seconds(seconds: float | None, workers: int, batches: int | None) -> float | None:
+    """The seconds until the last worker is done, if none of them waits, of those of all workers together.
 
-    ``seconds`` are those of all workers together, None where nothing was measured; ``measured`` says where.
+    ``batches`` None: they depend on what is retrieved.
     """
-
-    stage: str
-    items: str
-    batches: int | None
-    workers: int
-    seconds: float | None
-    measured: str
-
-    @property
-    def wall(self) -> float | None:
-        """The seconds until the last worker is done, if none of them waits."""
-        busy = self.workers if self.batches is None else max(1, min(self.workers, self.batches))
-        return None if self.seconds is None else self.seconds / busy
-
-    def __str__(self) -> str:
-        batches = "" if self.batches is None else f" in {counted(self.batches, 'batch', 'batches')}"
-        took = "time unknown" if self.wall is None else f"about {duration(self.wall)}"
-        workers = counted(self.workers, "worker")
-        return f"{self.stage}: {self.items}{batches} on {workers}: {took} ({self.measured})."
+    busy = workers if batches is None else max(1, min(workers, batches))
+    return None if seconds is None else seconds / busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,27 +105,34 @@ class Work:
         gpus = f" and {asked.gpus:g} GPUs" if asked.gpus else ""
         stages = [*self._embedding(workers), *self._scoring(workers)]
         yield f"Engine: {where}{gpus}."
-        yield from map(str, stages)
+        yield from (line for _, line in stages)
         if not stages:
             yield "Nothing is left to compute on workers."
         if len(stages) > 1:
-            known = [stage.wall for stage in stages if stage.wall is not None]
+            known = [wall for wall, _ in stages if wall is not None]
             parts = [duration(sum(known))] if known else []
             parts += [] if len(known) == len(stages) else ["what is unknown"]
             yield f"On the workers, together: {' and '.join(parts)}."
         yield _here(self.config)
 
-    def _embedding(self, workers: int) -> Iterator[StageSpread]:
-        asked, context = self.config.engine, self.context
-        for name, model, left, _ in texts_left(self.points, self.queries, context):
+    def _stage(
+        self, model: ModelPass, work: str, characters: int, workers: int, batches: int | None
+    ) -> tuple[float | None, str]:
+        """The seconds until the ``work`` of one model is done, None where nothing was measured, in a line."""
+        seconds, measured = _seconds(model, characters, self.config.engine, self.context)
+        wall = wall_seconds(seconds, workers, batches)
+        took = "time unknown" if wall is None else f"about {duration(wall)}"
+        return wall, f"{work} on {counted(workers, 'worker')}: {took} ({measured})."
+
+    def _embedding(self, workers: int) -> Iterator[tuple[float | None, str]]:
+        for name, model, left, _ in texts_left(self.points, self.queries, self.context):
             if left and isinstance(model, LocalPass):
                 texts: list[Any] = list(left.values())
                 batches = len(model.model.batches(texts))
-                seconds, measured = _seconds(model, sum(map(len, texts)), asked, context)
-                items = counted(len(texts), "text")
-                yield StageSpread(f"embed by {name}", items, batches, workers, seconds, measured)
+                items = f"{counted(len(texts), 'text')} in {counted(batches, 'batch', 'batches')}"
+                yield self._stage(model, f"embed by {name}: {items}", sum(map(len, texts)), workers, batches)
 
-    def _scoring(self, workers: int) -> Iterator[StageSpread]:
+    def _scoring(self, workers: int) -> Iterator[tuple[float | None, str]]:
         """At most so many pairs, as settings share them; they are taken to have the average length."""
         left: dict[str, tuple[RerankerConfig, int, float]] = {}
         question = sum(len(query.text) for query in self.queries) / max(1, len(self.queries))
@@ -158,10 +147,8 @@ class Work:
                     left[scorer.fingerprint] = config, before + pairs, length + pairs * (chunk + question)
         for config, pairs, length in left.values():
             if pairs:
-                model = scoring(config, self.context)
-                seconds, measured = _seconds(model, math.ceil(length), self.config.engine, self.context)
-                most = f"at most {counted(pairs, 'pair')}"
-                yield StageSpread(f"score by {config.model_name}", most, None, workers, seconds, measured)
+                work = f"score by {config.model_name}: at most {counted(pairs, 'pair')}"
+                yield self._stage(scoring(config, self.context), work, math.ceil(length), workers, None)
 
 
 def _seconds(

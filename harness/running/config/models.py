@@ -12,7 +12,7 @@ from harness import steps
 from harness.data import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import JUDGES, LabelsConfig
 from harness.measures import Projection, is_quality, less_is_better, parse_measure
-from harness.models import PRECISION_TEXT, EmbedConfig, EncoderConfig, ModelConfig, Precision
+from harness.models import PRECISION_TEXT, EmbedConfig, ModelConfig, Precision
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
 from harness.running.config.naming import short_names
 from harness.running.engine import EngineConfig
@@ -144,13 +144,10 @@ class Setting(StageConfig):
     @property
     def model_names(self) -> tuple[str, ...]:
         """The names of the encoders and rerankers that search."""
-        matched = (encoder for reranker in self.rerank for encoder in reranker.encoders)
-        rankers: tuple[EncoderConfig | steps.RerankerConfig, ...] = (
-            *self.retrieve.encoders(),
-            *self.rerank,
-            *matched,
-        )
-        return tuple(dict.fromkeys(one.model_name for one in rankers))
+        names = [encoder.model_name for encoder in self.retrieve.encoders()]
+        names += [reranker.model_name for reranker in self.rerank]
+        names += [encoder.model_name for reranker in self.rerank for encoder in reranker.encoders]
+        return tuple(dict.fromkeys(names))
 
     @property
     def files(self) -> tuple[Path, ...]:
