@@ -142,12 +142,12 @@ def test_the_best_order_knows_what_each_chunk_earns_alone(judged, chunks, budget
     evidence = EvidenceSegments.of(scorer, rows, np.arange(len(chunks)), scorer.unit_of(measure), paying)
     ideal = ideal_gain(scorer.unread(measure), budget, 10)[0]
     for at, c in enumerate(chunks):
-        earned = evidence.earned(evidence.at[[at]], paying)[0]
+        earned = evidence.earned(evidence.at[[at]])[0]
         measured = value(measure.name, [c], judged, chunks, spans.query_ids[0])
         assert earned == pytest.approx(measured * ideal)
     assert evidence.size.tolist() == [len(characters(c)) for c in chunks]
     for per_unit in (True, False):
-        order = greedy_order(evidence, range(len(chunks)), paying, per_unit=per_unit)
+        order = greedy_order(evidence, range(len(chunks)), per_unit=per_unit)
         assert len(set(order)) == len(order)
 
 

@@ -54,7 +54,7 @@ def grade(
     corpus = corpus_of(state, context, chosen)
     queries = {one.query_id: one for one in corpus.queries.queries}
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(state.config.grading, ledger, context, corpus)
+        judge = make_judge(state.config.grading, ledger, corpus)
         before = state.rows(GradeRow)
         done = {row.key for row in before if row.grader == judge.name and row.grade is not None}
         todo = pool if again else [row for row in pool if row.key not in done]

@@ -62,7 +62,7 @@ def label_pairs(corpus: Corpus) -> list[judge.Pair]:
 def grade_agreement(corpus: Corpus, judge_config: judge.PoolJudgeConfig, context: Context) -> judge.Agreement:
     """Let the judge grade what people have graded, through the ledger, and compare."""
     with Ledger(context.cache.ledger) as ledger:
-        grader = make_judge(judge_config, ledger, context, corpus)
+        grader = make_judge(judge_config, ledger, corpus)
         pairs = label_pairs(corpus)
         judgments: list[Judgment] = []
         grade_all(grader, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)

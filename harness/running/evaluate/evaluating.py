@@ -52,15 +52,14 @@ def run_headline(config: BenchConfig) -> str:
 class Evaluated:
     """The results of searched settings: ``scored`` has one entry per setting, in order.
 
-    ``sensitivity`` are the means with labels drawn longer and shorter, ``left_out`` counts the queries that
+    ``rows`` are losses, and means with labels drawn longer and shorter; ``left_out`` counts the queries that
     means leave out for each reason, none where they count as zero.
     """
 
     judged: Judged
     clusters: Mapping[str, str]
     scored: list[ScoredSetting]
-    losses: list[LossRow]
-    sensitivity: list[LabelSensitivityRow]
+    rows: list[LossRow | LabelSensitivityRow]
     left_out: Mapping[str, int]
 
 
@@ -69,7 +68,7 @@ def evaluate(
     corpus: Corpus,
     config: BenchConfig,
     context: Context,
-    show: Callable[[Sequence[SummaryRow]], None] | None = None,
+    show: Callable[[Sequence[SummaryRow]], None] = lambda _: None,
 ) -> Evaluated:
     """Judge and score every setting; ``show`` gets the summary of each as soon as it is scored."""
     judged = judge_pool(searched, corpus, config, context)
@@ -80,14 +79,13 @@ def evaluate(
     scoring, scored = Scoring(judged, documents, clusters, why, config, context), []
     for one in searched:
         scored.append(scoring.of(one, scorers.of(one)))
-        if show is not None:
-            show(scored[-1].summary)
+        show(scored[-1].summary)
     with context.timed("waterfall"):
         losses = _losses(searched, scorers, judged.judgments, corpus, config, context)
     with context.timed("label_sensitivity"):
-        drawn = label_sensitivity_rows([(one, scorers.of(one)) for one in searched], corpus, config, context)
+        drawn = label_sensitivity_rows(searched, scorers, corpus, config, context)
     left_out = left_out_of(corpus.queries.queries, judged.judgments, config.relevance)
-    return Evaluated(judged, clusters, scored, losses, drawn, left_out)
+    return Evaluated(judged, clusters, scored, [*losses, *drawn], left_out)
 
 
 class Scorers:
@@ -248,7 +246,7 @@ def clusters_of(
 
 
 def label_sensitivity_rows(
-    searched: Sequence[tuple[Searched, Scorer]], corpus: Corpus, config: BenchConfig, context: Context
+    searched: Sequence[Searched], scorers: Scorers, corpus: Corpus, config: BenchConfig, context: Context
 ) -> list[LabelSensitivityRow]:
     """The means of every setting and stage with the labels as they are, padded, trimmed and by sentences.
 
@@ -256,21 +254,22 @@ def label_sensitivity_rows(
     compared by. Empty where the configuration has none, or nothing is relevant.
     """
     measures = [name for name in config.measures if across_chunkings(name)]
-    if not measures or not any((scorer.spans.grade > 0).any() for _, scorer in searched):
+    used = list(dict.fromkeys(map(scorers.of, searched)))
+    if not measures or not any((scorer.spans.grade > 0).any() for scorer in used):
         return []
     sentences = outlines(corpus, context)
     texts = {d.doc_id: Text(len(d.text), sentences[d.doc_id].sentences) for d in corpus.documents}
     # with one parser, once for all settings
-    shared = {id(scorer.spans): scorer.spans for _, scorer in searched}
+    shared = {id(scorer.spans): scorer.spans for scorer in used}
     drawn = {key: relabelled(spans, texts) for key, spans in shared.items()}
     ways = {
         scorer: {way: scorer.against(spans) for way, spans in drawn[id(scorer.spans)].items()}
-        for scorer in dict.fromkeys(scorer for _, scorer in searched)
+        for scorer in used
     }
     rows = []
-    for one, scorer in searched:
+    for one in searched:
         for stage, rankings in one.rankings.items():
-            for way, other in ways[scorer].items():
+            for way, other in ways[scorers.of(one)].items():
                 rows += [
                     LabelSensitivityRow(
                         setting=one.setting.name,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.measures import Bools, Floats, Scorer, SpanQrels
+from harness.measures import Floats, SpanQrels
 from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
 from harness.running.evaluate.oracle import Oracle, Orders
 from harness.running.search import Searched
@@ -112,7 +112,8 @@ def loss_levels(searched: Searched, oracle: Oracle, found: SpanQrels | None = No
     best = {step: np.fmax(within[step].scores, achieved[step]) for step in finders}
     for step in searched.steps[1:]:
         # an order of what was found, by whichever step, says what was possible
-        same = _finds_no_more(scorer, _order_of(searched.rankings[step]), ranked[first])
+        later = _order_of(searched.rankings[step])
+        same = [set(later.get(q, ())) <= set(ranked[first].get(q, ())) for q in scorer.query_ids]
         best[first] = np.where(same, np.fmax(best[first], achieved[step]), best[first])
     possible = np.fmax.reduce([*best.values(), *achieved.values()])
     before = []
@@ -148,9 +149,3 @@ def _left_by(restricted: Mapping[str, frozenset[str] | None], chunk_ids: Sequenc
 
 def _order_of(rankings: Iterable[Ranking]) -> Orders:
     return {ranking.query_id: list(ranking.chunk_ids) for ranking in rankings}
-
-
-def _finds_no_more(scorer: Scorer, later: Orders, found: Orders) -> Bools:
-    """Mask [Q] of the queries for which a later step ranks only chunks that were found before it."""
-    ids = scorer.query_ids
-    return np.array([set(later.get(q, ())) <= set(found.get(q, ())) for q in ids], dtype=np.bool_)

@@ -110,7 +110,9 @@ class Oracle:
             new: dict[bytes, bytes] = {}
             for one, evidence, key in zip(part, made, keys, strict=True):
                 if key not in stored:
-                    stored[key] = new[key] = json.dumps(self._of(evidence, one[1])).encode()
+                    by_rate, by_gain = (greedy_order(evidence, one[1], per_unit=how) for how in (True, False))
+                    found: _Found = by_rate, by_gain, most_earned(evidence, one[1])
+                    stored[key] = new[key] = json.dumps(found).encode()
                 self._known[one] = json.loads(stored[key])
             if self._stored is not None:
                 self._stored.put(new)
@@ -121,32 +123,24 @@ class Oracle:
         facts = _VERSION, self._paying, allowed, [column.shape for column in columns]
         return hashlib.sha256(repr(facts).encode() + b"".join(one.tobytes() for one in columns)).digest()
 
-    def _of(self, evidence: EvidenceSegments, allowed: Sequence[int]) -> _Found:
-        by_rate, by_gain = (
-            greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in (True, False)
-        )
-        return by_rate, by_gain, most_earned(evidence, allowed, self._paying)
 
-
-def greedy_order(
-    evidence: EvidenceSegments, allowed: Sequence[int], paying: Paying, *, per_unit: bool
-) -> list[int]:
+def greedy_order(evidence: EvidenceSegments, allowed: Sequence[int], *, per_unit: bool) -> list[int]:
     """Read next the chunk that adds most discounted gain, or most ``per_unit`` of its length.
 
     Up to the budget. The first can spend on one long chunk what several short ones need, the second the other
     way round. Returns indices into the chunks of ``evidence``; of equals the first. Chunks that add nothing
     are left out.
     """
-    left = list(allowed)
+    left, budget = list(allowed), evidence.paying.budget
     when = np.full(len(evidence.length), np.inf)
     have, read = 0.0, 0.0
     order: list[int] = []
-    while left and read < paying.budget:
+    while left and read < budget:
         # text read again is paid less than before: its first reading counts
         after = np.minimum(read + evidence.at[left], when)
-        gain = evidence.earned(after, paying)
+        gain = evidence.earned(after)
         added = gain - have
-        length = np.minimum(evidence.size[left], paying.budget - read)
+        length = np.minimum(evidence.size[left], budget - read)
         best = int(np.argmax(added / length if per_unit else added))
         if added[best] <= 1e-12:
             break
@@ -163,7 +157,7 @@ _MOST_APART = 30
 _ROUNDING = 1e-6
 
 
-def most_earned(evidence: EvidenceSegments, allowed: Sequence[int], paying: Paying) -> float:
+def most_earned(evidence: EvidenceSegments, allowed: Sequence[int]) -> float:
     """A bound of the discounted gain, not normalised, of all orders of the ``allowed`` chunks.
 
     Items are what is paid for: evidence that is found, or segments of text that are read. Let A(p) be the
@@ -183,7 +177,7 @@ def most_earned(evidence: EvidenceSegments, allowed: Sequence[int], paying: Payi
     if not len(allowed):
         return 0.0
     rows = np.array(allowed, dtype=np.int64)
-    one = replace(evidence, at=evidence.at[rows], size=evidence.size[rows])
+    one, paying = replace(evidence, at=evidence.at[rows], size=evidence.size[rows]), evidence.paying
     ends, paid_at, paid = _cells(paying)
     if paying.found:
         gain, earliest, shown = _facts(one)

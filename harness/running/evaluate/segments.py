@@ -73,7 +73,7 @@ class EvidenceSegments:
     place of a segment in a chunk's text, infinite where the chunk does not contain it; ``holds`` [S, G] says
     which span contains which segment; ``gain`` [S] of a span, ``span_length`` [S]; ``needed`` [S] is how much
     of it has to be read until it is found; ``fact`` [S] its evidence, numbered from 0; ``size`` [C] the
-    chunks' lengths.
+    chunks' lengths. ``paying`` is the measure.
     """
 
     length: Floats
@@ -84,6 +84,7 @@ class EvidenceSegments:
     needed: Floats
     fact: Ints
     size: Floats
+    paying: Paying
 
     @classmethod
     def of(
@@ -135,12 +136,13 @@ class EvidenceSegments:
             needed=np.where(named, span_length, np.minimum(HALF * span_length, paying.enough)),
             fact=np.unique(spans.evidence, return_inverse=True)[1],
             size=np.add.reduceat(part_length, parts[:-1]),
+            paying=paying,
         )
 
     @property
     def columns(self) -> list[Floats | Ints | Bools]:
         """All of the arrays."""
-        return [getattr(self, one.name) for one in fields(self)]
+        return [getattr(self, one.name) for one in fields(self) if one.name != "paying"]
 
     @cached_property
     def _own(self) -> tuple[Ints, Floats]:
@@ -175,12 +177,13 @@ class EvidenceSegments:
             np.maximum(best[:, fact], by_span[:, span], out=best[:, fact])
         return best
 
-    def earned(self, when: Floats, paying: Paying) -> Floats:
+    def earned(self, when: Floats) -> Floats:
         """About what each row of first readings [N, G] earns; exact if the measure pays for every unit.
 
         Of found evidence all is paid where it is found, although a stretch pays for one; what is half found
         counts a little, so that a search goes on with it.
         """
+        paying = self.paying
         if not paying.found:
             paid = paid_up_to(paying.budget, paying.L)
             known, places = np.isfinite(when), np.arange(len(paid))

@@ -32,7 +32,7 @@ def results_of(
     corpus: Corpus,
     config: BenchConfig,
     context: Context,
-    more: Sequence[Any] = (),
+    more: Sequence[Any],
 ) -> report.Results:
     """All tables, files and the verdict; ``more`` are rows of further tables."""
     judged, scored = evaluated.judged, evaluated.scored
@@ -52,14 +52,13 @@ def results_of(
         record=record,
         judgments=judged.rows,
         rows=[
-            *evaluated.losses,
+            *evaluated.rows,
             *surrounding_rows(ranked, corpus.texts),
             *asked_rows(searched),
             *filtered,
             *route_rows(searched, config.measures),
             # a setting without chunks has no health
             *(report.ChunkRow(s.setting.name, **s.chunking.quality) for s in searched if s.chunking.quality),
-            *evaluated.sensitivity,
             *prices,
             *judged.costs,
             *map(_anchoring_row, corpus.anchored.anchorings),

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from harness import values
-from harness.data import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits, suggestion
+from harness.data import HitFile, ParserConfig, PlacedHit, place_hits, read_hits, suggestion
 from harness.measures import Projection, SpanQrels, project
 from harness.report import HitRow, Results
 from harness.running.bench.flow import Finish, keep_results
@@ -156,11 +156,11 @@ class ReturnedConfig(RetrieverConfig):
     file: Path
 
 
-def hit_setting(name: str, file: Path, parser: ParserConfig | None = None) -> Setting:
-    """The setting that a file of hits is scored as; ``parser`` reads the documents, by default pypdf."""
+def hit_setting(name: str, file: Path, parser: ParserConfig) -> Setting:
+    """The setting that a file of hits is scored as; ``parser`` reads the documents."""
     return Setting(
         name=name,
-        parse=parser or PypdfConfig(),
+        parse=parser,
         chunk=ReturnedChunksConfig(file=file),
         retrieve=ReturnedConfig(file=file),
     )
@@ -171,7 +171,7 @@ def score_hits(
     threshold: float,
     keep_other_documents: bool,
     reporter: values.Reporter,
-    finish: Finish | None = None,
+    finish: Finish,
 ) -> tuple[Results, Path]:
     """Score the files of hits that the settings of ``config`` name, and keep the results as a benchmark's.
 

@@ -42,7 +42,7 @@ from harness.store import Ledger, LedgerEntry
 from harness.values import ConfigError, JudgeError, Judgment, Silent, counted, finite, guide, kind_of
 
 
-def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
+def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus) -> PoolJudge:
     """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
     return JUDGES.make(config, JudgeTools(ledger, lambda: people_graded(corpus)))
 
@@ -123,7 +123,7 @@ def judged_by_judge(
     graded = GradedPool(pool)
     flagged = flag_passages(pool.pairs, context) if judge_config.asked else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, context, corpus)
+        judge = make_judge(judge_config, ledger, corpus)
         summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
     return Judged(
         judge=judge.name,
@@ -177,7 +177,7 @@ def estimate_pool(
     if not config.asked:
         return None
     with Ledger(context.cache.ledger) as ledger:
-        estimates = make_judge(config, ledger, context, corpus).estimates(pairs)
+        estimates = make_judge(config, ledger, corpus).estimates(pairs)
     return together([estimate for _, estimate in estimates])
 
 
