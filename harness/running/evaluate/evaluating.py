@@ -230,17 +230,15 @@ def clusters_of(
     """
     weights: dict[str, dict[str, tuple[int, int]]] = {}
     for judgment in judgments:
-        grade = judgment.grade or 0
-        if grade <= 0:
-            continue
-        by_document = weights.setdefault(judgment.query_id, {})
-        document = document_of(judgment.doc_id) if several_texts else judgment.doc_id
-        highest, characters = by_document.get(document, (0, 0))
-        by_document[document] = (max(highest, grade), characters + judgment.end - judgment.start)
+        if judgment.grade:
+            own = weights.setdefault(judgment.query_id, {})
+            document = document_of(judgment.doc_id) if several_texts else judgment.doc_id
+            highest, characters = own.get(document, (0, 0))
+            own[document] = max(highest, judgment.grade), characters + judgment.end - judgment.start
     found = {}
     for query in queries:
         own = weights.get(query.query_id, {})
-        document = min(own, key=lambda name: (-own[name][0], -own[name][1], name)) if own else ""
+        document = min(own, key=lambda name: (-own[name][0], -own[name][1], name), default="")
         found[query.query_id] = query.cluster or document
     return found
 
