@@ -104,9 +104,8 @@ def check_judge(config: LlmConfig, ledger: Ledger, *, reporter: Reporter, repeat
 
 def _try_once(config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter) -> Summary:
     """Make the first call alone; raises JudgeError if the others would fail as it does."""
-    alone = config.model_copy(
-        update={"samples": 1, "breaker": TRIES, "breaker_seconds": min(PATIENCE, config.longest_outage)}
-    )
+    patience = min(PATIENCE, config.longest_outage)
+    alone = config.model_copy(update={"samples": 1, "breaker": TRIES, "breaker_seconds": patience})
     judge = LlmJudge(alone, ledger)
     first = next(items_of(pairs, judge.prompt))
     summary = judge.grade(first, lambda graded: None, reporter=reporter, total=len(first))
@@ -116,10 +115,7 @@ def _try_once(config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Re
         return summary
     words = summary.details.get(reason, "")
     if reason in CUT_OFF:
-        words = (
-            f"the answer does not end within endpoint.max_tokens ({config.endpoint.max_tokens}). Raise "
-            "it: reasoning counts towards it."
-        )
+        words = f"answer and reasoning exceed endpoint.max_tokens ({config.endpoint.max_tokens}). Raise it."
     raise JudgeError(f"The first call of the check failed, and so would the others: {reason}: {words}")
 
 

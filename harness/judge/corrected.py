@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.comparison import guarded_pair
-from harness.values import LabelError, counted
+from harness.values import LabelError
 
 FEWEST = 10
 LEVEL = 0.95
@@ -60,18 +60,13 @@ def corrected_mean(human: Scores, judge: Scores) -> Corrected:
     """
     unknown = sorted(set(human) - set(judge))
     if unknown:
-        raise LabelError(
-            f"{counted(len(unknown), 'labelled query', 'labelled queries')} not judged (e.g. {unknown[0]}). "
-            "Judge every query, because the correction compares both on the labelled queries."
-        )
+        raise LabelError(f"Labelled queries not judged: {len(unknown)}, such as {unknown[0]}. Judge all.")
     labelled = sorted(human)
     rest = sorted(set(judge) - set(human))
     values, counts = _columns(human, labelled)
-    if counts.sum() < FEWEST:
-        raise LabelError(
-            f"Labelled queries with relevant text: {int(counts.sum())}; below {FEWEST}, an interval means "
-            "little. Label more."
-        )
+    answered = int(counts.sum())
+    if answered < FEWEST:
+        raise LabelError(f"Labelled queries with relevant text: {answered}; {FEWEST} are needed. Label more.")
     by_judge, seen = _columns(judge, [*labelled, *rest])
     shares = _shares(by_judge, seen) if seen.any() else np.zeros(len(seen))
     judged, other = shares[: len(labelled)], shares[len(labelled) :]
@@ -82,8 +77,8 @@ def corrected_mean(human: Scores, judge: Scores) -> Corrected:
         *corrected,
         level=LEVEL,
         weight=weight,
-        labelled=int(counts.sum()),
-        unanswerable=len(labelled) - int(counts.sum()),
+        labelled=answered,
+        unanswerable=len(labelled) - answered,
         judged=len(judge),
         human_only=alone[0],
         human_only_low=alone[1],

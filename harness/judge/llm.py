@@ -45,10 +45,7 @@ class LlmJudge:
         if examples is not None and not candidates:
             raise ConfigError("examples: there is no label of a train query to show. Name a label file.")
         if examples is not None and (self.prompt.answer != "grade" or self.prompt.aspects):
-            raise ConfigError(
-                f"examples need a prompt that asks for one grade and nothing else; {config.prompt} does not. "
-                "Use pointwise."
-            )
+            raise ConfigError(f"examples need a prompt for one grade, not {config.prompt}. Use pointwise.")
         self.examples = examples
         self.form = GradingForm(self.prompt, config.endpoint.structured, examples)
         self.model = Model(config, self.form, ledger)

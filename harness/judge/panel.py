@@ -87,11 +87,8 @@ class PanelJudge:
     @property
     def fingerprint(self) -> dict[str, object]:
         """The facts about the panel in a run record."""
-        return {
-            "kind": "panel",
-            "combine": self.config.combine,
-            "members": [member.fingerprint for member in self.members],
-        }
+        members = [member.fingerprint for member in self.members]
+        return {"kind": "panel", "combine": self.config.combine, "members": members}
 
     def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
         """The cost of grading, member by member."""

@@ -222,8 +222,7 @@ def one_evidence_a_row(
     for parser, one in found.items():
         own = _lines(one)
         labels = [
-            replace(judgment, evidence=names[line])
-            for line, judgment in zip(own, one.judgments, strict=False)
+            replace(label, evidence=names[line]) for line, label in zip(own, one.judgments, strict=False)
         ]
         copies = [
             replace(judgment, evidence=names[lines[parser, judgment.query_id, judgment.evidence][0]])

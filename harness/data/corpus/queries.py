@@ -73,7 +73,6 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
     as a formula is taken off. ``note`` gets what was unusual in the file. Raises CorpusError that names
     all lines at fault, the column and the remedy.
     """
-    spec = INPUTS[Query]
     table = without_apostrophe(read_table(path, ("query_id", "text"), CorpusError, note))
     if "split" not in table.columns:
         if split is None:
@@ -83,7 +82,7 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
             )
         table = table.with_column("split", lambda row: split.split_of(row.get("query_id")))
     queries = rows_of(table, Query)
-    own = {one.name for one in spec.columns}
+    own = {one.name for one in INPUTS[Query].columns}
     more = [name for name in table.columns if name not in own]
     extras = {
         row.get("query_id"): MappingProxyType({name: row.cells[name] for name in more if name in row.cells})

@@ -72,18 +72,16 @@ class _Flow:
             name = _name_of(child)
             if name is None:
                 self._line.append(_text_of(child))
-            elif not _is_hidden(child):
-                self._take(child, name)
-
-    def _take(self, child: Any, name: str) -> None:
-        if name == "br":
-            self._line.append("\n")
-        elif name not in _BLOCKS:
-            self.walk(child)
-        else:
-            self.end()
-            self._block(child, name)
-            self.end()
+            elif _is_hidden(child):
+                continue
+            elif name == "br":
+                self._line.append("\n")
+            elif name not in _BLOCKS:
+                self.walk(child)
+            else:
+                self.end()
+                self._block(child, name)
+                self.end()
 
     def _block(self, child: Any, name: str) -> None:
         if len(name) == 2 and name[0] == "h" and name[1].isdigit():

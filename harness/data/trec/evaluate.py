@@ -144,9 +144,8 @@ def _check_defined(measures: Sequence[Measure], rules: Convention) -> None:
 
 def _depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
     """How far down the rankings matter; None for all the way."""
-    if rules.ideal == "retrieved" or any(
-        measure.cutoff is None or FAMILIES[measure.family].whole_ranking for measure in measures
-    ):
+    whole = any(m.cutoff is None or FAMILIES[m.family].whole_ranking for m in measures)
+    if whole or rules.ideal == "retrieved":
         return None
     return max((m.cutoff for m in measures if m.cutoff is not None), default=1)
 

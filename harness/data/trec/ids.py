@@ -59,20 +59,13 @@ class DocIds:
         value = self.values[row if self.code is None else int(self.code[row])]
         return str(value.cast(pa.large_binary()).as_py().decode("utf-8", "replace"))
 
-    def empty_row(self) -> int | None:
-        """The first row with an id of no characters; None if there is none."""
-        return _first_empty(self.values, self.code)
-
     def take(self, rows: Ints) -> Any:
         """The ids of some rows, one array of large strings."""
         if not len(rows):
             # a column without rows may have no chunk, of which arrow takes nothing, not even no rows
             return _NO_TEXT
         found = self.values.take(column_of(rows if self.code is None else self.code[rows]))
-        whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-        if isinstance(whole, pa.ChunkedArray):
-            return whole.chunk(0) if whole.num_chunks else _NO_TEXT
-        return whole
+        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
     def prints(self, rows: Rows = None) -> Prints:
         """The fingerprints of some rows."""
@@ -105,10 +98,6 @@ class Ids:
         except pa.ArrowInvalid as error:
             raise TrecError(f"{source}: a query id is not UTF-8 text; the file may be damaged") from error
         return cls(names, code)
-
-    def empty_row(self) -> int | None:
-        """The first row with an id of no characters; None if there is none."""
-        return _first_empty(self.names, self.code)
 
     def name(self, row: int) -> str:
         """The id in a row."""
@@ -245,7 +234,7 @@ def _as_text(column: Any, source: str) -> Any:
         raise TrecError(f"{source}: {why}") from error
 
 
-def _first_empty(strings: Any, code: npt.NDArray[Any] | None) -> int | None:
+def first_empty(strings: Any, code: npt.NDArray[Any] | None) -> int | None:
     """The first row whose string has no character, None if there is none."""
     empty = pc.equal(pc.binary_length(strings), 0)
     if not pc.any(empty).as_py():

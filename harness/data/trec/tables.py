@@ -18,6 +18,7 @@ from harness.data.trec.ids import (
     Rows,
     TrecError,
     column_of,
+    first_empty,
     pair_prints,
     places_in,
 )
@@ -212,7 +213,7 @@ def qrels_of(table: pa.Table, source: str) -> Qrels:
 
 def _without_empty(ids: AnyIds, source: str) -> AnyIds:
     """The ids as they are; raises TrecError that names the first row with an empty one."""
-    row = ids.empty_row()
+    row = first_empty(ids.names if isinstance(ids, Ids) else ids.values, ids.code)
     if row is not None:
         raise TrecError(f"{source}, row {row + 1}: the id is empty; every row needs one")
     return ids

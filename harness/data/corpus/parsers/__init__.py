@@ -53,6 +53,5 @@ def second_reader(parser: ParserConfig) -> SecondReader:
             pass
     from harness.data.corpus.parsers.pypdf import read_content_streams
 
-    return SecondReader(
-        f"content streams by pypdf {installed_version('pypdf')}", read_content_streams, 0.25, 50, True
-    )
+    name = f"content streams by pypdf {installed_version('pypdf')}"
+    return SecondReader(name, read_content_streams, 0.25, 50, True)
