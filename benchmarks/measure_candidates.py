@@ -46,7 +46,8 @@ def at_the_end(needed: Needed, enough: int = 200) -> Callable[[Trail, int], Valu
         place = places(trail, needed(trail))
         found = np.flatnonzero(np.isfinite(place))
         item = item_at(trail, place, found)
-        until = before(trail.item_length.astype(np.float64), trail.offsets) + trail.item_length
+        length = trail.chunks.length[trail.item_chunk]
+        until = before(length, trail.offsets) + length
         ends = np.full(len(place), np.inf)
         ends[found] = until[item]
         return gain_by_place(trail, ends, budget, enough, L)
@@ -56,7 +57,8 @@ def at_the_end(needed: Needed, enough: int = 200) -> Callable[[Trail, int], Valu
 
 def item_at(trail: Trail, place: Values, spans: Values) -> Values:
     """The ranked item in which each of ``spans`` was found, at its ``place`` in characters."""
-    until = before(trail.item_length.astype(np.float64), trail.offsets) + trail.item_length
+    length = trail.chunks.length[trail.item_chunk]
+    until = before(length, trail.offsets) + length
     first, last = trail.offsets[trail.spans.query[spans]], trail.offsets[trail.spans.query[spans] + 1]
     return np.array(
         [

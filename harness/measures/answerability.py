@@ -23,19 +23,6 @@ class Separation:
     n_unanswerable: int
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """The effect of each ``threshold`` [T] if only queries with a top score that reaches it are answered.
-
-    ``answerable_kept`` is the share of answerable queries that are answered, ``unanswerable_refused`` the
-    share of unanswerable ones that are not. The first row answers everything, the last nothing.
-    """
-
-    threshold: Floats
-    answerable_kept: Floats
-    unanswerable_refused: Floats
-
-
 def separation(
     answerable: AnyArray, unanswerable: AnyArray, seed: int, resamples: int = 10_000, level: float = 0.95
 ) -> Separation | None:
@@ -44,13 +31,8 @@ def separation(
     The chance that a random answerable query has a higher top score than a random unanswerable one, equal
     scores counting half (Mann-Whitney U; Hanley and McNeil, Radiology 1982): 1 is perfect, 0.5 is chance.
     ``answerable`` and ``unanswerable`` are top scores, one per query. The two sides are resampled apart, so
-    every resample has both. The same seed gives the same interval. Raises ValueError for a score that is NaN,
-    for a level outside (0, 1) and for fewer than 1 resample.
+    every resample has both. The same seed gives the same interval. Raises ValueError for a score that is NaN.
     """
-    if not 0 < level < 1 or resamples < 1:
-        raise ValueError(
-            f"level must be between 0 and 1 and resamples at least 1, not {level} and {resamples}"
-        )
     high, low = _checked(answerable, "answerable"), _checked(unanswerable, "unanswerable")
     if not len(high) or not len(low):
         return None
@@ -61,14 +43,20 @@ def separation(
     return Separation(value, *bounds, len(high), len(low))
 
 
-def thresholds(answerable: AnyArray, unanswerable: AnyArray) -> Thresholds:
-    """Every threshold that makes a difference: each distinct top score, rising, then infinity.
+def thresholds(answerable: AnyArray, unanswerable: AnyArray) -> tuple[Floats, Floats, Floats]:
+    """The effect of each threshold if only queries are answered whose top score reaches it, [T] each.
 
-    A side without queries has NaN shares. Raises ValueError for a score that is NaN.
+    Thresholds are all that make a difference: each distinct top score, rising, so that the first answers
+    everything, then infinity, which answers nothing. The share of answerable queries that are answered
+    follows, and that of unanswerable ones that are not. Raises ValueError for a score that is NaN.
     """
     high, low = _checked(answerable, "answerable"), _checked(unanswerable, "unanswerable")
     candidates = np.append(np.unique(np.concatenate([high, low])), np.inf)
-    return Thresholds(candidates, 1 - _share_below(high, candidates), _share_below(low, candidates))
+    # a score of infinity is below no candidate, yet the last one is to refuse everything
+    kept, refused = (
+        np.append(np.searchsorted(side, candidates[:-1]), len(side)) / len(side) for side in (high, low)
+    )
+    return candidates, 1 - kept, refused
 
 
 def _checked(scores: AnyArray, side: str) -> Floats:
@@ -117,12 +105,3 @@ def _drawn(n_high: int, n_low: int, resamples: int, seed: int, first: int) -> tu
         cells = rng.integers(0, size, (resamples, size)) * resamples + np.arange(resamples)[:, None]
         counts.append(np.bincount(cells.ravel(), minlength=resamples * size).reshape(size, resamples))
     return counts[0], np.pad(np.cumsum(counts[1], axis=0), ((1, 0), (0, 0)))
-
-
-def _share_below(scores: Floats, candidates: Floats) -> Floats:
-    if not len(scores):
-        return np.full(len(candidates), np.nan)
-    below = np.searchsorted(scores, candidates, side="left")
-    # a score of infinity is below no candidate, yet the last one is to refuse everything
-    below[-1] = len(scores)
-    return below / len(scores)

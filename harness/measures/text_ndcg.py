@@ -205,7 +205,7 @@ def _amounts(trail: Trail, k: int | None) -> tuple[Floats, Floats, Floats]:
     return (
         _union(trail, chosen, spans.start[chosen], spans.end[chosen]),
         _union(trail, span, trail.read_start[found], trail.read_end[found]),
-        segment_sum(trail.item_length[index], offsets),
+        segment_sum(trail.chunks.length[trail.item_chunk[index]], offsets),
     )
 
 

@@ -78,10 +78,9 @@ class Trail:
     ``spans`` [S] are those of grade 1 or better, ``group`` [S] their (query, document), ``length`` [S] their
     length on the ``unit``. A read [R] is a part of a span: ``read_span`` its row, ``read_start``/``read_end``
     its characters, ``read_at`` and ``read_until`` its place on the trail, ``read_rank`` the 0-based rank of
-    the chunk it was read in. ``offsets`` [Q + 1]
-    delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking,
-    ``item_chunk`` [N] the rows of the ranked ones. ``judged`` are all judged spans, those of grade 0 too.
-    ``ideals`` holds those that were asked for.
+    the chunk it was read in. ``offsets`` [Q + 1] delimit the ranked items; ``chunks`` are all chunks of the
+    chunking, ``item_chunk`` [N] the rows of the ranked ones. ``judged`` are all judged spans, also those of
+    grade 0. ``ideals`` holds those that were asked for.
     """
 
     spans: SpanQrels
@@ -94,7 +93,6 @@ class Trail:
     read_until: Floats
     read_rank: Ints
     offsets: Ints
-    item_length: Ints
     item_chunk: Ints
     chunks: ChunkTable
     unit: Unit
@@ -148,7 +146,6 @@ def read(
         read_until=shift + unit.positions(spans.doc_ids, relevant.doc[span], end),
         read_rank=positions(offsets)[item_of[at]],
         offsets=offsets,
-        item_length=chunks.length[chunk],
         item_chunk=chunk,
         chunks=chunks,
         unit=unit,

@@ -65,26 +65,19 @@ def test_groups_of_none_or_one_query():
 
 def test_thresholds():
     # answerable 1, 2, 2, 4; unanswerable 0, 2. At 2: kept 2, 2, 4 of four; refused 0 of two
-    table = thresholds([1.0, 2.0, 2.0, 4.0], [2.0, 0.0])
-    assert table.threshold.tolist() == [0.0, 1.0, 2.0, 4.0, np.inf]
-    assert table.answerable_kept.tolist() == [1.0, 1.0, 0.75, 0.25, 0.0]
-    assert table.unanswerable_refused.tolist() == [0.0, 0.5, 0.5, 1.0, 1.0]
+    threshold, kept, refused = thresholds([1.0, 2.0, 2.0, 4.0], [2.0, 0.0])
+    assert threshold.tolist() == [0.0, 1.0, 2.0, 4.0, np.inf]
+    assert kept.tolist() == [1.0, 1.0, 0.75, 0.25, 0.0]
+    assert refused.tolist() == [0.0, 0.5, 0.5, 1.0, 1.0]
 
 
 @given(scores, scores)
 def test_thresholds_keep_and_refuse_as_they_say(high, low):
-    table = thresholds(high, low)
-    for row, threshold in enumerate(table.threshold[:-1]):
-        assert table.answerable_kept[row] == pytest.approx(np.mean(np.array(high) >= threshold))
-        assert table.unanswerable_refused[row] == pytest.approx(np.mean(np.array(low) < threshold))
-    assert (table.answerable_kept[-1], table.unanswerable_refused[-1]) == (0.0, 1.0)
-
-
-def test_thresholds_of_one_side_or_none():
-    table = thresholds([1.0], [])
-    assert table.answerable_kept.tolist() == [1.0, 0.0]
-    assert np.isnan(table.unanswerable_refused).all()
-    assert thresholds([], []).threshold.tolist() == [np.inf]
+    candidates, kept, refused = thresholds(high, low)
+    for row, threshold in enumerate(candidates[:-1]):
+        assert kept[row] == pytest.approx(np.mean(np.array(high) >= threshold))
+        assert refused[row] == pytest.approx(np.mean(np.array(low) < threshold))
+    assert (kept[-1], refused[-1]) == (0.0, 1.0)
 
 
 def test_invalid_input_is_refused():
@@ -92,7 +85,3 @@ def test_invalid_input_is_refused():
         separation([1.0], [np.nan], seed=1)
     with pytest.raises(ValueError, match="top score of the answerable queries is NaN"):
         thresholds([np.nan], [1.0])
-    with pytest.raises(ValueError, match="level must be between 0 and 1"):
-        separation([1.0], [0.0], seed=1, level=1.0)
-    with pytest.raises(ValueError, match="resamples at least 1"):
-        separation([1.0], [0.0], seed=1, resamples=0)

@@ -253,6 +253,5 @@ def answerability(
         found.n_unanswerable,
         f"from only {' and '.join(few)}" if few else "",
     )
-    table = thresholds(yes, no)
-    for row in zip(table.threshold, table.answerable_kept, table.unanswerable_refused, strict=True):
+    for row in zip(*thresholds(yes, no), strict=True):
         yield ThresholdRow(setting, stage, *map(float, row))
