@@ -203,9 +203,7 @@ def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | models.Malf
                 done = end
                 # final_grade and Grade say the same as grade
                 same = ("grade",) if field == "grade" else ()
-                found += [
-                    own for name, own in value.items() if name == field or name.casefold().endswith(same)
-                ]
+                found += [own for key, own in value.items() if key == field or key.casefold().endswith(same)]
         at = answer.find("{", end)
     # An object may be in the middle of a line; what follows it is a line of its own.
     return found, [*prose, answer[done:]]

@@ -115,9 +115,7 @@ def _units(
 
 def _shown_before(chunks: Iterable[Chunk]) -> Before:
     """The ranges that chunks show before each span, where any shows some; all of it where they differ."""
-    shown = by_key(
-        ((chunk.doc_id, chunk.start, chunk.end), part) for chunk in chunks for part in chunk.before
-    )
+    shown = by_key(((one.doc_id, one.start, one.end), part) for one in chunks for part in one.before)
     return {span: tuple(merge(parts)) for span, parts in shown.items()}
 
 

@@ -19,17 +19,7 @@ from pydantic import Field, model_validator
 from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
 from harness.models import Form, Malformed, Messages, Structured, mark_of, render
 from harness.models import prompt as prompts
-from harness.values import (
-    MAX_GRADE,
-    ConfigError,
-    Document,
-    JudgeError,
-    Judgment,
-    LlmCall,
-    Query,
-    by_key,
-    counted,
-)
+from harness.values import MAX_GRADE, ConfigError, Document, JudgeError, Judgment, LlmCall, Query, by_key
 
 # A longer passage would crowd out the one that is to be graded.
 LONGEST = 1500
@@ -83,9 +73,8 @@ class Examples:
                     chosen.append(found)
         if len(chosen) < self.count:
             raise JudgeError(
-                f"examples: {self.count} asks for more than people have graded: "
-                f"{counted(len(chosen), 'passage')} of different train queries, of at most "
-                f"{LONGEST:,} characters, are left for the query {query!r}. Grade more, or show fewer."
+                f"examples: {self.count}; train queries other than {query!r} with a graded passage of at "
+                f"most {LONGEST:,} characters: {len(chosen)}. Grade more, or show fewer."
             )
         return tuple(chosen)
 

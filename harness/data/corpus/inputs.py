@@ -15,21 +15,13 @@ messages. Columns called ``start`` and ``end`` are a half-open range.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from harness.data.corpus.table import (
-    FaultsOfRows,
-    InputTable,
-    Note,
-    check_offsets,
-    is_bare,
-    plain_cell,
-    read_table,
-)
-from harness.values import Declared, HarnessError, columns_of
+from harness.data.corpus.table import FaultsOfRows, InputTable, Note, check_offsets, plain_cell, read_table
+from harness.values import Declared, HarnessError, columns_of, refuse_special
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -93,9 +85,17 @@ def read_rows(
     Raises the error of its declaration, which names all lines at fault, the columns and the remedies.
     """
     spec = INPUTS[row]
-    if may_lack and (not path.exists() or is_bare(path, spec.needs)):
+    if may_lack and (not path.exists() or _is_bare(path, spec.needs)):
         return []
     return rows_of(read_table(path, spec.needs, spec.error, note), row, fault)
+
+
+def _is_bare(path: Path, needed: Collection[str]) -> bool:
+    """Whether a file has a header and nothing below it."""
+    refuse_special(path)
+    with path.open("rb") as file:
+        header = file.readline()
+        return not file.read(64).strip() and all(name.encode() in header for name in needed)
 
 
 def rows_of(table: InputTable, row: type[R], fault: Fault[R] | None = None) -> list[R]:

@@ -211,14 +211,6 @@ def _refuse_incomplete(table: InputTable, required: Collection[str]) -> None:
         raise CorpusError(f"{table.path}: there is no row below the header. Add some, or name another file.")
 
 
-def is_bare(path: Path, needed: Collection[str]) -> bool:
-    """Whether a file has a header and nothing below it."""
-    refuse_special(path)
-    with path.open("rb") as file:
-        header = file.readline()
-        return not file.read(64).strip() and all(name.encode() in header for name in needed)
-
-
 def plain_cell(cell: str) -> str:
     """A cell without the apostrophe that keeps a spreadsheet from running it as a formula."""
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
