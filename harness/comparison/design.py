@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness import steps
 from harness.report import size_of
-from harness.values import Kinds
 
 Section = Mapping[str, Any]
 
@@ -233,19 +232,17 @@ def _levels(
     return {name: told[own(one)] for name, one in sections.items()}
 
 
-def _kind(section: Any) -> str:
+def _kind(section: Any, words: Callable[[str], str] = str) -> str:
+    """The kind of a section, or of each in a list, in ``words``."""
     if isinstance(section, list | tuple):
-        return " + ".join(map(_kind, section))
-    return str(section.get("kind", ""))
+        return " + ".join(_kind(one, words) for one in section)
+    return words(str(section.get("kind", "")))
 
 
 def _kind_in_words(step: str, section: Any) -> str:
     """What a kind calls itself; its name where it is of a package that is not here."""
-    if isinstance(section, list | tuple):
-        return " + ".join(_kind_in_words(step, one) for one in section)
     table = _STEPS[step][2]
-    kinds: Kinds[Any] | None = getattr(steps, table) if table else None
-    return kinds.words(_kind(section)) if kinds is not None else _kind(section).replace("_", " ")
+    return _kind(section, getattr(steps, table).words if table else lambda kind: kind.replace("_", " "))
 
 
 def _in_words(step: str, section: Any, several: bool, keys: Sequence[str]) -> str:

@@ -25,8 +25,9 @@ class Check:
 
     ``drop`` is the mean of the baseline minus the mean now, ``at_least`` the lower bound of it that holds
     with the gate's confidence (None for a single query), ``p`` that of the drop being ``max_drop`` or less.
-    The two agree: the check fails where the bound is above ``max_drop``, which is where ``p`` is at most
-    ``alpha``. A handful of queries that drop by the same amount prove nothing. ``units`` are what was
+    The two agree: it has ``failed``, certainly dropped by more than is tolerated, where the bound is above
+    ``max_drop``, which is where ``p`` is small enough for the gate's confidence. A handful of queries that
+    drop by the same amount prove nothing. ``units`` are what was
     flipped. ``most`` is the upper bound of the drop, with the same confidence (None for a single query);
     ``equivalent`` says whether the two are the same within ``tolerance``, by two one-sided tests, ``unread``
     whether rankings of one of the two end earlier, so that the change may be of their depth alone.
@@ -40,17 +41,12 @@ class Check:
     at_least: float | None
     p: float
     max_drop: float
-    alpha: float
+    failed: bool
     units: Units
     most: float | None
     tolerance: float
     equivalent: bool
     unread: bool = False
-
-    @property
-    def failed(self) -> bool:
-        """Whether the drop is certainly larger than tolerated."""
-        return self.at_least is not None and self.p <= self.alpha
 
     @property
     def reason(self) -> str:
@@ -232,7 +228,7 @@ def _check(
         at_least=at_least,
         p=p,
         max_drop=max_drop,
-        alpha=tail,
+        failed=p <= tail,
         units=units,
         most=most,
         tolerance=tolerance,

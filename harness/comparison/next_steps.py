@@ -17,6 +17,7 @@ from typing import Any
 from harness.comparison.design import OVERLAPS, Section
 from harness.comparison.paired import FEWEST_TO_CHOOSE
 from harness.comparison.sentences import deeper, extent_of, these
+from harness.comparison.stats import ROUNDING
 from harness.comparison.verdict import Needed, Verdict
 from harness.report import CANDIDATES, CHUNKING, FILTER, ORDER, PARSER, size_of
 from harness.values import counted, listed
@@ -144,7 +145,8 @@ def could_pass(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
     names = [one.setting for one in verdict.standings]
     if verdict.baseline is not None:
         names = [name for name in names if name in (verdict.leader, verdict.baseline)]
-    return names[0], verdict.holes.could_pass(names[1:], verdict.mean(names[0]))
+    upper, mean = verdict.holes.upper, verdict.mean(names[0])
+    return names[0], tuple(name for name in names[1:] if upper.get(name, mean) > mean + ROUNDING)
 
 
 def _asked(needed: Needed, n: int) -> str:

@@ -5,7 +5,7 @@ Terminal, page, Markdown, LaTeX and JSON take the words from ``lines_of``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from harness.comparison.advice import Advice, is_poor
 from harness.comparison.design import SweepDesign
 from harness.comparison.paired import Comparison, Options, beaten
-from harness.comparison.stats import ROUNDING, Kind
+from harness.comparison.stats import Kind
 from harness.values import ResultWarning
 
 if TYPE_CHECKING:
@@ -66,10 +66,6 @@ class Holes:
     def least(self) -> float:
         """The smallest share of a setting."""
         return min(self.shares.values(), default=1.0)
-
-    def could_pass(self, settings: Sequence[str], mean: float) -> tuple[str, ...]:
-        """Those of ``settings`` that judging the rest could bring above a ``mean``."""
-        return tuple(name for name in settings if self.upper.get(name, mean) > mean + ROUNDING)
 
 
 @dataclass(frozen=True, slots=True)
