@@ -254,25 +254,19 @@ def ndcg_evidence_upper(
     the m of the grades are nested is not asked for, which can only raise the value.
     """
     offsets, new = _releases(trail, budget, enough, least)
-    (owner, stretch, gain), (owner_of_all, gain_of_all) = _known(trail, budget, enough)
+    evidence, place, grade, earlier = found_within(*_found_at(trail, enough), budget)
+    owner, best = trail.spans.evidence_grades()
+    finder, stretch, gain = owner[evidence], stretch_of(place, enough), gain_exp(grade) - gain_exp(earlier)
     last = -(-budget // enough)
     pay = discount(np.arange(last), enough, L)
     levels = gain_exp(np.arange(max_grade + 1))
     values = np.zeros(trail.n_queries)
     for query in range(trail.n_queries):
-        own, soonest = owner == query, new[offsets[query] : offsets[query + 1]].tolist()
+        own, soonest = finder == query, new[offsets[query] : offsets[query + 1]].tolist()
         judged = list(zip(stretch[own].tolist(), gain[own].tolist(), strict=True))
-        values[query] = _highest(judged, gain_of_all[owner_of_all == query], soonest[:last], pay, levels)
+        there = gain_exp(best[owner == query])
+        values[query] = _highest(judged, there, soonest[:last], pay, levels)
     return values
-
-
-def _known(trail: Trail, budget: int, enough: int) -> tuple[tuple[Ints, Ints, Floats], tuple[Ints, Floats]]:
-    """The judged evidence found, as (query, stretch, gain), and all judged evidence, as (query, gain)."""
-    evidence, place, grade, earlier = found_within(*_found_at(trail, enough), budget)
-    owner, best = trail.spans.evidence_grades()
-    present = owner >= 0
-    found = owner[evidence], stretch_of(place, enough), gain_exp(grade) - gain_exp(earlier)
-    return found, (owner[present], gain_exp(best[present]))
 
 
 def _releases(trail: Trail, budget: int, enough: int, least: int) -> tuple[Ints, Ints]:
@@ -280,7 +274,10 @@ def _releases(trail: Trail, budget: int, enough: int, least: int) -> tuple[Ints,
 
     They are those of step (1) of the derivation, and of judgments that failed.
     """
-    open_text, failed = holes(trail), _failed(trail)
+    open_text, unscored = holes(trail), trail.judged.unscored
+    doc = place_in(unscored.doc_ids, trail.chunks.doc_ids)[unscored.doc]
+    kept, doc = unscored.take(doc >= 0), doc[doc >= 0]
+    failed = reading(trail, kept.query, doc, kept.start, kept.end)
     spans, length = open_text.spans, open_text.length
     whole = (spans.start == 0) & (spans.end == document_ends(trail)[spans.doc])
     most = np.floor(length / least + ROUNDING)
@@ -309,14 +306,6 @@ def _in_holes(trail: Trail, most: Floats, needed: Floats, budget: int) -> tuple[
     nth = first[each] + 1 + positions(offsets)
     place = begin[each] + nth * needed[span[each]] - had[each]
     return span[each], np.ceil(place - ROUNDING)
-
-
-def _failed(trail: Trail) -> Trail:
-    """The same rankings read for the spans whose judgment failed."""
-    unscored = trail.judged.unscored
-    doc = place_in(unscored.doc_ids, trail.chunks.doc_ids)[unscored.doc]
-    there = doc >= 0
-    return reading(trail, unscored.query[there], doc[there], unscored.start[there], unscored.end[there])
 
 
 def _highest(

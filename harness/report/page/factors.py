@@ -62,9 +62,8 @@ def _parser(setting: Setting) -> str | None:
 def _retriever(setting: Setting) -> str | None:
     section = setting.get("retrieve")
     kind = _kinds(section)
-    if kind is None or not isinstance(section, Mapping) or not section.get("routes"):
-        return kind
-    return f"{kind} of {_kinds(section['routes'])}"
+    routes = section.get("routes") if isinstance(section, Mapping) else None
+    return f"{kind} of {_kinds(routes)}" if kind and routes else kind
 
 
 def _model(setting: Setting) -> str | None:

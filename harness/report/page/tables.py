@@ -116,10 +116,9 @@ class Axes:
 
     def __init__(self, settings: list[str], stages: list[str], measures: list[str], queries: list[str]):
         self.settings, self.stages, self.measures, self.queries = settings, stages, measures, queries
-        self.setting = {name: i for i, name in enumerate(settings)}
-        self.stage = {name: i for i, name in enumerate(stages)}
-        self.measure = {name: i for i, name in enumerate(measures)}
-        self.query = {name: i for i, name in enumerate(queries)}
+        self.setting, self.stage, self.measure, self.query = (
+            {name: i for i, name in enumerate(names)} for names in (settings, stages, measures, queries)
+        )
 
     def know(self, row: Row) -> bool:
         """Whether the setting and the query of a row were scored or listed."""

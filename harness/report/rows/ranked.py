@@ -53,8 +53,7 @@ def before_of(cell: str) -> tuple[tuple[int, int], ...]:
 
 def spans_of_chunk(chunk_id: str) -> list[tuple[int, int]]:
     """All ranges that a chunk such as ``doc:0-20+120-340`` shows; the last is its own place."""
-    ranges = [part.partition("-") for part in chunk_id.rpartition(":")[2].split("+")]
-    return [(int(start), int(end)) for start, _, end in ranges]
+    return [*before_of(chunk_id.rpartition(":")[2].replace("+", " "))]
 
 
 def passage_text(row: Cells) -> str:
