@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         text_of,
     )
     from harness.models.llm.http_client import Connection
-    from harness.models.llm.limiter import limiter_of
+    from harness.models.llm.limits import limiter_of
     from harness.models.llm.model import Job, Model, came_in_batch, jobs_of
     from harness.models.llm.money import Estimate, Spending, add, estimate_tokens, sum_of
     from harness.models.llm.prompt import Prompt, prompts_of

@@ -6,8 +6,9 @@ import errno
 import os
 import sqlite3
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -64,29 +65,30 @@ class KeyValue:
         """All keys."""
         return (key for (key,) in self._guarded(lambda: self._db.execute("SELECT key FROM item").fetchall()))
 
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    def items(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Those keys whose values are present and whole, with them; holds few values at a time."""
+        asked = iter(keys)
+        while part := list(islice(asked, _ASK_AT_ONCE)):
+            for key, sealed in self._guarded(partial(self._stored, part)):
+                value = unseal(key, sealed)
+                if value is None:
+                    self.damaged.add(key)
+                    self._faults.damaged(self._what, self._path)
+                else:
+                    yield key, value
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are present and whole."""
-        stored = self._guarded(lambda: self._stored(keys))
-        found = {}
-        for key, sealed in stored.items():
-            value = unseal(key, sealed)
-            if value is None:
-                self.damaged.add(key)
-                self._faults.damaged(self._what, self._path)
-            else:
-                found[key] = value
-        return found
+        return dict(self.items(keys))
 
     def present(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Those keys whose values are present and whole; holds only some of the values at a time."""
-        asked = list(keys)
-        parts = (asked[at : at + _ASK_AT_ONCE] for at in range(0, len(asked), _ASK_AT_ONCE))
-        return {key for part in parts for key in self.get(part)}
+        """Those keys whose values are present and whole."""
+        return {key for key, _ in self.items(keys)}
 
     def any(self) -> bytes | None:
         """Some value that is whole; None if there is none."""
         rows = self._guarded(lambda: self._db.execute("SELECT key FROM item LIMIT 10").fetchall())
-        return next(iter(self.get([key for (key,) in rows]).values()), None)
+        return next((value for _, value in self.items(key for (key,) in rows)), None)
 
     @property
     def lasting(self) -> bool:
@@ -112,14 +114,10 @@ class KeyValue:
         self._db.close()
         self._beside.close()
 
-    def _stored(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        found: dict[bytes, bytes] = {}
-        for start in range(0, len(keys), _ASK_AT_ONCE):
-            part = keys[start : start + _ASK_AT_ONCE]
-            marks = ",".join("?" * len(part))
-            rows = self._db.execute(f"SELECT key, value FROM item WHERE key IN ({marks})", part)
-            found.update((key, self._sealed(value)) for key, value in rows)
-        return found
+    def _stored(self, keys: list[bytes]) -> list[tuple[bytes, bytes]]:
+        marks = ",".join("?" * len(keys))
+        rows = self._db.execute(f"SELECT key, value FROM item WHERE key IN ({marks})", keys)
+        return [(key, self._sealed(value)) for key, value in rows]
 
     def _sealed(self, value: object) -> bytes:
         # in a damaged page anything may be, a number for example
@@ -139,10 +137,13 @@ class KeyValue:
 
     def _laid_beside(self, sealed: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         """The places of the long ones of these values, once they are written to the file beside."""
-        long = {key: value for key, value in sealed.items() if len(value) > _LONGEST_INSIDE}
-        for key in self._stored(list(long)):
-            # another run was faster
-            del long[key]
+        stored = "SELECT 1 FROM item WHERE key = ?"
+        long = {
+            key: value
+            for key, value in sealed.items()
+            # not where another run was faster
+            if len(value) > _LONGEST_INSIDE and not self._db.execute(stored, (key,)).fetchone()
+        }
         try:
             return dict(zip(long, self._beside.append(long.values()) if long else (), strict=True))
         except OSError as error:

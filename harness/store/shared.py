@@ -23,7 +23,6 @@ from harness.values import StoreError
 
 _PACK = ".pack"
 _PACK_BYTES = 1 << 26
-_AT_ONCE = 500
 # how long a key and its value are, before both
 _SIZES = struct.Struct(">HI")
 
@@ -90,9 +89,7 @@ class SharedCache:
                         yield key, line
             return
         with KeyValue(path, self._faults) as values:
-            new = [key for key in values if key not in known]
-            for at in range(0, len(new), _AT_ONCE):
-                yield from values.get(new[at : at + _AT_ONCE]).items()
+            yield from values.items(key for key in values if key not in known)
 
     def _take(self, pack: bytes, path: Path, name: str) -> None:
         """Keep the items of a pack in a file here."""

@@ -1,6 +1,6 @@
 import pytest
 
-from harness.models.llm.sender import Backoff
+from harness.models.llm.limits import Backoff
 from harness.store.ledger import Ledger
 
 

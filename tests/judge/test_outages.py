@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from harness.models.llm.breaker import EndpointDownError
-from harness.models.llm.sender import Backoff
+from harness.models.llm.limits import Backoff, EndpointDownError
 from harness.values.errors import LlmError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade
 from tests.judge.helpers import config, pairs

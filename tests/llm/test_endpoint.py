@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 
 from harness.judge import LlmConfig, LlmJudge
-from harness.models.llm.breaker import EndpointDownError
 from harness.models.llm.client import ChatClient
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.http_client import Secret
+from harness.models.llm.limits import EndpointDownError
 from harness.values.errors import ConfigError, HarnessError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says

@@ -11,10 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.judge.llm import combine_grades, spread_of
-from harness.models.llm.breaker import Breaker, EndpointDownError
 from harness.models.llm.faults import ErrorBody, classify_status, retry_after
-from harness.models.llm.limiter import Bucket, RateLimiter
-from harness.models.llm.sender import Backoff
+from harness.models.llm.limits import Backoff, Breaker, Bucket, EndpointDownError, RateLimiter
 
 
 class Clock:

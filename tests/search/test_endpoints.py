@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from harness.models.llm.faults import CallError
+from harness.models.llm.limits import Backoff
 from harness.models.llm.money import BudgetError
-from harness.models.llm.sender import Backoff
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.models.served.fetching import ServedError
 from harness.models.served.reranking import ServedPairs

@@ -12,11 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
-from harness.models.llm.breaker import Breaker
 from harness.models.llm.client import ChatClient, Reply
 from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
-from harness.models.llm.limiter import RateLimiter
+from harness.models.llm.limits import Breaker, RateLimiter
 from harness.models.llm.model import Job, Model, jobs_of
 from harness.models.llm.money import Budget, Spending, add, estimate_tokens
 from harness.models.llm.sender import Came, Exchange, Sender, StoppedError, Workers, run_to_end

@@ -89,7 +89,7 @@ class Model:
         that this limit would not have changed. With ``ask_again`` one that cannot be used settles nothing.
         """
         found: list[LlmAnswer] = []
-        for asked in (call, *_under_other_limits(self.ledger, call)):
+        for asked in _under_all_limits(self.ledger, call):
             entry = self.ledger.find(self.ledger.key(asked))
             if entry is not None and (asked is call or _still_holds(entry, call.parameters[LIMIT])):
                 found.append(_as_read_today(entry, self.form))
@@ -161,10 +161,11 @@ def came_in_batch(answer: LlmAnswer) -> bool:
 
 def keys_of(ledger: Ledger, call: LlmCall) -> list[str]:
     """The key of a call, then those of the same call under other limits of length, the largest first."""
-    return [ledger.key(other) for other in (call, *_under_other_limits(ledger, call))]
+    return [ledger.key(other) for other in _under_all_limits(ledger, call)]
 
 
-def _under_other_limits(ledger: Ledger, call: LlmCall) -> Iterator[LlmCall]:
+def _under_all_limits(ledger: Ledger, call: LlmCall) -> Iterator[LlmCall]:
+    yield call
     given = call.parameters.get(LIMIT)
     if not isinstance(given, int):
         return

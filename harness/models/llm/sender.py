@@ -14,37 +14,15 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from harness.models.llm.breaker import Breaker
 from harness.models.llm.endpoint import HttpConfig
 from harness.models.llm.faults import UNUSABLE, CallError
 from harness.models.llm.http_client import Connection
-from harness.models.llm.limiter import RateLimiter
+from harness.models.llm.limits import Backoff, Breaker, RateLimiter
 from harness.models.llm.money import Budget, Spending
 from harness.values import LlmError, Stopped, on_stop
 
 J = TypeVar("J")
 Wait = Callable[[float], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Backoff:
-    """Exponential backoff with full jitter: pauses drawn evenly from 0 to ``first * 2**(tries - 1)`` s.
-
-    Source: M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015.
-    """
-
-    first: float = 0.5
-    longest: float = 20.0
-
-    def pause(self, tries: int, asked: float | None, left: float, rng: random.Random) -> float | None:
-        """The seconds to wait after ``tries`` failed tries; None when ``left`` seconds do not allow them.
-
-        After a pause that the endpoint ``asked`` for, which itself does not count, a little jitter keeps
-        the waiting callers from coming back all at once.
-        """
-        highest = min(self.longest, self.first * 2 ** min(tries - 1, 30))
-        pause = rng.uniform(0, min(highest, self.first) if asked else highest)
-        return pause if pause < left else None
 
 
 @dataclass(frozen=True, slots=True)

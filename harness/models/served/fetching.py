@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.models.llm.faults import LONGEST_NAME, UNUSABLE, CallError
 from harness.models.llm.http_client import Connection
-from harness.models.llm.limiter import limiter_of
+from harness.models.llm.limits import limiter_of
 from harness.models.llm.money import Budget, Spending, add, known_tokens
 from harness.models.llm.sender import Came, Exchange, send_all
 from harness.models.served.endpoint import Method, ServedEndpoint, carried
