@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from pydantic import Field, field_serializer, field_validator, model_validator
 
 from harness.models.llm.endpoint import Endpoint
-from harness.models.llm.form import text_of
 from harness.models.llm.money import Price
 from harness.values import ConfigError, LlmAnswer, LlmError, Reporter, StageConfig
 
@@ -164,6 +163,8 @@ class FailurePolicy:
 
         Those are reported by their ``names``, as ``report`` does.
         """
+        from harness.models.llm.form import text_of
+
         words = map(text_of, answers)
         found = [None if text is None else read(text) for text in words]
         failed = {

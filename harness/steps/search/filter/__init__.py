@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from harness.models import Malformed
+from harness import models
 from harness.steps.search.step import FilterConfig, FilterResult, QueryStep
 from harness.steps.search.tools import Tools
 from harness.values import KindAt, Kinds, Query
@@ -41,10 +41,10 @@ class Filter(QueryStep[Configured]):
     @abstractmethod
     def named(
         self, queries: Sequence[Query], facts: TableValues, tools: Tools
-    ) -> Sequence[Named | Malformed]:
+    ) -> Sequence[Named | models.Malformed]:
         """The values that each question names; an empty mapping for none, Malformed where that is unknown."""
 
-    def reader(self, facts: TableValues, tools: Tools) -> Callable[[Query], Named | Malformed]:
+    def reader(self, facts: TableValues, tools: Tools) -> Callable[[Query], Named | models.Malformed]:
         """A function that reads one question at a time, prepared as far as possible."""
         return lambda query: self.named([query], facts, tools)[0]
 
@@ -85,14 +85,16 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
     return TableValues(documents, values)
 
 
-def select(query_id: str, named: Named | Malformed, facts: TableValues, config: FilterConfig) -> FilterResult:
+def select(
+    query_id: str, named: Named | models.Malformed, facts: TableValues, config: FilterConfig
+) -> FilterResult:
     """The documents that have one of the values named in every column where any is named.
 
     Where there are none, columns are dropped from the last on until there are some, unless the configuration
     says that nothing is to be found then.
     """
     failed = ""
-    if isinstance(named, Malformed):
+    if isinstance(named, models.Malformed):
         failed, named = named.reason, {}
     used = [column for column in config.columns if named.get(column)]
     left = used
