@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.comparison.glance import glance_json, glance_lines
     from harness.comparison.glance_svg import svg_of
     from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, join, names_of
-    from harness.comparison.paired import Comparison, Options, compare_changes, mean_of
+    from harness.comparison.paired import Comparison, Options, compare_changes, mean_of, reranked
     from harness.comparison.scores import (
         Scores,
         chunkings_of,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         compared_parts,
         cut_differently,
         names_table,
-        reranked,
         reranked_table,
     )
     from harness.comparison.verdict import ENOUGH_READ, LABELS, Costs, Grounds, Holes, Trust, Verdict

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from harness.comparison import stats
 from harness.comparison.joint_test import Decided, decide, moments
-from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.matrix import ScoreMatrix, from_rows
 from harness.measures import Bools, Floats, Ints
 from harness.values import HarnessError, finite
 
@@ -202,6 +202,14 @@ def compare_changes(
     pairs = [(i, len(names) + i) for i in range(len(names))]
     found, _ = compare_rows((*names, *names), stacked[:, known], pairs, units, options or Options())
     return found
+
+
+def reranked(rows: Sequence[Mapping[str, Any]], measure: str, options: Options) -> list[Comparison]:
+    """Every reranked setting against its own retrieval, as one family; ``rows`` are per_query.csv."""
+    if not {"retrieve", "rerank"} <= {row["stage"] for row in rows}:
+        return []
+    before, after = (from_rows(rows, measure, stage) for stage in ("retrieve", "rerank"))
+    return compare_changes(before.in_order_of(after.query_ids), after, options)
 
 
 def usable(matrix: ScoreMatrix) -> ScoreMatrix:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from harness.comparison.advice import FrontStep, front
 from harness.comparison.glance import pair_of
-from harness.comparison.matrix import ScoreMatrix, from_rows
-from harness.comparison.paired import Comparison, Options, compare_changes
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.paired import Comparison, Options, compare_changes, reranked
 from harness.comparison.sentences import finding_words
 from harness.comparison.verdict import Verdict
 from harness.comparison.words import sentences_of
@@ -194,14 +193,6 @@ def reranked_table(rows: Sequence[Cells], measure: str, options: Options) -> Tab
     """Every reranked setting against its own retrieval; None if nothing was reranked."""
     found, title = reranked(rows, measure, options), f"what the reranker does to {measure}"
     return _changes(found, title, ("retrieved", "reranked"), options)
-
-
-def reranked(rows: Sequence[Mapping[str, Any]], measure: str, options: Options) -> list[Comparison]:
-    """Every reranked setting against its own retrieval, as one family; ``rows`` are per_query.csv."""
-    if not {"retrieve", "rerank"} <= {row["stage"] for row in rows}:
-        return []
-    before, after = (from_rows(rows, measure, stage) for stage in ("retrieve", "rerank"))
-    return compare_changes(before.in_order_of(after.query_ids), after, options)
 
 
 def cut_differently(measure: str, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
