@@ -269,26 +269,17 @@ def _grade(
     query = owners(offsets)
     row = grades.rows_of(query, chunk)
     judged = row >= 0
-    known = row[judged]
-    grade = np.full(len(chunk), UNJUDGED, dtype=np.int64)
-    grade[judged] = grades.grade[known]
-    earned = np.zeros(len(chunk), dtype=np.int64)
-    earned[judged] = np.where(
-        _first_of_evidence(grades.evidence[known], grades.grade[known]), grades.grade[known], 0
-    )
+    grade, earned = np.full(len(chunk), UNJUDGED, dtype=np.int64), np.zeros(len(chunk), dtype=np.int64)
+    grade[judged] = grades.grade[row[judged]]
+    # the first of each evidence earns; an item of grade 0 shows nothing and uses nothing up
+    relevant = np.flatnonzero(grade > 0)
+    first = relevant[np.unique(grades.evidence[row[relevant]], return_index=True)[1]]
+    earned[first] = grade[first]
     not_whole = ~judged
-    not_whole[judged] = grades.partly[known]
+    not_whole[judged] = grades.partly[row[judged]]
     hits = _hits(positions(offsets), row, spans, grades)
     graded = Graded(offsets, judged, not_whole, earned, *ideals, hits)
     return graded, RankedItems(query, positions(offsets) + 1, chunk, grade, earned)
-
-
-def _first_of_evidence(evidence: Ints, grade: Ints) -> Bools:
-    """Which items earn: the first of each evidence; a grade 0 item shows nothing and uses nothing up."""
-    relevant = np.flatnonzero(grade > 0)
-    first = np.zeros(len(evidence), dtype=np.bool_)
-    first[relevant[np.unique(evidence[relevant], return_index=True)[1]]] = True
-    return first
 
 
 def _hits(position: Ints, row: Ints, spans: SpanQrels, grades: ChunkGrades) -> Hits:

@@ -85,16 +85,8 @@ def assemble(payload: Mapping[str, Any], name: str) -> str:
     style, script = _style(), _script()
     parts = {
         "TITLE": html.escape(name),
-        "POLICY": "; ".join(
-            (
-                "default-src 'none'",
-                f"script-src '{_digest(script)}'",
-                f"style-src '{_digest(style)}'",
-                "img-src data:",
-                "base-uri 'none'",
-                "form-action 'none'",
-            )
-        ),
+        "POLICY": f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
         "STYLE": style,
         "SCRIPT": script,
         "DATA": pack(payload),
