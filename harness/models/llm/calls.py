@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Generic, TypeVar
 
 from harness.models.llm.client import ChatClient, Reply
@@ -30,39 +30,38 @@ _OF_CALL = {field.name for field in fields(LlmCall)}
 _OF_REPLY = {field.name for field in fields(Reply)} & {field.name for field in fields(LlmAnswer)}
 
 
+@dataclass(eq=False)
 class _Prompt(Exchange):
     """One prompt, every reply to which is written into the ledger and counted in ``spending``.
 
     ``answer`` is what was recorded last.
     """
 
-    answer: LlmAnswer
+    call: LlmCall
+    model: Model
+    client: ChatClient
+    spending: Spending
+    breaker: Breaker
+    answer: LlmAnswer = field(init=False)
 
-    def __init__(
-        self, call: LlmCall, model: Model, client: ChatClient, spending: Spending, breaker: Breaker
-    ) -> None:
-        self._call = call
-        self._model = model
-        self._client = client
-        self._spending = spending
-        self._breaker = breaker
-        self._messages = model.form.messages(call)
+    def __post_init__(self) -> None:
+        self._messages = self.model.form.messages(self.call)
         sent = sum(estimate_tokens(message["content"]) for message in self._messages)
-        longest = model.config.endpoint.max_tokens
+        longest = self.model.config.endpoint.max_tokens
         self.tokens = sent + longest
-        self.most = model.config.cost(sent, longest)
+        self.most = self.model.config.cost(sent, longest)
 
     async def post(self, timeout: float) -> Came:
         """Its tokens and cost are what the endpoint says; one without grades or text is useless."""
-        form, call = self._model.form, self._call
-        reply = await self._client.ask(self._messages, form.response_format, call.sample, timeout)
+        form, call = self.model.form, self.call
+        reply = await self.client.ask(self._messages, form.response_format, call.sample, timeout)
         read = Malformed(reply.fault) if reply.fault else form.read(call, reply.text)
         useless = isinstance(read, Malformed) and read.reason not in FINAL_REASONS
         sent, written = reply.prompt_tokens, reply.completion_tokens
         if sent is None or written is None:
             came = Came(None, None, useless)
         else:
-            came = Came(sent + written, self._model.config.cost(sent, written), useless)
+            came = Came(sent + written, self.model.config.cost(sent, written), useless)
         self._held = reply, read, came.cost
         return came
 
@@ -70,16 +69,16 @@ class _Prompt(Exchange):
         """Record it, which settles the call if it is the last one."""
         reply, read, cost = self._held
         self._record(reply, read, cost, settled=last)
-        spending = self._spending
+        spending = self.spending
         spending.served_models.add(reply.served_model)
         spending.prompt_tokens += reply.prompt_tokens or 0
         spending.completion_tokens += reply.completion_tokens or 0
         spending.cost = add(spending.cost, cost)
         reason = self.answer.reason
         if not reason:
-            self._breaker.succeeded()
+            self.breaker.succeeded()
         elif reason not in FINAL_REASONS:
-            self._breaker.useless(f"unusable answer ({reason}): {one_line(reply.text)}")
+            self.breaker.useless(f"unusable answer ({reason}): {one_line(reply.text)}")
 
     def lose(self, fault: CallError, tries: int, last: bool) -> None:
         """Record the reason of a call that is given up."""
@@ -96,7 +95,7 @@ class _Prompt(Exchange):
         """Record one try."""
         grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
         self.answer = LlmAnswer(
-            **{name: getattr(self._call, name) for name in _OF_CALL},
+            **{name: getattr(self.call, name) for name in _OF_CALL},
             **{name: getattr(reply, name) for name in _OF_REPLY},
             settled=settled,
             grades=grades,
@@ -104,8 +103,8 @@ class _Prompt(Exchange):
             raw=reply.text or reply.refusal,
             price=cost,
         )
-        ledger = self._model.ledger
-        ledger.record(ledger.key(self._call), self.answer)
+        ledger = self.model.ledger
+        ledger.record(ledger.key(self.call), self.answer)
 
 
 @dataclass

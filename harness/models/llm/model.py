@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from harness.models.llm.client import ENDED_BY_ITSELF
@@ -33,24 +33,20 @@ class Job(Generic[T]):
     talk: Callable[[], Talk[Any]] | None = None
 
 
+@dataclass(eq=False)
 class Model:
     """Asks ``config.endpoint`` under one form; holds no key and opens no connection until it has to.
 
     ``before`` is what the run has already spent within the limits of ``config``, under other forms.
     """
 
-    def __init__(
-        self,
-        config: ModelConfig,
-        form: Form,
-        ledger: Ledger,
-        before: Spending | None = None,
-    ) -> None:
-        self.config = config
-        self.form = form
-        self.ledger = ledger
-        self.before = before
-        self._parameters = {**config.endpoint.parameters(), "structured": form.structured}
+    config: ModelConfig
+    form: Form
+    ledger: Ledger
+    before: Spending = field(default_factory=Spending)
+
+    def __post_init__(self) -> None:
+        self._parameters = {**self.config.endpoint.parameters(), "structured": self.form.structured}
 
     def call(self, query: str, passages: Sequence[str] = (), sample: int = 0) -> LlmCall:
         """One call: the texts that the prompt shows, and the number of its repetition."""

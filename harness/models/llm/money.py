@@ -136,6 +136,7 @@ class Spending:
         return [spent, *(f"{reason} x{count}" for reason, count in self.faults.items())]
 
 
+@dataclass(eq=False)
 class Budget:
     """Keeps a run within ``max_cost`` and ``max_calls``, counting calls in flight at their highest price.
 
@@ -143,19 +144,14 @@ class Budget:
     that may be on the bill count as paid.
     """
 
-    def __init__(
-        self,
-        model: str = "",
-        max_cost: float | None = None,
-        max_calls: int | None = None,
-        before: Spending | None = None,
-    ) -> None:
-        before = before or Spending()
-        self._model = model
-        self._max_cost = max_cost
-        self._max_calls = max_calls
-        self._calls = before.calls
-        self._spent = (before.cost or 0.0) + (before.unseen_cost or 0.0)
+    model: str = ""
+    max_cost: float | None = None
+    max_calls: int | None = None
+    before: Spending = field(default_factory=Spending)
+
+    def __post_init__(self) -> None:
+        self._calls = self.before.calls
+        self._spent = (self.before.cost or 0.0) + (self.before.unseen_cost or 0.0)
         self._reserved = 0.0
         self._in_flight = 0
         self._changed = asyncio.Event()
@@ -163,12 +159,12 @@ class Budget:
     async def reserve(self, price: float) -> None:
         """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
         while True:
-            if self._max_calls is not None and self._calls >= self._max_calls:
-                raise self._exhausted(f"max_calls ({self._max_calls})")
-            if self._max_cost is None or self._spent + self._reserved + price <= self._max_cost:
+            if self.max_calls is not None and self._calls >= self.max_calls:
+                raise self._exhausted(f"max_calls ({self.max_calls})")
+            if self.max_cost is None or self._spent + self._reserved + price <= self.max_cost:
                 break
             if not self._in_flight:
-                raise self._exhausted(f"max_cost ({self._max_cost:g})")
+                raise self._exhausted(f"max_cost ({self.max_cost:g})")
             self._changed.clear()
             await self._changed.wait()
         self._calls += 1
@@ -183,9 +179,9 @@ class Budget:
         self._changed.set()
 
     def _exhausted(self, limit: str) -> BudgetError:
-        spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
+        spent = "" if self.max_cost is None else f" and {self._spent:.4f} spent"
         return BudgetError(
-            f"Calls of {self._model} stopped at {limit} after {counted(self._calls, 'call')}{spent} in this "
+            f"Calls of {self.model} stopped at {limit} after {counted(self._calls, 'call')}{spent} in this "
             "run. Everything paid for is kept: raise the limit and run again; it resumes from here."
         )
 
