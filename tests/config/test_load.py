@@ -186,7 +186,10 @@ def test_a_field_that_is_a_list_is_swept_by_a_list_of_lists(write):
         (
             "rewrite:\n  kind: llm\n  endpoint: {model: m}\n  prompt: mine.yaml",
             9,
-            ["rewrite.prompt: The prompt 'mine.yaml' of a rewriter cannot be read", "Built in: declarative"],
+            [
+                "rewrite.prompt: The prompt 'mine.yaml' of a rewriter of this kind cannot be read",
+                "Built in: declarative",
+            ],
         ),
         (
             "filter: {kind: llm, file: d.csv, fields: [company], endpoint: {model: m}, prompt: [1]}",

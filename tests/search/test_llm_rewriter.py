@@ -50,7 +50,7 @@ def test_every_question_is_asked_once_and_the_ledger_answers_the_next_run(tmp_pa
 @pytest.mark.parametrize("name", built_in(FOLDER))
 def test_every_prompt_shows_the_question_between_fences(name, tmp_path):
     prompt = MultiQueryConfig.load(name)
-    made = MultiQueryConfig if prompt.takes_number else LlmRewriterConfig
+    made = MultiQueryConfig if "{{ n }}" in prompt.system + prompt.user else LlmRewriterConfig
     with FakeServer(stated) as server:
         rewrite(tmp_path, asking(made, server.url, prompt=name))
     system, user = server.requests[0]["body"]["messages"]

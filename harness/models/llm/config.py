@@ -143,13 +143,12 @@ class FailurePolicy:
     """How a step reports and treats items without a usable answer.
 
     ``lacking`` are the words for what they lack, ``key`` the section and the value of ``on_failure`` that
-    lets the run go on, ``done`` and ``to_do`` what then becomes of them.
+    lets the run go on, ``done`` what then becomes of them.
     """
 
     lacking: str
     key: tuple[str, str]
     done: str
-    to_do: str
 
     def usable(
         self,
@@ -189,7 +188,7 @@ class FailurePolicy:
             return
         more = ", …" if len(named) > _SHOWN else ""
         raise LlmError(
-            f"{message}: {', '.join(named[:_SHOWN])}{more}. Set `{section}.on_failure: {value}` to "
-            f"{self.to_do}, `{section}.ask_again: true` to ask the model again, or name another prompt or "
-            "model. Every other answer is in the ledger."
+            f"{message}: {', '.join(named[:_SHOWN])}{more}. Set `{section}.on_failure: {value}`, with which "
+            f"they {self.done}, `{section}.ask_again: true` to ask the model again, or name another prompt "
+            "or model. Every other answer is in the ledger."
         )

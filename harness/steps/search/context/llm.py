@@ -15,9 +15,7 @@ from harness.values import Chunk
 
 FOLDER = Path(__file__).parent / "prompts"
 _GAP = "\n[…]\n"
-_FAILING = FailurePolicy(
-    "chunks have no usable context", ("context", "leave_out"), "are indexed without", "index them without"
-)
+_FAILING = FailurePolicy("chunks have no usable context", ("context", "leave_out"), "are indexed without")
 
 
 class LlmContextConfig(LlmStepConfig, ContextConfig):

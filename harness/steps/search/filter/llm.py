@@ -19,10 +19,7 @@ from harness.values import ConfigError, LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _FAILING = models.FailurePolicy(
-    "queries have no usable filter",
-    ("filter", "unfiltered"),
-    "are searched in all documents",
-    "search them in all documents",
+    "queries have no usable filter", ("filter", "unfiltered"), "are searched in all documents"
 )
 
 

@@ -24,10 +24,7 @@ from harness.steps.search.tools import PendingCalls, PendingCallsError, Shared
 # Raised when the same names are matched differently.
 _VERSION = 1
 _FAILING = models.FailurePolicy(
-    "texts have no usable list of names",
-    ("rerank", "nameless"),
-    "count as naming nothing",
-    "let them name nothing",
+    "texts have no usable list of names", ("rerank", "nameless"), "count as naming nothing"
 )
 
 

@@ -20,10 +20,7 @@ from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError
 
 FOLDER = Path(__file__).parent / "prompts"
 _FAILING = models.FailurePolicy(
-    "queries have no usable reranking",
-    ("rerank", "as_ranked"),
-    "keep the order that they had",
-    "keep the order that they have",
+    "queries have no usable reranking", ("rerank", "as_ranked"), "keep the order that they had"
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _YES = {"yes": True, "是": True, "no": False, "否": False, "不": False}

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, prompts_of
 from harness.steps.search.step import Identity, RewriterConfig
@@ -16,12 +16,8 @@ from harness.steps.search.tools import Tools
 from harness.values import LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
-_COUNT = re.compile(r"\{\{ *n *\}\}")
 _FAILING = FailurePolicy(
-    "queries have no usable rewriting",
-    ("rewrite", "as_asked"),
-    "are searched as they are",
-    "search with them as they are",
+    "queries have no usable rewriting", ("rewrite", "as_asked"), "are searched as they are"
 )
 
 T = TypeVar("T")
@@ -45,11 +41,6 @@ class _ListForm(TextForm):
 class RewritePrompt(Prompt):
     """A prompt file of a rewriter, which shows the question as ``{{ query }}``."""
 
-    @property
-    def takes_number(self) -> bool:
-        """Whether it says how many things are asked for."""
-        return bool(_COUNT.search(self.system + self.user))
-
     def form_for(self, count: int) -> TextForm:
         """How a call is worded that asks for ``count`` things, which is what ``{{ n }}`` stands for."""
         return _ListForm(*self.filled(n=str(count)), count)
@@ -58,24 +49,13 @@ class RewritePrompt(Prompt):
 class PromptedConfig(LlmStepConfig, RewriterConfig):
     """Base of the configurations of rewriters that ask a language model about every query."""
 
-    load = prompts_of(FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
-    takes_number: ClassVar[bool] = False
+    load = prompts_of(FOLDER, RewritePrompt, "a rewriter of this kind", ("query",))
     prompt: RewritePrompt
     on_failure: Literal["fail", "as_asked"] = Field(
         "fail",
         description="A question with no usable rewriting ends the run or is searched as it is (`as_asked`), "
         "and the run lists them.",
     )
-
-    @field_validator("prompt")
-    @classmethod
-    def _asks_for_lines(cls, prompt: RewritePrompt) -> RewritePrompt:
-        if prompt.takes_number and not cls.takes_number:
-            raise ValueError(
-                f"the prompt {prompt.asked_for} asks for {{{{ n }}}} things, one a line, as the kinds "
-                "multi_query and decomposition read them"
-            )
-        return prompt
 
 
 def identity_of(config: PromptedConfig, form: TextForm) -> Identity:

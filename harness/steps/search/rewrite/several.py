@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from harness.models import prompts_of
 from harness.steps.search.fuse.scores import reciprocal_ranks, to_unit, weighted_sum
 from harness.steps.search.rewrite.prompted import (
+    FOLDER,
     PromptedConfig,
     RewritePrompt,
     ask_about,
@@ -24,7 +26,7 @@ from harness.values import Query, Ranking
 class ManyConfig(PromptedConfig):
     """Base of the configurations of rewriters that ask a language model for several questions."""
 
-    takes_number: ClassVar[bool] = True
+    load = prompts_of(FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
     n: int
     with_question: bool = Field(True, description="Search the question as it is, too, as one more.")
     fuse: Literal["rrf", "minmax"] = Field(
