@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -69,14 +69,22 @@ def statistics(
     verdicts: dict[str, comparison.Verdict] = {}
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
-            of = known if known is not None and known.measure == measure else None
-            found = _or_why(partial(_of_measure, scores, measure, places, of))
-            if "why" not in found:
-                verdicts[measure] = found.pop("of")
-                found["glance"] = comparison.glance_json(verdicts[measure])
-                found["reranked"] = _reranked(stored.scores[measure], measure, scores, places)
             family = measures.family_of(measure)
-            out[measure] = {"about": family.about if family else "", **found}
+            out[measure] = {"about": family.about if family else ""}
+            try:
+                comparison.refuse_no_quality(measure)
+                of = known if known is not None and known.measure == measure else None
+                verdict = of or comparison.verdict_of(scores, measure)
+                out[measure] |= {
+                    "n": verdict.population.queries,
+                    "verdict": _verdict(verdict, places),
+                    "pairs": {"rows": [_pair(one, places, scores.options) for one in verdict.comparisons]},
+                    "glance": comparison.glance_json(verdict),
+                    "reranked": _reranked(stored.scores[measure], measure, scores, places),
+                }
+                verdicts[measure] = verdict
+            except HarnessError as error:
+                out[measure]["why"] = str(error)
             task.advance()
     return out, verdicts
 
@@ -104,19 +112,6 @@ def _reranked(
     ]
 
 
-def _of_measure(
-    scores: comparison.Scores, measure: str, places: Mapping[str, int], known: comparison.Verdict | None
-) -> dict[str, Any]:
-    comparison.refuse_no_quality(measure)
-    verdict = known or comparison.verdict_of(scores, measure)
-    return {
-        "of": verdict,
-        "n": verdict.population.queries,
-        "verdict": _verdict(verdict, places),
-        "pairs": {"rows": [_pair(one, places, scores.options) for one in verdict.comparisons]},
-    }
-
-
 def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str, Any]:
     """The verdict in words, and the group of every setting, by its key and in words."""
     standing = {one.setting: [one.group, one.standing] for one in verdict.standings}
@@ -127,13 +122,6 @@ def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str
         "leader": None if verdict.leader is None else places[verdict.leader],
         "standing": [standing.get(name) for name in places],
     }
-
-
-def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    try:
-        return part()
-    except HarnessError as error:
-        return {"why": str(error)}
 
 
 def _pair(one: comparison.Comparison, places: Mapping[str, int], options: comparison.Options) -> list[Any]:
