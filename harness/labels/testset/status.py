@@ -12,7 +12,7 @@ from harness.labels.label_page.state import PageState
 from harness.labels.testset import rows
 from harness.labels.testset.finished import agreements, final_grades
 from harness.labels.testset.state import EXPORT, SetState
-from harness.values import ConfigError, counted
+from harness.values import counted
 
 _NOT_YET = "not done"
 
@@ -42,7 +42,8 @@ def status_of(state: SetState) -> Status:
     """Read testset.yaml and all tables; raises ConfigError or CorpusError for a damaged one."""
     # also where nothing below needs it
     config = state.config
-    proposed, chosen = state.rows(rows.Question), _chosen(state)
+    proposed, candidates = state.rows(rows.Question), state.rows(rows.Candidate)
+    chosen = state.chosen() if any(one.keep == "yes" for one in candidates) else []
     empty_rows = sum(not one.text for one in proposed)
     texts = {one.query_id: one.text for one in chosen}
     pool, searched = state.gathered(chosen)
@@ -70,7 +71,7 @@ def status_of(state: SetState) -> Status:
         "propose": state.has(rows.Question)
         and counted(len(proposed) - empty_rows, "question")
         + (f", {empty_rows} to be written" if empty_rows else ""),
-        "choose": state.has(rows.Candidate) and f"{len(chosen)} kept of {len(state.rows(rows.Candidate))}",
+        "choose": state.has(rows.Candidate) and f"{len(chosen)} kept of {len(candidates)}",
         "gather": searched
         and f"{counted(len(pool), 'passage')} for {len(searched)} of {len(chosen)} questions",
         "grade": "; ".join(parts),
@@ -81,9 +82,8 @@ def status_of(state: SetState) -> Status:
         "export": exported and ("written" if current else "written, and changed since: export again"),
     }
     do = state.command
-    by_model = config.llm is not None
     if not state.has(rows.Question):
-        ways = [f"{do} propose --dry-run", f"{do} propose"] if by_model else []
+        ways = [f"{do} propose --dry-run", f"{do} propose"] if config.llm else []
         following = [*ways, f"{do} propose --by-hand", f"{do} propose --from questions.csv"]
     elif len(proposed) == empty_rows:
         following = [f"# write questions into the column text of {state.path(rows.Question)}", f"{do} choose"]
@@ -93,8 +93,8 @@ def status_of(state: SetState) -> Status:
         following = [f"{do} gather"]
     else:
         where = state.path(rows.DisagreementRow)
-        settle = [f"# write {counted(unresolved, 'grade')} into the column resolved of {where}"]
-        settle = settle if unresolved else []
+        to_settle = f"# write {counted(unresolved, 'grade')} into the column resolved of {where}"
+        settle = [to_settle] if unresolved else []
         if open_ or unread:
             export = [f"{do} export"] if graded else []
             following = [*_grading(state, work, open_), *settle, *export]
@@ -118,13 +118,6 @@ def status_of(state: SetState) -> Status:
     if killed := state.killed():
         following = [f"# {killed.step} was killed while it wrote: run it again; its files are put back first"]
     return Status(tuple((step, told or _NOT_YET) for step, told in steps.items()), tuple(following))
-
-
-def _chosen(state: SetState) -> list[rows.Candidate]:
-    try:
-        return state.chosen()
-    except ConfigError:
-        return []
 
 
 def _grading(state: SetState, work: Sequence[PageWork], open_: int) -> list[str]:
