@@ -114,11 +114,9 @@ def deeper(verdict: Verdict, setting: str) -> str:
 
 def _ends_early(lead: str, verdict: Verdict, setting: str) -> str:
     """A sentence on a setting that goes on with whose rankings end before what is read."""
-    first, *others = verdict.unread
-    key, called = deeper(verdict, first), (setting,) if others else (setting, first)
-    whose = f"{len(others) + 1} settings" if others else "{}"
-    remedy = f"set {key} and run again" if key else "give more ranks of each query"
-    return _fitted(f"{lead} rankings of {whose} end before what is read; {remedy}.", verdict, *called)
+    early = verdict.unread
+    whose, called = (f"{len(early)} settings", ()) if len(early) > 1 else ("{}", early)
+    return _fitted(f"{lead} rankings of {whose} end before what is read.", verdict, setting, *called)
 
 
 def _ahead(verdict: Verdict) -> str:
