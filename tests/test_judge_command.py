@@ -278,6 +278,11 @@ def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):
     (row,) = table(tmp_path / "out" / "agreement.csv")
     # every fifth grade is a 7 on a scale of 0 to 3: rejected, counted, and the rest agrees
     assert (row["pairs"], row["out_of_scale"], row["exact"]) == ("16", "4", "1.000000")
+    assert "quadratic kappa is above that of judges in public studies" in one_line(capsys.readouterr().out)
+    rows = [f"q{n},{n % 4},{3 - n % 4},m" for n in range(20)]
+    (tmp_path / "p.csv").write_text("\n".join(["query_id,human_grade,llm_grade,model", *rows]) + "\n")
+    out = printed(capsys, "judge", "agreement", "--pairs", "p.csv", "--max-grade", 3, "--to", "out")
+    assert "is below that of judges in public studies (0.34 to 0.60). Do not rely on its" in one_line(out)
     assert "either a CONFIG or --pairs" in refused(capsys, "judge", "agreement")
     for option in ("--settings", "--dry-run"):
         assert "go with a CONFIG" in refused(capsys, "judge", "agreement", "--pairs", "p.csv", option)

@@ -17,6 +17,9 @@ from harness.values import Judgment, LabelError, counted, delimited_text
 Grades = Mapping[str, Mapping[Hashable, int]]
 """By rater, then by item, grades from 0 up."""
 
+# of nine judges against assessors of TREC, the least and the largest: benchmarks/judge_agreement.py
+_IN_STUDIES = 0.34, 0.60
+
 
 def confusion_matrix(human: np.ndarray, judge: np.ndarray, grades: int) -> np.ndarray:
     """Counts of shape (grades, grades): row = the human grade, column = the judge's."""
@@ -171,6 +174,18 @@ class Agreement:
     bias: float
     bias_per_grade: np.ndarray
     confusion: np.ndarray
+
+    @property
+    def in_words(self) -> str:
+        """The quadratic kappa beside those of judges in public studies."""
+        (least, most), own = _IN_STUDIES, self.kappa_quadratic
+        low, high = (own.value if bound is None else bound for bound in (own.low, own.high))
+        studies = f"that of judges in public studies ({least:.2f} to {most:.2f})"
+        if high < least:
+            return f"Its quadratic kappa is below {studies}. Do not rely on its grades."
+        if low > most:
+            return f"Its quadratic kappa is above {studies}."
+        return f"Its quadratic kappa may be {studies}."
 
     def row(self) -> dict[str, float | int | str | None]:
         """The figures by name, the confusion matrix cell by cell."""

@@ -237,5 +237,11 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     # corrected: 0.5 of all, and 0.25 more
     assert "exact_match 20 -0.250 1.000 0.750" in out
     rated = (tmp_path / "h.csv").read_text()
+    (tmp_path / "bad.csv").write_text("query_id,measure,value\nq99,exact_match,1\n")
+    # before anything is measured, and perhaps paid for
+    assert run("score-answers", "a.jsonl", *words[:2], "--human", "bad.csv") == 1
+    out, err = capsys.readouterr()
+    assert not out
+    assert "there is no query 'q99'" in err
     assert "which is read here" in refused(capsys, "score-answers", "a.jsonl", *words, "--output", "./h.csv")
     assert (tmp_path / "h.csv").read_text() == rated

@@ -113,6 +113,7 @@ def _print_check(checked: judge.CheckReport) -> None:
             ("place in the list", position),
             ("without a grade", f"{checked.summary.unscored_count} of {checked.summary.pairs}"),
             ("calls", checked.summary.calls),
+            ("cost", "unknown" if checked.summary.cost is None else f"{checked.summary.cost:.4f}"),
         ],
     )
     for problem in checked.problems:
@@ -266,18 +267,20 @@ def _of_config(args: argparse.Namespace) -> int:
 
 def _leave(folder: Path, found: list[judge.Agreement], settings: running.SettingsAgreement | None) -> None:
     """Print the figures and write the files."""
-    print_table(
-        "agreement with people",
-        ("judge", "pairs", "no grade", "kappa", "quadratic kappa", "alpha (ordinal)", "bias"),
-        [
-            (
-                *(one.judge, one.pairs, one.unscored),
-                *map(str, (one.kappa, one.kappa_quadratic, one.alpha_ordinal)),
-                f"{one.bias:+.2f}",
-            )
-            for one in found
-        ],
-    )
+    columns = ("judge", "pairs", "no grade", "kappa", "quadratic kappa", "alpha (ordinal)", "bias")
+    rows = [
+        (
+            *(one.judge, one.pairs, one.unscored),
+            *map(str, (one.kappa, one.kappa_quadratic, one.alpha_ordinal)),
+            f"{one.bias:+.2f}",
+        )
+        for one in found
+    ]
+    if len(rows) == 1:
+        print_facts("agreement with people", list(zip(columns, rows[0], strict=True)))
+        print_line(found[0].in_words)
+    else:
+        print_table("agreement with people", columns, rows)
     store.write_text(folder / "agreement.csv", judge.agreement_csv(found))
     if settings is not None:
         _leave_order(folder, settings)

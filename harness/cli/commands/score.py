@@ -309,6 +309,8 @@ def score_answers(args: argparse.Namespace) -> int:
         raise ConfigError(f"--output is {args.output}, which is read here. Name another file.")
     config = running.load_answer_scoring(args.config, names)
     exchanges = data.read_answers(args.file)
+    labels, queries = [one.label for one in config.answer_measures], [one.query_id for one in exchanges]
+    people = running.read_values(args.human, labels, queries) if args.human else None
     reporter = TerminalReporter(quiet=args.quiet)
     with running.Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
@@ -321,9 +323,8 @@ def score_answers(args: argparse.Namespace) -> int:
     answered = sum(one.answer is not None for one in exchanges)
     title = f"{args.file.name}: {counted(len(exchanges), 'query', 'queries')}, {answered} answered"
     show(running.external_table(title, found))
-    if args.human:
-        names, queries = [one.measure for one in found], [one.query_id for one in found[0].scores]
-        show(running.people_table(found, running.read_values(args.human, names, queries)))
+    if people is not None:
+        show(running.people_table(found, people))
     if args.output:
         store.write_text(args.output, _csv(found))
         print_line(f"Every value: {args.output}")
