@@ -127,8 +127,10 @@ def test_offsets_page_and_text_each_find_their_place():
     assert [h.place.method for h in hits] == ["offsets", "page", "whitespace_free", "exact"]
 
 
-def test_copies_of_a_text_are_given_out_one_after_another_and_then_repeat():
-    found = spans(hits := placed(*(hit(rank, text=TWICE) for rank in range(1, 6))))
+@pytest.mark.parametrize("break_", [" ", "\n  "], ids=["verbatim", "white space differs"])
+def test_copies_of_a_text_are_given_out_one_after_another_and_then_repeat(break_):
+    text = TWICE.replace(" ", break_)
+    found = spans(hits := placed(*(hit(rank, text=text) for rank in range(1, 6))))
     first, second = ENGINES.index(TWICE), ENGINES.rindex(TWICE)
     assert found[:2] == [("engines", at, at + len(TWICE)) for at in (first, second)]
     assert [doc_id for doc_id, _, _ in found] == ["engines", "engines", "people", "people", "engines"]

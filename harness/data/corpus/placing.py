@@ -184,8 +184,9 @@ def _find_texts(wanted: Collection[_Wanted], documents: Documents, threshold: fl
         for key in _of(document, places):
             found_at = _occurrences(key[1], document.text)
             places[key] += [HitPlace(document.doc_id, at, at + len(key[1]), "exact") for at in found_at]
+    unlike = [key for key, own in places.items() if not own]
     for document in documents.values():
-        if missing := [key for key in _of(document, places) if not places[key]]:
+        if missing := _of(document, unlike):
             view = whitespace_free(document.text)
             for key in missing:
                 needle = whitespace_free(key[1]).text
