@@ -26,7 +26,7 @@ from harness.labels.testset.rows import (
 )
 from harness.labels.testset.state import SetState
 from harness.store.atomic import write_text
-from tests.command import save_table, table
+from tests.command import one_line, save_table, table
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import (
     configure,
@@ -186,6 +186,9 @@ def test_people_grade_answer_review_and_export(gathered, capsys):
     assert hashlib.sha256(text.encode()).hexdigest() in datasheet
     assert bench_by_words() == 0
     assert Path("results/set/summary.csv").exists()
+    # read again as the first person's: taken, but not in silence
+    output = step_printed(capsys, "review", "--from", "r.csv", "--by", "Ann")
+    assert f"; {len(SET.rows(GradeRow)) // 2} earlier grades by Ann replaced" in one_line(output)
 
 
 def test_labels_of_the_page_keep_the_part_that_answers(gathered, capsys):

@@ -181,7 +181,9 @@ def parse_documents(
 
 def bad_document(reason: str) -> CorpusError:
     """The error for a document that cannot be used, where such a document ends the run."""
-    return CorpusError(f"{reason} Or go on without it: on_bad_document: skip, or fail_at_end: exit code 1.")
+    return CorpusError(
+        f"{reason} Or go on without it: on_bad_document: skip, or fail_at_end for an exit code of 1."
+    )
 
 
 def _outcome(file: DocumentFile, parser: ParserConfig, on_page: OnPage | None = None) -> _Outcome:

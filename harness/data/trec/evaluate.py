@@ -139,7 +139,8 @@ def _check_defined(measures: Sequence[Measure], rules: Convention) -> None:
         if family.reads != "ranks":
             raise ValueError(f"{measure} reads the text of chunks; a run of documents has none")
         if rules.order == "score_ties_averaged" and not family.averages_ties:
-            raise ValueError(f"{rules.name} averages ties, which is defined for NDCG, not {measure}")
+            ties = f"the convention {rules.name} averages ties"
+            raise ValueError(f"{ties}, which is defined for NDCG, not {measure}")
 
 
 def _depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:

@@ -164,6 +164,9 @@ def _import(state: SetState, context: Context, path: Path, grader: str, review: 
     documents = state.documents(context)
     rows, decided, left_out = _read(state, context, path, grader, documents)
     others = [row for row in state.rows(GradeRow) if row.grader != grader and (review or not row.by_model)]
+    earlier = {row.key for row in state.rows(GradeRow) if row.grader == grader}
+    if replaced := len(earlier.intersection(row.key for row in rows)):
+        left_out += f"; {counted(replaced, 'earlier grade')} by {grader} replaced"
     fresh = rows
     if review:
         first = final_grades(others)

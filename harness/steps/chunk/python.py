@@ -34,9 +34,9 @@ def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
     for item in returned:
         span = _offsets(item)
         if span is None or not 0 <= span[0] < span[1] <= len(document.text):
+            among = "" if span is None else f" with 0 <= start < end <= {len(document.text)}"
             raise config.broken(
-                f"returned {quoted(item, 60)} for {document.doc_id}, which is not (start, end) among the "
-                f"characters 0 to {len(document.text)}"
+                f"returned {quoted(item, 60)} for {document.doc_id}, which is not (start, end){among}"
             )
         if spans and span <= spans[-1]:
             raise config.broken(
