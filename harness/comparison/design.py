@@ -284,9 +284,12 @@ def _told_apart(
     if len(alike) < 2:
         return text
     flat = [_flat(one) for one in alike]
+    # what only another kind has, or lacks, goes without saying where the kind is said
+    said = not keys or "kind" in keys
+    peers = [_flat(one) for one in alike if _kind(one) == _kind(section)] if said else flat
     parts = []
     for key, value in _flat(section).items():
-        others = {repr(other.get(key)): other.get(key) for other in flat}
+        others = {repr(other.get(key)): other.get(key) for other in (flat if key == "kind" else peers)}
         if (keys and key not in keys) or len(others) < 2 or not isinstance(value, str | int | float):
             continue
         last = key.rpartition(".")[2]

@@ -72,6 +72,17 @@ def test_a_main_effect_is_the_mean_difference_of_pairs_that_differ_in_nothing_el
     assert {one.found.finding for one in found.values()} == {"few"}
 
 
+def test_a_level_is_told_from_others_of_its_kind_by_what_differs_among_them_alone():
+    words = [{"kind": "bm25", "k1": k1, "analyser": "auto", "stop": "long"} for k1 in (0.9, 1.5)]
+    searches = [*words, {"kind": "minmax", "routes": words}]
+    # the analyser is one for both, and a fusion has none: the kind says so
+    assert [*design_of({str(k): {"retrieve": one} for k, one in enumerate(searches)}).names.values()] == [
+        "keyword search, bm25, k1 0.9",
+        "keyword search, bm25, k1 1.5",
+        "keyword search, minmax",
+    ]
+
+
 def test_effects_beyond_chance_choose_the_levels_to_use():
     found = verdict(*sweep())
     assert {one.factor: one.found.finding for one in found.effects.main} == {

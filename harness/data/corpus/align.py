@@ -166,7 +166,9 @@ _SURELY_ON_PAGE = 99.0
 _ALIGNED_WINDOWS = 3
 _MIN_WINDOW = 4000
 _MAX_SEEDS = 128
-_OFFSETS = "Offsets count characters of the extracted text. Correct them, or leave them out: it is searched."
+_OFFSETS = (
+    "Offsets count characters of the extracted text. Correct them, or leave them out: the text is searched."
+)
 
 
 @dataclass(frozen=True, slots=True)

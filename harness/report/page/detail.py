@@ -122,7 +122,7 @@ def place(chunk_id: str) -> tuple[str, int, int]:
 def _rankings(ranked: Sequence[Row], axes: Axes, known: dict[str, int]) -> list[list[list[Any]]]:
     out: list[list[list[Any]]] = [[[None] * len(axes.queries) for _ in axes.settings] for _ in axes.stages]
     # chunks that are near each other in a document get near numbers: they compress better
-    for chunk_id in sorted({row["chunk_id"] for row in ranked}, key=place):
+    for chunk_id in sorted({row["chunk_id"] for row in ranked}, key=lambda one: (place(one), one)):
         known[chunk_id] = len(known)
     for row in ranked:
         if not axes.know(row) or row["stage"] not in axes.stage:

@@ -70,5 +70,6 @@ def known_names(request: Any, known: Sequence[str]) -> set[str]:
     """The names that a request has; raises ValueError where one of them is not ``known``."""
     names = names_in(request)
     if unknown := sorted(names - {*known}):
-        raise ValueError(f"the request names {{{{ {unknown[0]} }}}}; known are {', '.join(known)}")
+        wrong, *right = (f"{{{{ {name} }}}}" for name in (unknown[0], *known))
+        raise ValueError(f"the request names {wrong}; known are {', '.join(right)}")
     return names
