@@ -52,12 +52,9 @@ def test_many_pairs_give_the_same_in_blocks(monkeypatch):
     assert compare_all(scores, QUICK) == whole
 
 
-def test_settings_that_never_differ():
+def test_what_never_differs_and_what_has_nothing_to_be_compared_with():
     (found,) = compare_all(matrix({"a": [0.5, 0.2, 0.9], "b": [0.5, 0.2, 0.9]}), QUICK)
     assert (found.difference, found.p, found.low, found.high, found.d_z) == (0, 1, 0, 0, 0)
-
-
-def test_one_setting_alone_has_nothing_to_be_compared_with():
     assert compare_all(matrix({"a": [0.5, 0.2]})) == []
 
 

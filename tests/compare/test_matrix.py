@@ -29,39 +29,27 @@ ROWS = [
 
 
 def test_the_final_stage_is_the_last_of_each_setting():
-    scores = from_rows(ROWS, "m")
-    assert scores.settings == ("a", "b")
-    assert scores.query_ids == ("q1", "q2")
-    assert scores.splits == ("train", "validation")
-    np.testing.assert_array_equal(scores.values, [[0.3, np.nan], [0.2, np.nan]])
-    np.testing.assert_array_equal(scores.means, [0.3, 0.2])
-
-
-def test_one_stage_can_be_selected():
-    assert from_rows(ROWS, "m", stage="rerank").settings == ("a",)
-    with pytest.raises(HarnessError, match="no scores for m for the stage fusion"):
-        from_rows(ROWS, "m", stage="fusion")
-
-
-def test_cells_of_text_read_as_values_do():
     text = [{**row, "value": "" if row["value"] is None else str(row["value"])} for row in ROWS]
-    found, expected = from_rows(text, "m"), from_rows(ROWS, "m")
-    assert (found.settings, found.query_ids, found.splits) == (
-        expected.settings,
-        expected.query_ids,
-        expected.splits,
-    )
-    np.testing.assert_array_equal(found.values, expected.values)
+    for scores in (from_rows(ROWS, "m"), from_rows(text, "m")):
+        assert (scores.settings, scores.query_ids) == (("a", "b"), ("q1", "q2"))
+        assert scores.splits == ("train", "validation")
+        np.testing.assert_array_equal(scores.values, [[0.3, np.nan], [0.2, np.nan]])
+        np.testing.assert_array_equal(scores.means, [0.3, 0.2])
+    assert from_rows(ROWS, "m", stage="rerank").settings == ("a",)
 
 
-def test_a_score_given_twice_is_refused():
-    with pytest.raises(HarnessError, match="q1 occurs twice"):
-        from_rows([*ROWS, ROWS[0]], "m")
-
-
-def test_settings_with_other_queries_are_refused():
-    with pytest.raises(HarnessError, match="a and b were not scored on the same queries: q2"):
-        from_rows([row for row in ROWS if (row["setting"], row["query_id"]) != ("b", "q2")], "m")
+def test_rows_that_contradict_each_other_are_refused():
+    for rows, options, message in (
+        (ROWS, {"stage": "fusion"}, "no scores for m for the stage fusion"),
+        ([*ROWS, ROWS[0]], {}, "q1 occurs twice"),
+        (
+            [row for row in ROWS if (row["setting"], row["query_id"]) != ("b", "q2")],
+            {},
+            "a and b were not scored on the same queries: q2",
+        ),
+    ):
+        with pytest.raises(HarnessError, match=message):
+            from_rows(rows, "m", **options)
 
 
 def test_undefined_queries_must_be_the_same_for_all_settings():
@@ -107,27 +95,22 @@ def changed(*path, value):
     return copy(RECORD, path)
 
 
-def test_a_record_is_comparable_with_itself_from_another_folder():
+def test_every_difference_is_a_reason():
     moved = {
         **changed("config", "queries", value="d/queries.csv"),
         "hashes": {"d/queries.csv": "11", "c/labels.csv": "22"},
     }
     assert differences(scored_on(), scored_on(moved)) == []
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "reason"),
-    [
+    for path, value, reason in (
         (("hashes", "c/queries.csv"), "99", "the files of queries differ"),
         (("config", "relevance", "rule"), "full_cover", "the rules of relevance differ"),
         (("config", "anchor", "threshold"), 50.0, "the anchoring of quotes differ"),
         (("counts", "conventions"), [], "the conventions differ"),
-    ],
-)
-def test_every_difference_is_a_reason(path, value, reason):
-    found = differences(scored_on(), scored_on(changed(*path, value=value)))
-    assert len(found) == 1
-    assert found[0].startswith(reason)
+    ):
+        (found,) = differences(scored_on(), scored_on(changed(*path, value=value)))
+        assert found.startswith(reason)
+    with pytest.raises(HarnessError, match="does not say 'relevance'"):
+        scored_on({**RECORD, "config": {"queries": "c/queries.csv"}})
 
 
 def test_other_texts_are_a_reason_whatever_the_label_file():
@@ -139,11 +122,6 @@ def test_other_texts_are_a_reason_whatever_the_label_file():
     assert differences(scored_on(), scored_on(texts={"report": "99"})) == [
         "the text differs for the documents report"
     ]
-
-
-def test_a_record_that_says_too_little_is_refused():
-    with pytest.raises(HarnessError, match="does not say 'relevance'"):
-        scored_on({**RECORD, "config": {"queries": "c/queries.csv"}})
 
 
 def test_joined_settings_keep_their_own_scores_whatever_the_order_of_queries():

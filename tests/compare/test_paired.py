@@ -43,13 +43,10 @@ def test_a_comparison_has_all_its_fields():
     assert found.real
 
 
-def test_a_comparison_leaves_undefined_queries_out():
+def test_undefined_queries_are_left_out_and_one_alone_gives_no_interval_and_no_p():
     found = compare_pair("a", np.array([0.5, np.nan, 0.2]), "b", np.array([0.1, np.nan, 0.2]))
     assert (found.n, found.mean, found.mean_against) == (2, 0.35, pytest.approx(0.15))
     with pytest.raises(HarnessError, match="No query has a value"):
         compare_pair("a", np.array([np.nan]), "b", np.array([np.nan]))
-
-
-def test_a_single_query_gives_no_interval_and_no_p():
     found = compare_pair("a", np.array([0.5]), "b", np.array([0.1]), Options())
     assert (found.low, found.high, found.d_z, found.p) == (None, None, None, 1.0)

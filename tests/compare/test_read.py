@@ -5,7 +5,7 @@ import pytest
 
 from harness.comparison import ENOUGH_READ, Options, compared_parts, verdict_json
 from harness.comparison.next_steps import steps_of
-from harness.comparison.sentences import MOST_WORDS, sentence
+from harness.comparison.sentences import sentence
 
 from .build import conclude, noisy
 from .test_factors import sweep, verdict
@@ -24,35 +24,25 @@ def cut(means, read, **more):
 def test_a_setting_that_is_read_less_deep_cannot_be_found_worse():
     assert cut((0.7, 0.4), {}).decision == "best"
     found = cut((0.7, 0.4), {"b": 0.2})
-    assert (found.decision, found.comparisons[0].finding, found.advice, found.used) == (
-        "open",
-        "unread",
-        None,
-        "",
-    )
+    assert (found.decision, found.advice, found.used) == ("open", None, "")
+    assert (found.comparisons[0].finding, verdict_json(found)["margin"]["finding"]) == ("unread", "unread")
     assert {one.group for one in found.standings} == {"may"}
-    assert sentence(found) == "The leader is a, but rankings of b end before what is read."
-    assert len(sentence(found).split()) <= MOST_WORDS
-    assert steps_of(found)[0].text == (
-        f"Set `retrieve.top_k: 10` and run again: the rankings of b end before what {MEASURE} reads."
+    assert "rankings of b end before what is read" in sentence(found)
+    assert steps_of(found)[0].text.startswith(
+        "Set `retrieve.top_k: 10` and run again: the rankings of b end "
     )
-    assert verdict_json(found)["margin"]["finding"] == "unread"
     assert "rankings end early" in str(compared_parts(found))
-    assert "in 1 pair: rankings end early (1)" in str(compared_parts(found, only_real=True))
+    # hits from elsewhere have no key to set
+    hits = conclude(noisy(80, (0.7, 0.4)), read={MEASURE: {"b": 0.2}}, options=QUICK)
+    assert steps_of(hits)[0].text.startswith("Give more ranks of each query: the rankings of b end")
 
 
 def test_a_setting_that_is_better_although_it_is_read_less_deep_is_better():
-    found = cut((0.7, 0.4), {"a": 0.2})
-    assert (found.decision, found.comparisons[0].finding, found.used) == ("best", "real", "a")
-    # but how far ahead it is may change
-    assert sentence(found).startswith("Use a. It is shown to be best as far as rankings go (95%), 0.")
-    assert steps_of(found)[0].text.startswith("Set `retrieve.top_k: 10` and run again")
-
-
-def test_settings_that_are_cut_short_alike_are_compared_as_far_as_they_go():
-    found = cut((0.7, 0.4), {"a": 0.4, "b": 0.41})
-    assert found.decision == "best"
-    assert "as far as rankings go" in sentence(found)
+    # by how much may change, as it may where both are cut short alike
+    for read in ({"a": 0.2}, {"a": 0.4, "b": 0.41}):
+        found = cut((0.7, 0.4), read)
+        assert (found.decision, found.comparisons[0].finding, found.used) == ("best", "real", "a")
+        assert "as far as rankings go" in sentence(found)
 
 
 def test_no_two_are_equal_of_which_one_is_cut_short():
@@ -68,18 +58,12 @@ def test_no_two_are_equal_of_which_one_is_cut_short():
 def test_next_to_a_baseline_the_same_holds():
     shown = cut((0.7, 0.4), {"b": 0.2}, baseline="b")
     assert (shown.decision, shown.used) == ("not better", "")
-    assert "rankings of b end before what is read" in sentence(shown)
     assert cut((0.7, 0.4), {"a": 0.2}, baseline="b").decision == "better"
 
 
 @pytest.mark.parametrize(("share", "open_"), [(ENOUGH_READ, False), (ENOUGH_READ - 0.001, True)])
 def test_a_twentieth_is_not_worth_a_word(share, open_):
     assert (cut((0.7, 0.4), {"b": share}).decision == "open") == open_
-
-
-def test_hits_from_elsewhere_have_no_key_to_set():
-    found = conclude(noisy(80, (0.7, 0.4)), read={MEASURE: {"b": 0.2}}, options=QUICK)
-    assert steps_of(found)[0].text.startswith("Give more ranks of each query: the rankings of b end")
 
 
 def test_of_factors_only_the_one_that_is_read_less_deep_is_left_open():

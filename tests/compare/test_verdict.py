@@ -1,7 +1,6 @@
 """One verdict: what it decides, and in which words."""
 
-import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,9 +22,8 @@ from harness.comparison.caveats import same_ranking_notes
 from harness.comparison.design import SweepDesign
 from harness.comparison.factors import LabelSensitivity
 from harness.comparison.scores import holes_of
-from harness.comparison.sentences import MOST_WORDS, extent_of, sentence, worse_than
+from harness.comparison.sentences import MOST_WORDS, extent_of, sentence
 from harness.comparison.words import lines_of
-from harness.values.errors import HarnessError
 
 from .build import conclude, matrix, noisy
 
@@ -42,32 +40,29 @@ def lines_in(verdict, role):
 
 def test_one_setting_is_best_where_every_other_is_really_behind():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), options=QUICK)
-    assert (found.decision, found.leader) == ("best", "b")
-    assert [one.standing for one in found.standings] == ["use this", *["ruled out: another is better"] * 2]
-    assert lines_in(found, "decision") == ["Use b. It is shown to be best (95%), 0.35 above the next."]
-    assert found.needed is None
+    assert (found.decision, found.leader, found.needed) == ("best", "b", None)
+    assert groups(found) == {"b": "use", "c": "out", "a": "out"}
     assert all(one.real for one in found.comparisons if "b" in (one.setting, one.against))
 
 
 def test_nothing_is_best_while_another_may_be():
     found = conclude(noisy(60, (0.59, 0.2, 0.6), seed=2), options=QUICK)
-    assert found.decision == "open"
+    assert (found.decision, found.margin.real) == ("open", False)
     assert groups(found) == {"c": "use", "a": "may", "b": "out"}
-    assert lines_in(found, "decision") == [
-        f"Use c. Not proven best, but {worse_than(found.advice.regret)} any other (95%)."
-    ]
-    assert not found.margin.real
-    assert "no difference found" in lines_in(found, "margin")[0]
 
 
-def test_the_margin_is_to_a_setting_that_may_be_best_not_to_one_ruled_out():
+def test_the_margin_is_to_a_setting_that_is_neither_ruled_out_nor_equal():
     # b is always 0.02 behind the leader a; c is further behind on the mean, but by turns far above and below
     turns = np.resize([0.9, -1.0], 60) / 3
     a = np.linspace(0.4, 0.6, 60)
     found = conclude(matrix({"a": a, "b": a - 0.02, "c": a - 0.03 + turns}), options=QUICK)
     assert groups(found) == {"a": "use", "b": "out", "c": "may"}
     assert (found.margin.setting, found.margin.against) == ("a", "c")
-    assert " from the next that is not ruled out, c (" in lines_in(found, "margin")[0]
+    one = noisy(200, (0.6,)).values[0]
+    noise = np.random.default_rng(3).normal(0, 0.3, 200)
+    noise -= noise.mean()
+    near = matrix({"a": one, "b": one - 0.001 + noise / 30, "c": one - 0.002 + noise})
+    assert conclude(near, options=QUICK).margin.against == "c"
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -166,37 +161,41 @@ def test_few_judged_ranks_are_reported(shares, few):
     assert bool(lines_in(alone, "caveat")) == few
 
 
-def test_bounds_above_the_leader_are_reported_with_the_remedy():
+def test_bounds_above_the_leader_are_reported():
     scores = noisy(80, (0.3, 0.7, 0.5))
     mean = float(scores.means[1])
     found = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean + 0.05)), options=QUICK)
     assert found.decision == "best"
     (caveat,) = lines_in(found, "caveat")
     assert f"lift c above the {mean:.3f} of b, up to {mean + 0.05:.3f} (ndcg_exp_upper@10)" in caveat
-    (labels,) = [line for line in lines_of(found) if line.role == "next"]
-    assert "the rest of the first 10 passages" in labels.text
-    assert labels.command.startswith("harness labels unjudged ")
     apart = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean - 0.01)), options=QUICK)
     assert lines_in(apart, "caveat") == []
-    assert "judged" not in " ".join(lines_in(apart, "next"))
 
 
-def test_next_to_a_baseline_only_its_own_bound_counts():
+@pytest.mark.parametrize(
+    ("baseline", "upper", "lifted"),
+    [
+        # next to a baseline only its own bound counts, and judging the rest can lift only what is behind
+        ("c", (0.99, 0.99, 0.5), ""),
+        ("c", (0.3, 0.99, 0.99), "lift c above the 0.7"),
+        ("b", (0.3, 0.99, 0.99), "lift c above the 0.7"),
+    ],
+)
+def test_what_judging_the_rest_can_lift_next_to_a_baseline(baseline, upper, lifted):
     scores = noisy(80, (0.3, 0.7, 0.5))
-    for upper, said_ in (((0.99, 0.99, 0.5), False), ((0.3, 0.99, 0.99), True)):
-        found = conclude(scores, baseline="c", holes=holes((1.0, 1.0, 1.0), upper), options=QUICK)
-        assert any("could lift c above" in text for text in lines_in(found, "caveat")) is said_
+    found = conclude(scores, baseline=baseline, holes=holes((1.0, 1.0, 1.0), upper), options=QUICK)
+    said = [text for text in lines_in(found, "caveat") if " lift " in text]
+    assert len(said) == bool(lifted)
+    assert not lifted or lifted in said[0]
 
 
-def test_too_few_queries_are_reported_first_and_no_setting_is_chosen():
-    found = conclude(noisy(11, (0.1, 0.9)), options=QUICK)
-    assert (found.decision, found.margin.finding) == ("few", "few")
-    assert sentences_of(found)[0] == (
-        "Verdict: 11 queries: too few to choose by, 30 are needed. So far the leader is b."
-    )
-    assert lines_in(found, "next") == ["Add at least 19 more queries. How to make them:"]
-    assert any("less than 24% of what is asked" in text for text in lines_in(found, "caveat"))
-    assert lines_in(conclude(matrix({"a": [0.1], "b": [0.2]})), "decision")[0].startswith("1 query: too few")
+def test_of_too_few_queries_no_setting_is_chosen():
+    eleven, one = noisy(11, (0.1, 0.9)), matrix({"a": [0.1], "b": [0.2]})
+    for scores in (eleven, one):
+        found = conclude(scores, options=QUICK)
+        assert (found.decision, found.margin.finding, found.used, found.leader) == ("few", "few", "", "b")
+    caveats = lines_in(conclude(eleven, options=QUICK), "caveat")
+    assert any("less than 24% of what is asked" in text for text in caveats)
 
 
 def test_one_setting_alone_is_compared_with_nothing():
@@ -206,8 +205,7 @@ def test_one_setting_alone_is_compared_with_nothing():
 
 
 def test_the_setting_that_may_lose_the_least_is_recommended_with_its_bound():
-    scores = noisy(50, (0.59, 0.2, 0.61), seed=2)
-    found = conclude(scores, options=QUICK)
+    found = conclude(noisy(50, (0.59, 0.2, 0.61), seed=2), options=QUICK)
     uppers = {"a": [], "b": [], "c": []}
     for one in found.comparisons:
         uppers[one.setting].append(-one.low)
@@ -215,20 +213,11 @@ def test_the_setting_that_may_lose_the_least_is_recommended_with_its_bound():
     bounds = {name: max(0.0, *own) for name, own in uppers.items()}
     assert {one.setting: one.regret for one in found.standings} == bounds
     assert found.advice.setting == min(bounds, key=bounds.get) == "c"
-    assert found.advice.regret == bounds["c"]
-    # rounded up, so that the bound holds
-    said_ = math.ceil(100 * bounds["c"]) / 100
-    assert lines_in(found, "decision") == [
-        f"Use c. Not proven best, but at most {said_:.2f} worse than any other (95%)."
-    ]
     plain = verdict_json(found)
-    assert plain["advice"] == {
-        "setting": "c",
-        "regret": bounds["c"],
-        "among": ("c", "a", "b"),
-        "cheaper": None,
-    }
+    expected = {"setting": "c", "regret": bounds["c"], "among": ("c", "a", "b"), "cheaper": None}
+    assert plain["advice"] == expected
     assert {one["setting"]: one["regret"] for one in plain["settings"]} == bounds
+    assert plain["sentence"] == plain["lines"][0]["text"] == sentence(found)
 
 
 def pair(one, other, difference, low, high):
@@ -292,11 +281,6 @@ def test_a_cheaper_setting_is_named_only_within_the_tolerance():
         found = conclude(scores, costs=costs, options=replace(QUICK, tolerance=tolerance))
         assert found.advice.setting == "c"
         assert (found.advice.cheaper and found.advice.cheaper.setting) == cheaper
-        named = [text for text in lines_in(found, "caveat") if "If the price counts use a: 1.5" in text]
-        assert bool(named) == (cheaper == "a")
-    # a price alone is no advice
-    best = conclude(noisy(80, (0.3, 0.7)), costs=Costs({"a": 500, "b": 2000}, "tokens@10"), options=QUICK)
-    assert lines_in(best, "next") == ["Confirm it on queries that were not used for tuning."]
 
 
 def test_within_a_price_limit_the_choice_is_among_what_it_allows():
@@ -311,43 +295,34 @@ def test_within_a_price_limit_the_choice_is_among_what_it_allows():
         if "a" in (one.setting, one.against) and "b" not in (one.setting, one.against)
     ]
     assert found.advice.regret == max(0.0, *own)
-    (decision,) = lines_in(found, "decision")
-    assert decision.startswith("Use a: within the price limit it is ")
-    assert decision.endswith(" any other (95%). The best whatever it costs is b.")
     one = conclude(scores, costs=costs, options=replace(QUICK, price_limit=1.0))
     assert one.advice.among == ("c", "d")
+    # several are better beyond the limit, and nobody knows which is best
+    tied = replace(scores, values=scores.values[[1, 1, 0, 0]])
+    dear = Costs({"a": 3.0, "b": 3.0, "c": 1.0, "d": 1.0}, "dollars")
+    found = conclude(tied, costs=dear, options=replace(QUICK, price_limit=2.0))
+    assert sentence(found).endswith("within the price limit (95%). A dearer one is better.")
     none = conclude(scores, costs=costs, options=replace(QUICK, price_limit=0.5))
     assert none.advice is None
-    assert lines_in(none, "decision") == ["No setting is within the price limit of 0.5 dollars."]
-    unpriced = conclude(scores, options=replace(QUICK, price_limit=0.5))
-    assert unpriced.advice.setting == "b"
-    assert "The price limit of 0.5 is not applied, as there are no prices." in lines_in(unpriced, "caveat")
+    for more in ({}, {"costs": costs, "baseline": "c"}):
+        found = conclude(scores, options=replace(QUICK, price_limit=0.5), **more)
+        assert found.advice is None or found.advice.setting == "b"
+        assert any("The price limit of 0.5 is not applied" in text for text in lines_in(found, "caveat"))
 
 
 def test_settings_within_the_tolerance_are_equivalent():
     scores = noisy(80, (0.5, 0.2))
-    values = {"a": scores.row("a"), "b": scores.row("b"), "c": scores.row("a") - 0.005}
-    values["c"][::2] += 0.004
-    found = conclude(matrix(values), baseline="c", options=QUICK)
-    assert {one.setting: one.standing for one in found.standings}["b"] == "ruled out: worse"
-    rng = np.random.default_rng(1)
-    values["c"] = values["a"] + rng.normal(0, 0.02, 80)
+    values = {"a": scores.row("a"), "b": scores.row("b")}
+    values["c"] = values["a"] + np.random.default_rng(1).normal(0, 0.02, 80)
     found = conclude(matrix(values), options=QUICK)
     assert found.decision == "equivalent"
     (pair,) = [one for one in found.comparisons if {one.setting, one.against} == {"a", "c"}]
     assert (pair.finding, finding_words(pair, 0.02)) == ("equivalent", "equal within 0.02")
     assert max(-pair.low, pair.high) <= 0.02
     assert verdict_json(found)["margin"]["finding"] == "equivalent"
-    first, second = found.standings[0].setting, found.standings[1].setting
-    assert lines_in(found, "decision")[0].startswith(
-        f"Use {found.advice.setting}. No other is better by more"
-    )
-    assert "equal within 0.02" in lines_in(found, "margin")[0]
-    assert [one.standing for one in found.standings if one.setting != found.used] == [
-        "may be best: equal within 0.02",
-        "ruled out: another is better",
-    ]
+    assert [one.group for one in found.standings if one.setting != found.used] == ["may", "out"]
     assert conclude(matrix(values), options=replace(QUICK, tolerance=0.001)).decision == "open"
+    first, second = found.standings[0].setting, found.standings[1].setting
     beside = conclude(matrix(values), baseline=first, options=QUICK)
     assert {one.setting: one.why for one in beside.standings}[second] == "equal within 0.02"
 
@@ -362,20 +337,11 @@ def test_on_documents_too_few_to_stand_for_new_ones_findings_are_of_these_alone(
             found = conclude(replace(scores, clusters=tuple(clusters)), baseline=baseline, options=QUICK)
             assert found.decision == ("best" if baseline is None else "better")
             assert {(one.finding, one.here) for one in found.comparisons} == {("real", True)}
-            said_ = " ".join(sentences_of(found))
             # what the bounds of single queries say holds for these documents, and says so
-            own = f"On these {count} documents use b, better than all others, the next by 0.21 (95%)."
-            assert (own in said_) == (baseline is None) == (found.advice is not None)
-            assert f"More queries on these {count} documents, but not on new documents" in said_
+            said_ = " ".join(sentences_of(found))
+            assert (f"On these {count} documents use b" in said_) == (found.advice is not None)
             assert all(word not in said_ for word in ("Use ", "ruled out", "Ruled out", "best", "Really"))
-            assert {one.why for one in found.standings} <= {
-                "",
-                "baseline",
-                "another is better here",
-                "better here",
-            }
-            assert "Add queries on other documents." in said_
-            assert finding_words(found.margin, 0.02) == "better here"
+            assert all(one.why in ("", "baseline") or one.why.endswith(" here") for one in found.standings)
     assert "These are worth only 1.4 such documents, so the 60 queries are tested one by one." in said_
     enough = conclude(replace(scores, clusters=tuple(f"d{i % 6}" for i in range(60))), options=QUICK)
     assert enough.decision == "best"
@@ -386,9 +352,6 @@ def test_where_nothing_was_found_no_setting_leads():
         for n in (1, 40):
             found = conclude(matrix({name: np.zeros(n) for name in names}), options=QUICK)
             assert (found.decision, found.leader, found.margin) == ("nothing found", None, None)
-            (decision,) = lines_in(found, "decision")
-            assert decision.startswith("Nothing was found: NDCG over the first 10 passages is 0 for ")
-            assert "leads with" not in " ".join(sentences_of(found))
     assert conclude(matrix({"a": [0.0, 0.1], "b": [0.0, 0.0]})).leader == "a"
 
 
@@ -422,24 +385,17 @@ def named_matrix(measure, means, seed=0):
     return matrix(dict(zip("ab", scores.values, strict=True)), measure=measure)
 
 
-def test_measures_that_disagree_on_the_winner_are_reported_in_one_sentence():
+def test_measures_that_disagree_on_the_winner_are_reported():
     text, exp = named_matrix("ndcg_text@5000", (0.4, 0.6)), named_matrix("ndcg_exp@10", (0.6, 0.4))
     recall, judged = named_matrix("recall@10", (0.7, 0.6)), named_matrix("judged@10", (0.9, 0.1))
     found = conclude(text, others=[exp, recall, judged], trust=TRUST, options=QUICK)
+    # what is no measure of quality is not asked
+    assert [one.measure for one in found.conflicts] == ["ndcg_exp@10", "recall@10"]
     (caveat,) = lines_in(found, "caveat")
-    assert caveat == (
-        "Measures disagree: b leads by ndcg_text@5000, a by ndcg_exp@10 and recall@10 "
-        f"(+{found.conflicts[0].found.difference:.3f} in ndcg_exp@10, better). Trust ndcg_text@5000 for "
-        "text; ndcg_exp@10 and recall@10 only among settings over the same chunks."
-    )
-    # and the other way round, with the measure to take instead
-    apart = {"a": "500", "b": "1000"}
-    other = conclude(
-        exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", chunkings=apart, options=QUICK
-    )
-    first, second = lines_in(other, "caveat")
-    assert "Use ndcg_text@5000 instead." in first
-    assert second.startswith("Measures disagree: a leads by ndcg_exp@10, b by ndcg_text@5000 (")
+    assert f"+{found.conflicts[0].found.difference:.3f} in ndcg_exp@10, better" in caveat
+    agreeing = named_matrix("ndcg_exp@10", (0.4, 0.6), seed=1)
+    alike = conclude(text, others=[agreeing], trust=TRUST, options=QUICK)
+    assert (alike.conflicts, lines_in(alike, "caveat")) == ((), [])
 
 
 def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
@@ -455,16 +411,9 @@ def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
         frozenset("cd"),
     }
     assert {one.finding for one in found.comparisons} == {"real", "incomparable"}
-    (decision,) = lines_in(found, "decision")
-    assert decision == (
-        "The leader by NDCG over the first 10 passages is c, but that does not compare settings that cut "
-        "documents differently."
-    )
-    assert "not comparable" in lines_in(found, "margin")[0]
     assert lines_in(found, "next") == ["Use ndcg_text@5000 instead."]
     # what a setting may lose is known among those over its chunks alone, which is no advice
-    assert found.advice is None
-    assert not decision.startswith("Use ")
+    assert (found.advice, "Use " in sentence(found)) == (None, False)
     assert all(one.regret is not None for one in found.standings)
     # against a baseline, too, only settings over its chunks are better or worse
     against = conclude(scores, chunkings=apart, baseline="a", **options)
@@ -479,27 +428,16 @@ def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
     assert alike.decision == "best"
 
 
-def test_measures_that_agree_are_not_mentioned():
-    text, exp = named_matrix("ndcg_text@5000", (0.4, 0.6)), named_matrix("ndcg_exp@10", (0.4, 0.6), seed=1)
-    assert lines_in(conclude(text, others=[exp], trust=TRUST, options=QUICK), "caveat") == []
-
-
 def test_against_a_baseline_the_family_is_of_the_others():
     found = conclude(noisy(60, (0.5, 0.7, 0.3, 0.5)), baseline="a", options=QUICK)
-    assert found.decision == "better"
-    assert [one.standing for one in found.standings] == [
-        "use this: better",
-        "ruled out: baseline",
-        "may be best: no difference found",
-        "ruled out: worse",
+    assert (found.decision, len(found.comparisons)) == ("better", 3)
+    assert [(one.group, one.why) for one in found.standings] == [
+        ("use", "better"),
+        ("out", "baseline"),
+        ("may", "no difference found"),
+        ("out", "worse"),
     ]
-    assert len(found.comparisons) == 3
-    assert sentence(found) == "Better than the baseline, a: b."
-    two = conclude(noisy(60, (0.5, 0.7, 0.3, 0.6)), baseline="a", options=QUICK)
-    assert sentence(two) == "Better than the baseline, a: b. So is 1 other."
-    none = conclude(noisy(60, (0.7, 0.5)), baseline="a", options=QUICK)
-    assert none.decision == "not better"
-    assert sentence(none).endswith("the baseline, a. 1 of 1 is worse.")
+    assert conclude(noisy(60, (0.7, 0.5)), baseline="a", options=QUICK).decision == "not better"
 
 
 @pytest.mark.parametrize(
@@ -511,8 +449,6 @@ def test_the_verdict_names_its_population(count, kind):
     found = conclude(replace(noisy(60, (0.5, 0.6)), clusters=clusters), options=QUICK)
     assert (found.population.kind, found.population.clusters) == (kind, count)
     assert (found.population.icc is not None) == (1 < count < 60)
-    assert ("whole documents" in lines_in(found, "test")[0]) == (kind == "clusters")
-    assert ("this one document" in lines_in(found, "population")[0]) == (count == 1)
 
 
 def test_of_the_differences_only_those_found_are_printed_if_wanted():
@@ -521,23 +457,6 @@ def test_of_the_differences_only_those_found_are_printed_if_wanted():
     for only_real, count in ((False, 3), (True, 2)):
         assert len(compared_parts(verdict, only_real=only_real)[-1].rows) == count
     assert verdict_json(verdict)["population"]["tested_by"] == "queries"
-
-
-def test_json_holds_the_lines_and_the_figures():
-    found = conclude(noisy(60, (0.5, 0.7)), options=QUICK)
-    plain = verdict_json(found)
-    assert [line["text"] for line in plain["lines"]] == [line.text for line in lines_of(found)]
-    assert plain["margin"]["difference"] == found.margin.difference
-    shown = asdict(found.standings[0])
-    assert shown.pop("losses") == ()
-    assert plain["settings"][0] == shown
-    assert plain["sentence"] == plain["lines"][0]["text"]
-    assert (plain["advice"]["setting"], plain["advice"]["regret"], plain["tolerance"]) == ("b", 0.0, 0.02)
-
-
-def test_a_measure_without_a_value_is_refused():
-    with pytest.raises(HarnessError, match="nothing to compare"):
-        conclude(matrix({"a": [np.nan], "b": [np.nan]}))
 
 
 def test_holes_are_those_of_what_the_measure_reads():
@@ -579,29 +498,15 @@ def test_on_few_documents_only_what_is_shown_is_better_than_all():
     """Two alike are no better than each other; nor is one whose lead turns with the labels."""
     clusters = tuple(f"d{i % 3}" for i in range(60))
     one = noisy(60, (0.6,)).values[0]
-    same = replace(matrix({"a": one, "b": one}), clusters=clusters)
-    found = conclude(same, options=QUICK)
-    assert (
-        sentence(found)
-        == "On these 3 documents use a, no worse than any other (95%). New documents may differ."
-    )
-    ahead = replace(noisy(60, (0.8, 0.5)), clusters=clusters)
-    assert "better than all others, the next by 0.3" in sentence(conclude(ahead, options=QUICK))
+    same, ahead = matrix({"a": one, "b": one}), noisy(60, (0.8, 0.5))
     turned = drawn(("padded by 700",), a=(0.8, 0.5), b=(0.5, 0.8))
-    told = sentence(conclude(ahead, options=QUICK, sensitivity=turned))
-    assert "no worse than any other (95%), with labels as given." in told
-
-
-def test_a_choice_within_a_price_limit_names_what_is_better_beyond_it():
-    scores = noisy(200, (0.6, 0.6, 0.4))
-    costs = Costs({"a": 3.0, "b": 3.0, "c": 1.0}, "tokens")
-    found = conclude(scores, costs=costs, options=replace(QUICK, price_limit=2.0))
-    assert sentence(found) == "Use c, the only setting within the price limit."
-    costs = Costs({"a": 3.0, "b": 3.0, "c": 1.0, "d": 1.0}, "tokens")
-    found = conclude(noisy(200, (0.6, 0.6, 0.4, 0.4)), costs=costs, options=replace(QUICK, price_limit=2.0))
-    assert sentence(found).endswith("within the price limit (95%). A dearer one is better.")
-    against = conclude(scores, costs=costs, baseline="c", options=replace(QUICK, price_limit=2.0))
-    assert "The price limit of 2 is not applied, with a baseline." in lines_in(against, "caveat")
+    for scores, sensitivity, claim in (
+        (same, {}, "no worse than any other (95%). New documents may differ."),
+        (ahead, {}, "better than all others, the next by 0.3"),
+        (ahead, turned, "no worse than any other (95%), with labels as given."),
+    ):
+        given = replace(scores, clusters=clusters)
+        assert claim in sentence(conclude(given, options=QUICK, sensitivity=sensitivity))
 
 
 def test_rounding_is_no_difference_between_means_and_bounds():
@@ -614,15 +519,6 @@ def test_rounding_is_no_difference_between_means_and_bounds():
     assert not any(
         "could lift" in text for text in lines_in(conclude(equal, holes=holes, options=QUICK), "caveat")
     )
-
-
-def test_judging_the_rest_can_lift_only_what_is_behind():
-    upper = {"a": 0.9, "b": 0.9, "c": 0.9}
-    holes = Holes("judged@10", dict.fromkeys(upper, 1.0), "ndcg_exp_upper@10", upper)
-    scores = noisy(60, (0.7, 0.5, 0.3))
-    for baseline, told in (("a", "lift b above the 0.7"), ("c", "lift c above the 0.7")):
-        found = conclude(scores, holes=holes, baseline=baseline, options=QUICK)
-        assert told in " ".join(lines_in(found, "caveat"))
 
 
 def test_levels_near_1_are_not_rounded_to_it():
@@ -644,14 +540,3 @@ def test_to_be_equal_is_no_other_sign():
     means = {"a": (0.8, 0.8, 0.4), "b": (0.6, 0.8 + 1e-16, 0.5)}
     known = LabelSensitivity("m", ("as labelled", "padded by 100", "cut"), (80.0, 280.0, 40.0), means)
     assert known.turns(("a", "b")) == ("cut",)
-
-
-def test_the_next_of_a_margin_is_neither_ruled_out_nor_equal():
-    one = noisy(200, (0.6,)).values[0]
-    noise = np.random.default_rng(3).normal(0, 0.3, 200)
-    scores = matrix(
-        {"a": one, "b": one - 0.001 + (noise - noise.mean()) / 30, "c": one - 0.002 + noise - noise.mean()}
-    )
-    found = conclude(scores, options=QUICK)
-    assert found.margin.against == "c"
-    assert "from the next that is neither equal nor ruled out, c" in " ".join(lines_in(found, "margin"))
