@@ -15,8 +15,11 @@ import yaml
 import harness
 from harness.cli.notebook import progress_shown
 from harness.cli.terminal import TerminalReporter
+from harness.running.bench.flow import run_bench
 from harness.values.errors import ConfigError, HarnessError
+from harness.values.progress import Silent
 from tests.bench.conftest import corpus, shared_cache, write_config
+from tests.command import YARD, write_files
 
 __all__ = ["corpus", "shared_cache", "write_config"]
 
@@ -46,15 +49,6 @@ def test_results_without_a_verdict_say_why(write_config, corpus):
     assert results._repr_html_() == str(results)
 
 
-def test_missing_results_and_names_are_reported(tmp_path):
-    with pytest.raises(HarnessError, match="no benchmark results"):
-        harness.read_results(tmp_path)
-    with pytest.raises(HarnessError, match="Name the results"):
-        harness.compare()
-    with pytest.raises(AttributeError, match="no attribute 'ndgc'"):
-        _ = harness.ndgc
-
-
 def test_runs_of_other_tools_are_scored_from_dictionaries_frames_and_files(tmp_path):
     run = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d9": 1.0}}
     qrels = {"q1": {"d1": 0, "d2": 2}, "q2": {"d8": 1}}
@@ -62,13 +56,13 @@ def test_runs_of_other_tools_are_scored_from_dictionaries_frames_and_files(tmp_p
     # DCG of q1: 3 / log2(3), over the ideal 3
     assert from_dicts.loc["q1", "ndcg_exp@10"] == pytest.approx(1 / math.log2(3))
     assert from_dicts.loc["q2", "recall@10"] == 0
-    import pandas as pd
-
     frame = pd.DataFrame([(q, d, s) for q, docs in run.items() for d, s in docs.items()])
     frame.columns = ["query_id", "doc_id", "score"]
     (tmp_path / "qrels.txt").write_text("q1 0 d1 0\nq1 0 d2 2\nq2 0 d8 1\n")
     from_files = harness.score(frame, tmp_path / "qrels.txt", ["ndcg_exp@10", "recall@10"])
     pd.testing.assert_frame_equal(from_dicts, from_files.loc[from_dicts.index])
+    # one measure may stand alone
+    assert list(harness.score(run, qrels, "ndcg_exp@10").columns) == ["ndcg_exp@10"]
 
 
 def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
@@ -82,28 +76,6 @@ def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
     assert harness.ndcg([3], [3], k=10**30) == 1
     values = harness.score({("a", 1): {"d": 1.0}}, {("a", 1): {"d": 1}}, None)
     assert values.index.tolist() == [("a", 1)]
-
-
-@pytest.mark.parametrize(
-    ("ranked", "judged", "k", "message"),
-    [
-        ([3, 3], [3, 2], 10, "grade 3 more often than judged"),
-        ([3, 0], [2], 10, "grade 3 more often than judged"),
-        ([0, -1], [2], 10, "below 0"),
-        ([2], [2], 0, "k is 0"),
-        ([2], [2], 1.5, "k is 1.5"),
-        ([2.5, 0], [2.5, 1], 10, "not a whole number"),
-        ([math.nan], [2], 10, "not a whole number"),
-        ([None], [2], 10, "ranked is not a whole number|ranked has an entry that is no grade"),
-        (["a"], [2], 10, "ranked has an entry that is no grade"),
-        ([2], [[2]], 10, "judged is not a whole number"),
-        ([10**30], [10**30], 10, "too large"),
-        ([2], [2], "10", "k is 10"),
-    ],
-)
-def test_ndcg_of_grades_that_contradict_each_other_is_refused(ranked, judged, k, message):
-    with pytest.raises(ValueError, match=message):
-        harness.ndcg(ranked, judged, k)
 
 
 TINY = {
@@ -130,22 +102,6 @@ def test_a_dict_is_a_configuration_as_a_file_with_the_same_keys(corpus, shared_c
 
 RING: dict[str, object] = {}
 RING["chunk"] = RING
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (42, "path of a YAML file or a dict of its keys, not int"),
-        ({**TINY, "docments": "x"}, "configuration: docments: there is no such key; did you mean documents"),
-        ({**TINY, "retrieve": {"top_k": object()}}, "retrieve.top_k: this cannot be object"),
-        ({**TINY, **RING}, "nested deeper"),
-    ],
-)
-def test_a_wrong_configuration_is_refused_in_our_words(given, message):
-    with pytest.raises(ConfigError, match=message):
-        harness.run(given)
-
-
 RUN, QRELS = {"q1": {"d1": 0.9}}, {"q1": {"d1": 3}}
 
 
@@ -155,70 +111,71 @@ def pairs(**columns):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("function", "given", "message"),
     [
-        (lambda: harness.score(5, QRELS), "run is a dict, a DataFrame or a file, not int"),
-        (lambda: harness.score(RUN, [1]), "qrels is a dict, a DataFrame or a file, not list"),
-        (
-            lambda: harness.score(RUN, {"q1": {"d1": math.nan}}),
-            "document d1: the grade is not a whole number",
-        ),
-        (lambda: harness.score({1: {"d1": 1}}, {"1": {"d1": 1}}), "common: run has 1, qrels has '1'"),
-        (lambda: harness.score({"q": {7: 1}}, {"q": {"7": 1}}), "run names documents as 7, qrels as '7'"),
-        (lambda: harness.score(pa.table({"query_id": ["q"]}), {"q": {"a": 1}}), "not Table"),
-        (lambda: harness.score({"q": {"a": 1}}, {"q": {"a": 1}}, [10]), "10"),
-        (
-            lambda: harness.score({1: {7: 1}}, pairs(grade=[1])),
-            "ids of a dictionary that meet a table",
-        ),
-        (lambda: harness.score(pairs(score=[1.0]), pairs(grade=[1], query_id=["r"])), "common: run has 'q'"),
-        (lambda: harness.score({"q1": 3}, QRELS), "query q1 needs a dict: {document: score}"),
-        (lambda: harness.read_results(5), "by their folder, .* not int"),
-        (lambda: harness.compare(None), "by their folder, .* not NoneType"),
-        (lambda: harness.ndcg([1], [1], gain="expo"), "gain is 'expo'; it can be exp or lin"),
+        (harness.run, [42], "path of a YAML file or a dict of its keys, not int"),
+        (harness.run, [{**TINY, "docments": "x"}], "docments: there is no such key; did you mean documents"),
+        (harness.run, [{**TINY, "retrieve": {"top_k": object()}}], "retrieve.top_k: this cannot be object"),
+        (harness.run, [{**TINY, **RING}], "nested deeper"),
+        (harness.score, [5, QRELS], "run is a dict, a DataFrame or a file, not int"),
+        (harness.score, [RUN, [1]], "qrels is a dict, a DataFrame or a file, not list"),
+        (harness.score, [RUN, {"q1": {"d1": math.nan}}], "document d1: the grade is not a whole number"),
+        (harness.score, [{1: {"d1": 1}}, {"1": {"d1": 1}}], "common: run has 1, qrels has '1'"),
+        (harness.score, [{"q": {7: 1}}, {"q": {"7": 1}}], "run names documents as 7, qrels as '7'"),
+        (harness.score, [pa.table({"query_id": ["q"]}), QRELS], "not Table"),
+        (harness.score, [RUN, QRELS, [10]], "10"),
+        (harness.score, [{1: {7: 1}}, pairs(grade=[1])], "ids of a dictionary that meet a table"),
+        (harness.score, [pairs(score=[1.0]), pairs(grade=[1], query_id=["r"])], "common: run has 'q'"),
+        (harness.score, [{"q1": 3}, QRELS], "query q1 needs a dict: {document: score}"),
+        (harness.read_results, [5], "by their folder, .* not int"),
+        (harness.read_results, ["/nowhere"], "no benchmark results"),
+        (harness.compare, [None], "by their folder, .* not NoneType"),
+        (harness.compare, [], "Name the results"),
+        (harness.ndcg, [[1], [1], 10, "expo"], "gain is 'expo'; it can be exp or lin"),
+        (harness.ndcg, [[3, 3], [3, 2]], "grade 3 more often than judged"),
+        (harness.ndcg, [[3, 0], [2]], "grade 3 more often than judged"),
+        (harness.ndcg, [[0, -1], [2]], "below 0"),
+        (harness.ndcg, [[2], [2], 0], "k is 0"),
+        (harness.ndcg, [[2], [2], 1.5], "k is 1.5"),
+        (harness.ndcg, [[2], [2], "10"], "k is 10"),
+        (harness.ndcg, [[2.5, 0], [2.5, 1]], "not a whole number"),
+        (harness.ndcg, [[math.nan], [2]], "not a whole number"),
+        (harness.ndcg, [["a"], [2]], "ranked has an entry that is no grade"),
+        (harness.ndcg, [[2], [[2]]], "judged is not a whole number"),
+        (harness.ndcg, [[10**30], [10**30]], "too large"),
     ],
 )
-def test_what_is_of_the_wrong_type_is_refused_in_our_words(call, message):
-    with pytest.raises((HarnessError, ValueError), match=message):
-        call()
+def test_what_is_wrong_is_refused_in_our_words(function, given, message):
+    kinds = {harness.run: ConfigError, harness.ndcg: ValueError}
+    with pytest.raises(kinds.get(function, (HarnessError, ValueError)), match=message):
+        function(*given)
 
 
-def test_one_measure_may_stand_alone():
-    assert list(harness.score(RUN, QRELS, "ndcg_exp@10").columns) == ["ndcg_exp@10"]
-
-
-def test_dir_shows_what_is_meant_for_people():
+def test_dir_shows_what_is_meant_for_people_and_nothing_else_is_there():
     assert dir(harness) == sorted([*harness.__all__, "__version__"])
     assert all(hasattr(harness, name) for name in dir(harness))
-
-
-class Shown:
-    """What a notebook shows at one place."""
-
-    def __init__(self):
-        self.drawn = []
-
-    def __call__(self, drawing, raw, display_id):
-        self.drawn.append(drawing)
-        return self
-
-    def update(self, drawing, raw):
-        self.drawn.append(drawing)
+    assert not hasattr(harness, "ndgc")
 
 
 def test_progress_in_a_notebook_is_a_bar_that_ends(monkeypatch):
-    shown = Shown()
+    drawn = []
+    place = SimpleNamespace(update=lambda drawing, raw: drawn.append(drawing))
+
+    def display(drawing, raw, display_id):
+        drawn.append(drawing)
+        return place
+
     kernel = SimpleNamespace(kernel=True)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: kernel))
-    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=shown))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
     reporter = progress_shown()
     with reporter.task("vectors <b>", 3) as task:
         task.advance(3)
-    assert '<progress value="0" max="3">' in shown.drawn[0]["text/html"]
-    assert shown.drawn[-1]["text/html"].startswith("vectors &lt;b&gt;: 3")
+    assert '<progress value="0" max="3">' in drawn[0]["text/html"]
+    assert drawn[-1]["text/html"].startswith("vectors &lt;b&gt;: 3")
     with pytest.raises(KeyError), reporter.task("pairs", 3):
         raise KeyError
-    assert shown.drawn[-1]["text/plain"].startswith("pairs: 0 of 3")
+    assert drawn[-1]["text/plain"].startswith("pairs: 0 of 3")
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
     assert isinstance(progress_shown(), TerminalReporter)
 
@@ -237,10 +194,7 @@ def test_importing_is_light_and_a_library_that_misses_widgets_does_not_warn():
 def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
     from tests.corpus.attacks import LINE, pages_of
 
-    (tmp_path / "a.pdf").write_bytes(pages_of(LINE, LINE))
-    (tmp_path / "b.pdf").write_bytes(pages_of(LINE))
-    script = tmp_path / "script.py"
-    script.write_text(
+    script = (
         "print('started')\n"
         "import harness\n"
         "config = harness.load_config('c.yaml')\n"
@@ -250,15 +204,13 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
         "with Context.at(config.cache, Silent()) as context:\n"
         "    print(len(load_corpus(config, context).documents))\n"
     )
-    (tmp_path / "queries.csv").write_text("query_id,text\nq1,What is there?\n")
-    (tmp_path / "labels.csv").write_text("query_id,document,page,grade\nq1,a,1,4\n")
-    (tmp_path / "c.yaml").write_text(
-        "name: one\ndocuments: '*.pdf'\nqueries: queries.csv\nlabels: labels.csv\n"
-        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n"
-    )
+    files = {"a.pdf": pages_of(LINE, LINE), "b.pdf": pages_of(LINE), "script.py": script}
+    labels = "query_id,document,page,grade\nq1,a,1,4\n"
+    config = YARD["c.yaml"].replace("*.txt", "*.pdf")
+    write_files(tmp_path, YARD | files | {"labels.csv": labels, "c.yaml": config})
     root = str(Path(harness.__file__).parent.parent)
     done = subprocess.run(
-        [sys.executable, str(script)],
+        [sys.executable, "script.py"],
         cwd=tmp_path,
         env={"PYTHONPATH": root, "PATH": ""},
         capture_output=True,
@@ -270,9 +222,6 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
 
 
 def test_the_same_result_again_keeps_the_page_of_the_first(write_config):
-    from harness.running.bench.flow import run_bench
-    from harness.values.progress import Silent
-
     config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}"))
     first = harness.run(config)
     page = (first.folder / "report.html").read_bytes()
