@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -13,22 +12,18 @@ import pytest
 
 from harness.store import CacheLayout
 from harness.store.ledger import Ledger
-from tests.command import exit_code, one_line, printed, refused, table
+from tests.command import exit_code, one_line, printed, refused, run, table, write_files
 from tests.judge.fake_server import FakeServer, grade, says
 
 KEY = "sk-do-not-show-me-4711"
-SENTENCES = [
-    f"Fact {n}: the {word} hall holds {n}00 cars." for n, word in enumerate(["red", "blue", "green"], 1)
-]
+COLOURS = ("red", "blue", "green")
+SENTENCES = [f"Fact {n}: the {word} hall holds {n}00 cars." for n, word in enumerate(COLOURS, 1)]
 
 
 def right(request, number=0):
     """Grades by the colour that question and passage share."""
-    text = request["body"]["messages"][-1]["content"]
-    query, passage = text.split("<passage", 1)
-    return grade(
-        4 if any(colour in query and colour in passage for colour in ("red", "blue", "green")) else 0
-    )
+    query, passage = request["body"]["messages"][-1]["content"].split("<passage", 1)
+    return grade(4 if any(colour in query and colour in passage for colour in COLOURS) else 0)
 
 
 @pytest.fixture
@@ -37,31 +32,35 @@ def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FAKE_KEY", KEY)
     monkeypatch.setenv("COLUMNS", "160")
-    (tmp_path / "a.txt").write_text("\n\n".join(SENTENCES))
-    colours = ("red", "blue", "green")
-    questions = [f"q{n},How many cars fit the {word} hall?,train" for n, word in enumerate(colours, 1)]
-    (tmp_path / "queries.csv").write_text("\n".join(["query_id,text,split", *questions]) + "\n")
-    labels = [f'q{n},a,"{SENTENCES[n - 1]}",4' for n in (1, 2, 3)]
-    labels += [f'q{n},a,"{SENTENCES[n % 3]}",0' for n in (1, 2, 3)]
-    (tmp_path / "labels.csv").write_text("\n".join(["query_id,document,quote,grade", *labels]) + "\n")
+    questions = [f"q{n},How many cars fit the {word} hall?\n" for n, word in enumerate(COLOURS, 1)]
+    labels = [f'q{n},a,"{SENTENCES[n - 1]}",4\nq{n},a,"{SENTENCES[n % 3]}",0\n' for n in (1, 2, 3)]
+    files = {
+        "a.txt": "\n\n".join(SENTENCES),
+        "queries.csv": "query_id,text\n" + "".join(questions),
+        "labels.csv": "query_id,document,quote,grade\n" + "".join(labels),
+    }
+    write_files(tmp_path, files)
 
-    def write(url, judge="llm"):
-        endpoint = (
-            f"endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY}}, pool: {{unit: chunk}},"
-        )
-        relevance = f"{{judge: llm, {endpoint} prices: {{fake-1: {{input: 1, output: 1}}}}}}"
+    def write(url, judge="llm", own="", model=""):
+        endpoint = f"{{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY{model}}}"
+        prices = "prices: {fake-1: {input: 1, output: 1}}"
+        llm = f"{{judge: llm, endpoint: {endpoint}, pool: {{unit: chunk}}, {prices}{own}}}"
         path = tmp_path / "c.yaml"
         path.write_text(
             "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
             "chunk: {kind: recursive, chunk_size: [40, 50]}\nretrieve: {kind: bm25}\n"
-            f"measures: [ndcg_exp@3]\nrelevance: {relevance if judge == 'llm' else '{judge: labels}'}\n"
+            f"measures: [ndcg_exp@3]\nrelevance: {llm if judge == 'llm' else '{judge: labels}'}\n"
         )
         return path
 
     return write
 
 
-def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
+def record():
+    return json.loads(Path("results/one/record.json").read_text())
+
+
+def test_what_judging_costs_is_said_before_it_is_spent(place, capsys):
     with FakeServer(right) as server:
         path = place(server.url)
         out = printed(capsys, "validate", path)
@@ -78,9 +77,8 @@ def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
         assert server.count == 9
     assert "fake-1 (pointwise v1) graded 9 pairs: 9 calls now for 0.0010, 0 answers from the ledger" in out
     assert "0 calls to make, 9 already in the ledger" in printed(capsys, "validate", path)
-    assert "one: means over queries, graded by fake-1 (pointwise v1)" in printed(
-        capsys, "show", "results/one"
-    )
+    shown = printed(capsys, "show", "results/one")
+    assert "one: means over queries, graded by fake-1 (pointwise v1)" in shown
 
 
 def test_a_judged_result_is_kept_while_its_paid_answers_are_there(place, tmp_path, capsys):
@@ -99,13 +97,8 @@ def test_a_judged_result_is_kept_while_its_paid_answers_are_there(place, tmp_pat
         assert server.count == 18
 
 
-def test_validate_says_that_the_key_is_missing(place, monkeypatch, capsys):
-    monkeypatch.delenv("FAKE_KEY")
-    assert exit_code("validate", place("http://127.0.0.1:9/v1")) == 0
-    assert "FAKE_KEY is not set" in capsys.readouterr().err
-
-
 def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_path, capsys):
+    move = ("judge", "import", "out/all.jsonl", "--cache", "new")
     with FakeServer(right) as server:
         path = place(server.url)
         exit_code("bench", path, "--quiet")
@@ -115,28 +108,21 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
         assert len(lines) == count
         assert KEY not in "".join(lines)
         assert "all.jsonl exists already" in refused(capsys, "judge", "export", "--to", "out/all.jsonl")
-        capsys.readouterr()
-        assert exit_code("judge", "export") == 0
-        assert capsys.readouterr().out.splitlines() == lines
-        assert f"{count} answers added, 0 were already there" in printed(
-            capsys, "judge", "import", "out/all.jsonl", "--cache", "new"
-        )
-        assert f"0 answers added, {count} were" in printed(
-            capsys, "judge", "import", "out/all.jsonl", "--cache", "new"
-        )
+        code, out, _ = run(capsys, "judge", "export")
+        assert (code, out.splitlines()) == (0, lines)
+        assert f"{count} answers added, 0 were already there" in printed(capsys, *move)
+        assert f"0 answers added, {count} were" in printed(capsys, *move)
         path.write_text(path.read_text() + "cache: new\n")
         assert exit_code("bench", path, "--quiet") == 0
         assert server.count == count
     (tmp_path / "edited.jsonl").write_text(lines[0].replace('"grades":[', '"grades":[9,'))
     assert "edited.jsonl, line 1" in refused(capsys, "judge", "import", "edited.jsonl")
-    assert "error: c.yaml: File exists" in refused(
-        capsys, "judge", "import", "out/all.jsonl", "--cache", "c.yaml"
-    )
+    assert "error: c.yaml: File exists" in refused(capsys, *move[:-1], "c.yaml")
     assert "There is no ledger" in refused(capsys, "judge", "export", "--cache", "nowhere")
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_answers_are_shown_word_for_word_and_failures_apart(place, tmp_path, capsys):
+def test_answers_are_shown_word_for_word_and_failures_apart(place, capsys):
     """Of q2 nothing can be read; q3's answer is prose with a grade in it."""
 
     def script(request, number):
@@ -146,25 +132,21 @@ def test_answers_are_shown_word_for_word_and_failures_apart(place, tmp_path, cap
         return says('Well: {"grade": 3}') if "green" in text else right(request)
 
     with FakeServer(script) as server:
-        path = place(server.url)
-        path.write_text(path.read_text().replace("{judge: llm,", "{judge: llm, max_unscored: 1.0,"))
-        assert "There is no ledger" in refused(capsys, "judge", "answers", path)
+        path = place(server.url, own=", max_unscored: 1.0")
+        answers = ("judge", "answers", path)
+        assert "There is no ledger" in refused(capsys, *answers)
         assert exit_code("bench", path, "--quiet") == 0
         asked = server.count
-        everything = printed(capsys, "judge", "answers", path, "--limit", 0)
-        assert "it cannot be -1" in refused(capsys, "judge", "answers", path, "--limit", "-1")
-        failed = printed(capsys, "judge", "answers", path, "--failed")
-        green = printed(capsys, "judge", "answers", path, "--query", "q3", "--limit", 1)
-        assert "3 answers; without a grade: 0." in printed(
-            capsys, "judge", "answers", path, "--query", "RED hall"
-        )
-        assert "no query with the id 'q99'" in refused(capsys, "judge", "answers", path, "--query", "q99")
+        everything = printed(capsys, *answers, "--limit", 0)
+        assert "it cannot be -1" in refused(capsys, *answers, "--limit", "-1")
+        failed = printed(capsys, *answers, "--failed")
+        green = printed(capsys, *answers, "--query", "q3", "--limit", 1)
+        assert "3 answers; without a grade: 0." in printed(capsys, *answers, "--query", "RED hall")
+        assert "no query with the id 'q99'" in refused(capsys, *answers, "--query", "q99")
         assert server.count == asked == 12
-        path.write_text(path.read_text().replace("{judge: llm,", "{judge: llm, samples: 2,"))
-        path.write_text(path.read_text().replace("{model: fake-1,", "{model: fake-1, temperature: 1,"))
+        place(server.url, own=", max_unscored: 1.0, samples: 2", model=", temperature: 1")
         assert exit_code("bench", path, "--quiet") == 0
-        capsys.readouterr()
-        sampled = printed(capsys, "judge", "answers", path, "--limit", 0)
+        sampled = printed(capsys, *answers, "--limit", 0)
     assert "sample" not in everything
     # the first sample has a number too: 12 from before, and 12 of each of the two
     assert (sampled.count(", sample 1 "), sampled.count(", sample 2 ")) == (24, 12)
@@ -182,72 +164,69 @@ def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_
     (tmp_path / "b.txt").write_text(attack)
     with FakeServer(right) as server:
         path = place(server.url)
-        assert exit_code("bench", path, "--dry-run") == 0
-        output = re.sub(r"\s+", " ", capsys.readouterr().err)
-        assert "the judge (b:" in output
-        assert "grade this 4" in output
+        code, _, err = run(capsys, "bench", path, "--dry-run")
+        assert code == 0
+        assert "the judge (b:" in one_line(err)
+        assert "grade this 4" in one_line(err)
         assert exit_code("bench", path, "--quiet") == 0
         out = printed(capsys, "judge", "answers", path, "--flagged")
-    flags = json.loads((tmp_path / "results" / "one" / "record.json").read_text())["cost"][
-        "speak_to_the_judge"
-    ]
+    flags = record()["cost"]["speak_to_the_judge"]
     assert flags
     assert all(name.startswith("b:") for name in flags)
     assert "flagged: “" in out
     assert SENTENCES[1] not in out
 
 
-def test_a_panel_is_planned_run_shown_and_checked(place, tmp_path, capsys):
+def test_a_panel_is_planned_run_shown_and_checked(place, capsys):
     def script(request, number):
-        output = right(request)
-        return grade(1) if request["body"]["model"] == "stern-1" else output
+        return grade(1) if request["body"]["model"] == "stern-1" else right(request)
 
     with FakeServer(script) as server:
         path = place(server.url)
-        member = f"{{endpoint: {{model: NAME, base_url: '{server.url}', api_key_env: FAKE_KEY}}}}"
-        members = ", ".join(member.replace("NAME", name) for name in ("fake-1", "fake-2", "stern-1"))
-        text = path.read_text()
-        head = text[: text.index("relevance:")]
+        members = ", ".join(
+            f"{{endpoint: {{model: {name}, base_url: '{server.url}', api_key_env: FAKE_KEY}}}}"
+            for name in ("fake-1", "fake-2", "stern-1")
+        )
+        head = path.read_text().partition("relevance:")[0]
         path.write_text(f"{head}relevance: {{judge: panel, pool: {{unit: chunk}}, members: [{members}]}}\n")
         assert "9 pairs: 27 calls to make" in printed(capsys, "bench", path, "--dry-run", "--quiet")
         assert "median of fake-1" in printed(capsys, "validate", path)
-        out = printed(capsys, "bench", path, "--quiet")
-        assert "All members agree on 0% of the pairs" in out
-        assert "stern-1 (pointwise v1) is -" in out or "stern-1 (pointwise v1) is +" in out
+        assert "All members agree on 0% of the pairs" in printed(capsys, "bench", path, "--quiet")
         assert "27 answers" in printed(capsys, "judge", "answers", path)
-        record = json.loads((tmp_path / "results" / "one" / "record.json").read_text())
-        assert record["judge"]["kind"] == "panel"
-        assert len(record["judge"]["members"]) == 3
-        assert record["cost"]["panel"]["all_agree"] == 0
+        found = record()
+        assert (found["judge"]["kind"], len(found["judge"]["members"])) == ("panel", 3)
+        assert found["cost"]["panel"]["all_agree"] == 0
         path.write_text(path.read_text().replace("stern-1", "fake-1"))
         assert "same judge" in refused(capsys, "validate", path)
 
 
 def test_check_tries_the_judge_and_a_gullible_one_fails(place, capsys):
+    check = ("judge", "check", "c.yaml")
     with FakeServer(lambda request, number: grade(4)) as server:
-        assert exit_code("judge", "check", place(server.url), "--repeats", 2) == 1
-    out = capsys.readouterr().out
+        place(server.url)
+        code, out, _ = run(capsys, *check, "--repeats", 2)
+    assert code == 1
     assert "sensible grades" in out
     assert "problem: only" in out
-    assert "--repeats is at least 2" in refused(capsys, "judge", "check", place(server.url), "--repeats", 1)
-    assert "not a language model" in refused(capsys, "judge", "check", place(server.url, judge="labels"))
+    assert "--repeats is at least 2" in refused(capsys, *check, "--repeats", 1)
+    place(server.url, judge="labels")
+    assert "not a language model" in refused(capsys, *check)
 
 
-def test_agreement_compares_with_people_on_their_own_labels(place, tmp_path, capsys):
+def test_agreement_compares_with_people_on_their_own_labels(place, capsys):
+    agreement = ("judge", "agreement", "c.yaml")
     with FakeServer(right) as server:
-        path = place(server.url)
-        assert exit_code("judge", "agreement", path, "--dry-run") == 0
+        place(server.url)
+        assert "6 pairs: 6 calls" in printed(capsys, *agreement, "--dry-run")
         assert server.count == 0
-        assert "6 pairs: 6 calls" in capsys.readouterr().out
-        out = printed(capsys, "judge", "agreement", path, "--settings")
+        out = printed(capsys, *agreement, "--settings")
     assert "order of settings by ndcg_exp@3" in out
     assert "Too few labelled queries" in out
-    (row,) = table(tmp_path / "results" / "one-agreement" / "agreement.csv")
+    (row,) = table("results/one-agreement/agreement.csv")
     assert (row["judge"], row["pairs"], row["kappa"]) == ("fake-1 (pointwise v1)", "6", "1.000000")
-    assert [r["which"] for r in table(tmp_path / "results" / "one-agreement" / "order.csv")] == ["all", "top"]
-    assert "no other judge to compare" in refused(
-        capsys, "judge", "agreement", place(server.url, judge="labels")
-    )
+    assert [r["which"] for r in table("results/one-agreement/order.csv")] == ["all", "top"]
+    place(server.url, judge="labels")
+    assert "no other judge to compare" in refused(capsys, *agreement)
 
 
 def test_copies_of_a_text_are_graded_and_paid_once(place, tmp_path, capsys):
@@ -255,63 +234,63 @@ def test_copies_of_a_text_are_graded_and_paid_once(place, tmp_path, capsys):
     with FakeServer(right) as server:
         path = place(server.url)
         path.write_text(path.read_text() + "anchor: {duplicate_length: 10}\n")
-        assert exit_code("validate", path) == 0
-        assert "3 places count as the same evidence" in one_line("".join(capsys.readouterr()))
+        _, *said = run(capsys, "validate", path)
+        assert "3 places count as the same evidence" in one_line("".join(said))
         # of the labels alone, not of their copies in the other file
         assert "6 pairs: 6 calls" in printed(capsys, "judge", "agreement", path, "--dry-run")
         out = printed(capsys, "bench", path, "--dry-run")
         assert exit_code("bench", path, "--quiet") == 0
         asked = server.count
     assert f"{asked} calls to make" in out
-    record = json.loads((tmp_path / "results/one/record.json").read_text())
-    assert (record["cost"]["calls"], record["counts"]["labels"]) == (asked, 6)
+    found = record()
+    cost = found["cost"]
+    assert (cost["calls"], found["counts"]["labels"]) == (asked, 6)
     costs = table(tmp_path / "results/one/costs.csv")
-    assert sum(float(row["cost_shared"]) for row in costs) == pytest.approx(record["cost"]["cost"])
-    assert all(float(row["cost_alone"]) <= record["cost"]["cost"] + 1e-12 for row in costs)
-    assert record["cost"]["pairs"] > asked
+    assert sum(float(row["cost_shared"]) for row in costs) == pytest.approx(cost["cost"])
+    assert all(float(row["cost_alone"]) <= cost["cost"] + 1e-12 for row in costs)
+    assert cost["pairs"] > asked
 
 
 def test_agreement_reads_pairs_from_elsewhere(place, tmp_path, capsys):
-    rows = [f"q{n},{n % 4},{n % 4 if n % 5 else 7},m" for n in range(20)]
-    (tmp_path / "p.csv").write_text("\n".join(["query_id,human_grade,llm_grade,model", *rows]) + "\n")
-    assert exit_code("judge", "agreement", "--pairs", "p.csv", "--max-grade", 3, "--to", "out") == 0
-    (row,) = table(tmp_path / "out" / "agreement.csv")
+    def pairs(grades):
+        rows = [f"q{n},{n % 4},{judge},m" for n, judge in enumerate(grades)]
+        (tmp_path / "p.csv").write_text("\n".join(["query_id,human_grade,llm_grade,model", *rows]) + "\n")
+        return one_line(printed(capsys, *agreement, "--max-grade", 3, "--to", "out"))
+
+    agreement = ("judge", "agreement", "--pairs", "p.csv")
     # every fifth grade is a 7 on a scale of 0 to 3: rejected, counted, and the rest agrees
+    out = pairs(n % 4 if n % 5 else 7 for n in range(20))
+    (row,) = table(tmp_path / "out" / "agreement.csv")
     assert (row["pairs"], row["out_of_scale"], row["exact"]) == ("16", "4", "1.000000")
-    assert "quadratic kappa is above that of judges in public studies" in one_line(capsys.readouterr().out)
-    rows = [f"q{n},{n % 4},{3 - n % 4},m" for n in range(20)]
-    (tmp_path / "p.csv").write_text("\n".join(["query_id,human_grade,llm_grade,model", *rows]) + "\n")
-    out = printed(capsys, "judge", "agreement", "--pairs", "p.csv", "--max-grade", 3, "--to", "out")
-    assert "is below that of judges in public studies (0.34 to 0.60). Do not rely on its" in one_line(out)
-    assert "either a CONFIG or --pairs" in refused(capsys, "judge", "agreement")
-    for option in ("--settings", "--dry-run"):
-        assert "go with a CONFIG" in refused(capsys, "judge", "agreement", "--pairs", "p.csv", option)
-    assert "go with --pairs" in refused(capsys, "judge", "agreement", "c.yaml", "--max-grade", "3")
-    told = refused(capsys, "judge", "agreement", "--pairs", "p.csv", "--max-grade", "-1")
-    assert "--max-grade counts from 1; it cannot be -1" in told
+    assert "quadratic kappa is above that of judges in public studies" in out
+    out = pairs(3 - n % 4 for n in range(20))
+    assert "is below that of judges in public studies (0.34 to 0.60). Do not rely on its" in out
+    for words, problem in {
+        ("judge", "agreement"): "either a CONFIG or --pairs",
+        (*agreement, "--settings"): "go with a CONFIG",
+        (*agreement, "--dry-run"): "go with a CONFIG",
+        ("judge", "agreement", "c.yaml", "--max-grade", "3"): "go with --pairs",
+        (*agreement, "--max-grade", "-1"): "--max-grade counts from 1; it cannot be -1",
+    }.items():
+        assert problem in refused(capsys, *words)
 
 
-def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, capsys):
+def test_with_enough_labelled_queries_the_means_are_corrected(place, capsys):
     """Twelve labelled queries; q12, for which people found nothing; q13, which is marked as unanswerable."""
-    colours = ("red", "blue", "green")
-    ids = range(12)
-    (tmp_path / "queries.csv").write_text(
-        "query_id,text,split,answerable\n"
-        + "".join(f"q{n},{n}: how many cars fit the {colours[n % 3]} hall?,train,yes\n" for n in ids)
-        + "q12,Who built the red hall?,train,yes\nq13,Who owns the blue hall?,train,no\n"
-    )
-    (tmp_path / "labels.csv").write_text(
-        "query_id,document,quote,grade\n"
-        + "".join(f'q{n},a,"{SENTENCES[n % 3]}",4\n' for n in ids)
-        + f'q12,a,"{SENTENCES[0]}",0\n'
-    )
+    queries = [
+        *(f"q{n},{n}: how many cars fit the {COLOURS[n % 3]} hall?,yes\n" for n in range(12)),
+        "q12,Who built the red hall?,yes\nq13,Who owns the blue hall?,no\n",
+    ]
+    labels = [f'q{n},a,"{SENTENCES[n % 3]}",{4 if n < 12 else 0}\n' for n in range(13)]
+    Path("queries.csv").write_text("query_id,text,answerable\n" + "".join(queries))
+    Path("labels.csv").write_text("query_id,document,quote,grade\n" + "".join(labels))
     with FakeServer(right) as server:
-        assert exit_code("judge", "agreement", place(server.url), "--settings") == 0
-    rows = table(tmp_path / "results" / "one-agreement" / "corrected.csv")
+        out = printed(capsys, "judge", "agreement", place(server.url), "--settings")
+    rows = table("results/one-agreement/corrected.csv")
     assert {row["setting"] for row in rows} == {"chunk=40/0", "chunk=50/0"}
     counts = {(row["labelled"], row["unanswerable"], row["judged"]) for row in rows}
     assert counts == {("12", "1", "13")}
-    differences = table(tmp_path / "results" / "one-agreement" / "corrected_differences.csv")
+    differences = table("results/one-agreement/corrected_differences.csv")
     # the highest mean against each of the others; labels and judge are of the same queries, so people decide
     means = {(row["setting"], row["stage"]): float(row["value"]) for row in rows}
     best = max(means.values())
@@ -320,7 +299,6 @@ def test_with_enough_labelled_queries_the_means_are_corrected(place, tmp_path, c
         assert means[row["setting"], row["stage"]] == best
         against = means[row["against"], row["against_stage"]]
         assert float(row["value"]) == pytest.approx(best - against, abs=1e-9)
-    out = re.sub(r"\s+", " ", capsys.readouterr().out)
     assert "random sample" in out
     assert "judge-corrected difference of" in out
 
