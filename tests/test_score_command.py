@@ -40,25 +40,24 @@ def values_of(text):
 def test_csv_per_query_and_means(files, capsys):
     code, out, err = score(capsys, *files, "--measures", "ndcg_lin@10,rr", "--per-query", "--format", "csv")
     assert code == 0
-    assert out.splitlines()[0] == "query_id,measure,value"
-    values = values_of(out)
-    assert values == pytest.approx(
-        {
-            ("q1", "ndcg_lin@10"): Q1,
-            ("q1", "rr"): 0.5,
-            ("q2", "ndcg_lin@10"): 1.0,
-            ("q2", "rr"): 1.0,
-            ("all", "ndcg_lin@10"): (Q1 + 1) / 2,
-            ("all", "rr"): 0.75,
-        },
-        abs=1e-12,
-    )
-    assert [line.rsplit(",", 1)[0] for line in out.splitlines()[-2:]] == ["all,ndcg_lin@10", "all,rr"]
+    expected = {
+        ("q1", "ndcg_lin@10"): Q1,
+        ("q1", "rr"): 0.5,
+        ("q2", "ndcg_lin@10"): 1.0,
+        ("q2", "rr"): 1.0,
+        ("all", "ndcg_lin@10"): (Q1 + 1) / 2,
+        ("all", "rr"): 0.75,
+    }
+    assert values_of(out) == pytest.approx(expected, abs=1e-12)
+    assert list(values_of(out)) == list(expected)
     assert "1 judged query has no ranking, such as q3" in err
     assert "Left out: 1 ranked query without a judgment" in err
     assert "The convention trec_eval leaves such queries out;" in one_line(err)
     _, _, err = score(capsys, *files, "--measures", "rr", "--convention", "ranx")
     assert "The convention ranx counts such queries as 0." in one_line(err)
+    # a measure that is named twice is printed once
+    _, out, _ = score(capsys, *files, "--measures", "rr,ap,rr", "--per-query", "--format", "csv")
+    assert [line.split(",")[1] for line in out.splitlines()] == ["measure", *("rr", "ap") * 3]
 
 
 def test_queries_with_nothing_relevant_are_counted_and_do_not_count_as_0(tmp_path, capsys):
@@ -78,12 +77,9 @@ def test_queries_with_nothing_relevant_are_counted_and_do_not_count_as_0(tmp_pat
     assert "1 judged query has no ranking, such as q1. The convention harness counts" in one_line(err)
 
 
-def test_text_is_laid_out_as_trec_eval_does(files, capsys):
+def test_text_is_laid_out_as_trec_eval_does_and_json_says_its_convention(files, capsys):
     _, out, _ = score(capsys, *files, "--measures", "ndcg_lin@10")
     assert out.split() == ["ndcg_lin@10", "all", f"{(Q1 + 1) / 2:.4f}"]
-
-
-def test_json_says_its_convention(files, capsys):
     _, out, _ = score(capsys, *files, "--measures", "recall(rel=2)@5,ap", "--per-query", "--format", "json")
     content = json.loads(out)
     assert content["convention"] == "trec_eval"
@@ -94,24 +90,19 @@ def test_json_says_its_convention(files, capsys):
 def test_every_run_is_scored_however_it_is_named(files, capsys, tmp_path):
     run, other = files[1], str(tmp_path / "other.txt")
     Path(other).write_text("q1 Q0 a 1 1 x\nq2 Q0 d 1 1 x\n")
-    one = ("--measures", "rr", "--format", "csv")
+    words = (*files, "--run", other, "--measures", "rr")
     both = f"run,query_id,measure,value\n{run},all,rr,0.75\n{other},all,rr,1.0\n"
-    assert score(capsys, *files, "--run", other, *one)[1] == both
-    _, out, err = score(capsys, "--run", run, other, "--qrels", files[3], *one)
+    assert score(capsys, *words, "--format", "csv")[1] == both
+    at_once = ("--run", run, other, "--qrels", files[3], "--measures", "rr", "--format", "csv")
+    _, out, err = score(capsys, *at_once)
     assert out == both
     assert "1 judged query has no ranking, such as q3" in one_line(err)
     assert run in "".join(err.split())
-    assert [
-        line.split() for line in score(capsys, *files, "--run", other, "--measures", "rr")[1].splitlines()
-    ] == [
-        [run, "rr", "all", "0.7500"],
-        [other, "rr", "all", "1.0000"],
-    ]
-    content = json.loads(score(capsys, *files, "--run", other, "--format", "json", "--measures", "rr")[1])
-    assert {name: each["means"] for name, each in content["runs"].items()} == {
-        run: {"rr": 0.75},
-        other: {"rr": 1.0},
-    }
+    lines = [line.split() for line in score(capsys, *words)[1].splitlines()]
+    assert lines == [[run, "rr", "all", "0.7500"], [other, "rr", "all", "1.0000"]]
+    content = json.loads(score(capsys, *words, "--format", "json")[1])
+    means = {name: each["means"] for name, each in content["runs"].items()}
+    assert means == {run: {"rr": 0.75}, other: {"rr": 1.0}}
     assert f"--run names {run} twice." in refused(capsys, "score", *files, "--run", run)
 
 
@@ -124,31 +115,20 @@ def test_ids_that_begin_with_a_number_sign_are_scored_and_reported(capsys, tmp_p
     assert "2 query ids begin with #, such as #1." in " ".join(err.split())
 
 
-def test_an_unknown_measure_or_convention_is_named(files, capsys):
-    assert "ndcg_lin" in refused(capsys, "score", *files, "--measures", "ndcg@10")
-    assert "trec_eval" in refused(capsys, "score", *files, "--convention", "trec")
-
-
 @pytest.mark.parametrize(
-    ("name", "hint"),
+    ("option", "value", "hint"),
     [
-        ("ndcg_cut.10", "Here it is called ndcg_lin@k"),
-        ("nDCG@10", "Here it is called ndcg_lin@k"),
-        ("recip_rank", "Here it is called rr"),
-        ("ndcg_lin@99999999999999999999", "below 2^31"),
-        (",", "is empty"),
+        ("--measures", "ndcg@10", "ndcg_lin"),
+        ("--measures", "ndcg_cut.10", "Here it is called ndcg_lin@k"),
+        ("--measures", "nDCG@10", "Here it is called ndcg_lin@k"),
+        ("--measures", "recip_rank", "Here it is called rr"),
+        ("--measures", "ndcg_lin@99999999999999999999", "below 2^31"),
+        ("--measures", ",", "is empty"),
+        ("--convention", "trec", "trec_eval"),
     ],
 )
-def test_what_other_tools_call_a_measure_is_explained(files, capsys, name, hint):
-    code, out, err = score(capsys, *files, "--measures", name)
-    assert (code, out) == (1, "")
-    assert hint in err
-
-
-def test_a_measure_is_printed_once(files, capsys):
-    _, out, _ = score(capsys, *files, "--measures", "rr,ap,rr", "--per-query", "--format", "csv")
-    assert [line.split(",")[1] for line in out.splitlines()[-4:]] == ["rr", "ap", "rr", "ap"]
-    assert len(out.splitlines()) == 1 + 2 * 3
+def test_an_unknown_measure_or_convention_is_explained(files, capsys, option, value, hint):
+    assert hint in refused(capsys, "score", *files, option, value)
 
 
 def test_an_output_that_lacks_a_letter_is_an_error_in_words(files, tmp_path):

@@ -72,15 +72,19 @@ def test_a_difference_that_changes_sign_with_the_labels_is_no_finding_anywhere(f
     draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.6), LARGE: (0.5, 0.5)})
     words = (IN_WORDS[LARGE], IN_WORDS[SMALL], "changes sign with labels padded by 700")
     caveat = everywhere(folder, capsys, "ndcg_text@5000", *words)
-    for words in (("compare",), ("show",)):
-        found = lines(capsys, *words, folder)
+    for command in ("compare", "show"):
+        found = lines(capsys, command, folder)
         assert (found["measure"], found["decision"]) == ("ndcg_text@5000", "open")
         assert found["margin"]["finding"] == "turns"
     assert caveat in printed(capsys, "show", folder)
-    text = printed(capsys, "compare", folder)
-    assert "depends on labels" in text
+    assert "depends on labels" in printed(capsys, "compare", folder)
     (row,) = statistics(read_tables(folder), Silent())[0]["ndcg_text@5000"]["pairs"]["rows"]
     assert row[6] == "depends on labels"
+    # one that holds under all labels stays a finding
+    draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.4), LARGE: (0.5, 0.6)})
+    found = lines(capsys, "show", folder)
+    assert (found["decision"], found["margin"]["finding"]) == ("best", "real")
+    assert "keeps its sign however the labels are drawn" in printed(capsys, "compare", folder)
 
 
 def test_a_measure_of_chunks_finds_no_difference_between_chunkings_anywhere(folder, capsys):
@@ -96,13 +100,6 @@ def test_a_measure_of_chunks_finds_no_difference_between_chunkings_anywhere(fold
     fit = statistics(read_tables(folder), Silent())[0]["ndcg_text@5000"]
     assert fit["verdict"]["comparable"] is True
     everywhere(folder, capsys, "ndcg_exp@10", "cannot be compared", "Use ndcg_text@5000 instead.")
-
-
-def test_a_finding_that_holds_under_all_labels_stays_one(folder, capsys):
-    draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.4), LARGE: (0.5, 0.6)})
-    found = lines(capsys, "show", folder)
-    assert (found["decision"], found["margin"]["finding"]) == ("best", "real")
-    assert "keeps its sign however the labels are drawn" in printed(capsys, "compare", folder)
 
 
 def test_unjudged_ranks_are_reported_everywhere(folder, capsys):
@@ -123,31 +120,21 @@ def test_unjudged_ranks_are_reported_everywhere(folder, capsys):
     assert text["judged"]["bound"] is None
 
 
-def turned_around(folder):
-    """A summary in which the other setting has the higher means; verdicts are made of single queries."""
+def test_lists_and_worst_queries_follow_the_verdict_and_name_no_leader_without_a_score(folder, capsys):
     rows = table(folder / "summary.csv")
-    for row in rows:
-        row["mean"] = "0.9" if row["setting"] == SMALL else "0.1"
-    write_table(folder / "summary.csv", rows[0], (row.values() for row in rows))
 
+    def write(mean_of):
+        cells = [{**row, "mean": mean_of[row["setting"]]} for row in rows]
+        write_table(folder / "summary.csv", rows[0], (row.values() for row in cells))
 
-def test_the_worst_queries_are_those_of_the_setting_to_use(folder, capsys):
-    turned_around(folder)
+    # the other setting has the higher means; verdicts are made of single queries
+    write({SMALL: "0.9", LARGE: "0.1"})
     assert "Use chunks of 200 characters, overlap 1" in printed(capsys, "show", folder)
     said = printed(capsys, "show", folder, "--worst", "1")
     assert said.startswith("The worst query of 200 characters, overlap 1 by ")
-
-
-def test_the_list_of_results_names_the_leader_of_the_verdict_and_none_without_a_score(folder, capsys):
-    def listed():
-        return printed(capsys, "show", folder.parent)
-
-    turned_around(folder)
-    assert f"{SMALL} ndcg_text@5000 0.900" in listed()
+    assert f"{SMALL} ndcg_text@5000 0.900" in printed(capsys, "show", folder.parent)
     (folder / "verdict.json").write_text(json.dumps({"measure": MEASURES[0], "leader": LARGE}))
-    assert f"{LARGE} ndcg_text@5000 0.100" in listed()
-    rows = table(folder / "summary.csv")
+    assert f"{LARGE} ndcg_text@5000 0.100" in printed(capsys, "show", folder.parent)
     for mean, shown in (("", "–"), ("0.0", "0.000")):
-        cells = [{**row, "mean": mean} for row in rows]
-        write_table(folder / "summary.csv", rows[0], (row.values() for row in cells))
-        assert f" – ndcg_text@5000 {shown}" in listed()
+        write({SMALL: mean, LARGE: mean})
+        assert f" – ndcg_text@5000 {shown}" in printed(capsys, "show", folder.parent)
