@@ -49,11 +49,6 @@ def documents_of(queries):
     return [path for folder in folders for path in (MERIDIAN / folder).iterdir()]
 
 
-def quoted(name):
-    """The labels of a file that are quotes; the rest are offsets of what was dismissed."""
-    return [row for row in rows(name) if row["quote"]]
-
-
 @cache
 def reader(document):
     return PdfReader(path_of(document))
@@ -75,46 +70,29 @@ def test_every_file_is_what_its_source_builds_and_every_figure_ties():
 @pytest.mark.parametrize("name", SETS)
 def test_queries_and_labels_fit_together(name):
     queries = {row["query_id"]: row for row in rows(name)}
+    labels = rows(SETS[name])
     assert len(queries) == len(rows(name))
     best = defaultdict(int)
-    for label in rows(SETS[name]):
+    for label in labels:
         assert label["query_id"] in queries
         assert label["grade"] in {"0", "1", "2", "3", "4"}
         best[label["query_id"]] = max(best[label["query_id"]], int(label["grade"]))
     for query_id, row in queries.items():
-        if row["answerable"] == "yes":
-            assert best[query_id] >= 2, query_id
-            assert row["answer"], query_id
-        else:
-            assert best[query_id] <= 1, query_id
-            assert not row["answer"], query_id
+        answerable = row["answerable"] == "yes"
+        assert (row["type"] != "unanswerable") == answerable, query_id
+        assert (best[query_id] >= 2) == answerable, query_id
+        assert bool(row["answer"]) == answerable, query_id
+    assert {row["document"] for row in labels} == {path.name for path in documents_of(name)}
 
 
 @pytest.mark.parametrize("labels", SETS.values())
-def test_no_span_is_judged_twice_for_a_query(labels):
-    spans = Counter(
-        (row["query_id"], row["document"], row["page"], squeeze(row["quote"])) for row in quoted(labels)
-    )
+def test_a_quote_is_once_on_its_page_and_judged_once_for_a_query(labels):
+    quotes = [row for row in rows(labels) if row["quote"]]
+    spans = Counter((row["query_id"], row["document"], row["page"], squeeze(row["quote"])) for row in quotes)
     assert [span for span, times in spans.items() if times > 1] == []
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_unanswerable_means_type_unanswerable(name):
-    for row in rows(name):
-        assert (row["answerable"] == "no") == (row["type"] == "unanswerable"), row
-
-
-@pytest.mark.parametrize("labels", SETS.values())
-def test_a_quote_is_once_on_its_page(labels):
-    for label in quoted(labels):
+    for label in quotes:
         text = page_text(label["document"], int(label["page"]) if label["page"] else 0)
         assert text.count(squeeze(label["quote"])) == 1, label
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_every_document_is_judged(name):
-    judged = {row["document"] for row in rows(SETS[name])}
-    assert judged == {path.name for path in documents_of(name)}
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import YARD, write_files
+
 STOPPED = "error: stopped; what a benchmark has computed is kept, and the same command resumes from there.\n"
 
 # The program, with the command `show` replaced by `run`, which the test writes.
@@ -145,12 +147,7 @@ cli.main()
 
 @pytest.mark.parametrize("slow", ["hashlib.file_digest", "pathlib.Path.read_bytes"])
 def test_one_signal_ends_the_hashing_and_the_reading_of_inputs(slow, tmp_path):
-    (tmp_path / "d.txt").write_text("A pump feeds water.")
-    (tmp_path / "q.csv").write_text("query_id,text\nq,What?\n")
-    (tmp_path / "l.csv").write_text("query_id,document,quote,grade\nq,d,water,4\n")
-    (tmp_path / "c.yaml").write_text(
-        "name: x\ndocuments: d.txt\nqueries: q.csv\nlabels: l.csv\nretrieve: {kind: bm25}\n"
-    )
+    write_files(tmp_path, YARD)
     process = start(SLOW.format(slow=slow), "bench", "c.yaml", cwd=tmp_path)
     assert process.stdout.readline() == "reading\n"
     process.send_signal(signal.SIGTERM)
@@ -206,25 +203,16 @@ def test_a_fault_is_one_line_and_the_traceback_is_in_the_file_that_it_names(tmp_
     env = {**os.environ, "TMPDIR": str(tmp_path), "SOME_API_KEY": "sk-very-secret-0123"}
     code, out, err = stub(body, env=env)
     assert (code, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith(
-        r"error: internal fault: RuntimeError: \x1b[31m broken \x3a:error::by [SOME_API_KEY]."
-    )
+    said = r"error: internal fault: RuntimeError: \x1b[31m broken \x3a:error::by [SOME_API_KEY]."
+    assert err.startswith(said)
     (path,) = tmp_path.glob("harness-fault-*.txt")
     assert str(path) in err
     saved = path.read_text(encoding="utf-8")
     assert "Traceback (most recent call last)" in saved
     assert "in run" in saved
     assert "secret" not in saved + err
-
-
-def test_a_fault_that_cannot_be_saved_is_still_one_line(tmp_path):
-    body = """
-    import tempfile
-    def run(args):
-        tempfile.tempdir = "/nowhere"
-        raise ValueError("broken")
-    """
-    code, _, err = stub(body)
+    # one that cannot be saved is still one line
+    code, _, err = stub(f"import tempfile\ntempfile.tempdir = '/nowhere'\n{textwrap.dedent(body)}")
     assert (code, err.count("\n")) == (1, 1)
     assert "could not be saved" in err
 
@@ -282,29 +270,23 @@ def test_threads_warnings_and_logs_are_lines_without_tracebacks(tmp_path):
     assert log == r"error: library: odd \x1b[31m font (ValueError: in a thread.)"
 
 
-def shell(command, cwd):
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            "harness cache --cache c --clear >&-",
+            "error: standard output is closed; send it to a file, or to /dev/null.\n",
+        ),
+        ("harness show nothing <&- 2>&-", ""),
+        ("harness cache > /dev/full", "error: [Errno 28] No space left on device\n"),
+    ],
+)
+def test_closed_and_full_streams_are_reported_where_they_matter(command, said, tmp_path):
     line = command.replace("harness", f"{sys.executable} -m harness")
-    return subprocess.run(
-        ["sh", "-c", line], cwd=cwd, capture_output=True, text=True, timeout=240, check=False
-    )
-
-
-def test_a_closed_standard_output_is_refused_before_anything_is_done(tmp_path):
-    done = shell("harness cache --cache c --clear >&-", tmp_path)
-    assert done.returncode == 1
-    assert done.stderr == "error: standard output is closed; send it to a file, or to /dev/null.\n"
-    assert not (tmp_path / "c").exists()
-
-
-def test_closed_input_and_errors_do_not_matter(tmp_path):
-    done = shell("harness show nothing <&- 2>&-", tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
-
-
-def test_a_full_disk_behind_the_output_is_reported(tmp_path):
-    done = shell("harness cache > /dev/full", tmp_path)
-    assert done.returncode == 1
-    assert done.stderr == "error: [Errno 28] No space left on device\n"
+    words = ["sh", "-c", line]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+    assert not (tmp_path / "c").exists(), "refused before anything is done"
 
 
 @pytest.mark.parametrize(
