@@ -14,7 +14,7 @@ from harness.values.progress import Silent
 from tests.command import write_table
 from tests.report.page_results import rewrite, write_folder
 
-pytest.importorskip("pypdfium2", reason="needs pypdfium2, of the pdfium extra")
+pytest.importorskip("PIL", reason="needs Pillow, of the pdfium extra")
 SOURCE = Path("corpora/meridian/documents/meridian-10k-2025.pdf")
 
 

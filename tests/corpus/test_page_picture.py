@@ -9,7 +9,7 @@ from pypdf import PdfWriter
 from harness.data.corpus.page_picture import draw_page
 from harness.values.errors import CorpusError
 
-pytest.importorskip("pypdfium2", reason="needs pypdfium2, of the pdfium extra")
+pytest.importorskip("PIL", reason="needs Pillow, of the pdfium extra")
 PDF = Path("corpora/meridian/documents/meridian-10k-2025.pdf")
 
 

@@ -353,7 +353,7 @@ def test_what_is_not_on_the_disk_is_not_shown_as_saved(tab, page):
 
 
 def test_a_page_of_a_pdf_is_shown_next_to_its_text(tab, tmp_path, monkeypatch):
-    pytest.importorskip("pypdfium2")
+    pytest.importorskip("PIL")
     monkeypatch.chdir(tmp_path)
     shutil.copy(PDF, tmp_path)
     from harness.data.corpus.documents import DocumentFile

@@ -36,7 +36,7 @@ def test_a_page_without_a_size_is_refused(size):
 
 @pytest.mark.slow
 def test_a_page_is_drawn_once(monkeypatch):
-    pytest.importorskip("pypdfium2")
+    pytest.importorskip("PIL")
     store = DocumentStore([document("a", "text")], None, {"a": PDF})
     png = store.picture("a", 1)
     assert png.startswith(b"\x89PNG\r\n\x1a\n")

@@ -169,7 +169,7 @@ def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict
         default=0.0,
         metavar="MB",
         help="show the PDF pages that contain evidence, with the evidence marked, up to this many megabytes "
-        "(1 without a number), hardest queries first; needs pypdfium2, and the PDFs where the run found "
+        "(1 without a number), hardest queries first; needs Pillow, and the PDFs where the run found "
         "them",
     ),
 )

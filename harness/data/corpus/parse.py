@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,11 +61,7 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
 def parser_fingerprint(parser: ParserConfig) -> str:
     """Everything besides the file that decides the text: kind, library version, options and our formats."""
     options = json.dumps(parser.model_dump(exclude={"kind"}), sort_keys=True)
-    try:
-        library = release_of(parser)
-    except PackageNotFoundError as error:
-        raise CorpusError(f"The parser {parser.kind} is not installed: pip install {parser.kind}.") from error
-    return f"{parser.kind} {library} {options} text-{TEXT_FORMAT} stats-{STATS_FORMAT}"
+    return f"{parser.kind} {release_of(parser)} {options} text-{TEXT_FORMAT} stats-{STATS_FORMAT}"
 
 
 def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:

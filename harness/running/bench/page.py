@@ -139,12 +139,10 @@ def page_pictures(
 
     Each has document, page, width, height, ``uri`` and ``marks``: the boxes of each judged span by its start
     and end. The lower the mean of ``measure`` over all settings, the harder the question. Raises HarnessError
-    if pypdfium2 is not installed, or if no PDF of the results is available unchanged.
+    if Pillow is not installed, or if no PDF of the results is available unchanged.
     """
     if not data.can_draw():
-        raise HarnessError(
-            "Pictures of pages need pypdfium2 and Pillow: pip install 'ndcg-harness[pdfium]' pillow"
-        )
+        raise HarnessError("Pictures of pages need Pillow: pip install 'ndcg-harness[pdfium]'")
     spans = _evidence_by_page(tables["judgments"], _hardest_first(tables["per_query"], measure))
     files = _files({document for document, _ in spans}, tables.record.get("hashes", {}), reporter)
     found, used = [], 0

@@ -6,7 +6,6 @@ every page before it reads it, and raises CorpusError for every file it cannot r
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError
 from typing import Annotated
 
 from pydantic import Field
@@ -34,23 +33,19 @@ def suffixes_of(parser: ParserConfig) -> tuple[str, ...]:
 
 
 def release_of(parser: ParserConfig) -> str:
-    """The version of the library that reads the files; raises PackageNotFoundError if it is not installed."""
+    """The version of the library that reads the files."""
     return parser.version if isinstance(parser, PythonParserConfig) else installed_version(parser.kind)
 
 
 def second_reader(parser: ParserConfig) -> SecondReader:
     """The reader that a parser's text is compared with.
 
-    pypdf is compared with pypdfium2 where that is installed. The opposite would take far longer than the
-    parsing itself, so pypdfium2, and pypdf without it, are compared with the content streams. These know no
-    fonts and count glyphs too many, so that only heavy losses show. Pages of real filings lie far from both
-    limits: see docs/corpora.md.
+    pypdf is compared with pypdfium2. The opposite would take far longer than the parsing itself, so all
+    others are compared with the content streams. These know no fonts and count glyphs too many, so that only
+    heavy losses show. Pages of real filings lie far from both limits: see docs/corpora.md.
     """
     if parser.kind == "pypdf":
-        try:
-            return SecondReader(f"pypdfium2 {installed_version('pypdfium2')}", count_with_pypdfium2, 0.8, 20)
-        except PackageNotFoundError:
-            pass
+        return SecondReader(f"pypdfium2 {installed_version('pypdfium2')}", count_with_pypdfium2, 0.8, 20)
     from harness.data.corpus.parsers.pypdf import read_content_streams
 
     name = f"content streams by pypdf {installed_version('pypdf')}"

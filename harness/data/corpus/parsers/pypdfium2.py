@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.data.corpus.parsers import pdf_file
-from harness.values import CorpusError, StageConfig
+from harness.values import StageConfig
 
 # FPDF_GetSecurityHandlerRevision; revision 4 may be either cipher, PDFium does not tell which.
 _ENCRYPTION = {-1: "none", 2: "rc4-40", 3: "rc4-128", 4: "rc4-128 or aes-128", 5: "aes-256", 6: "aes-256"}
@@ -54,13 +54,8 @@ def _is_blank(pdf: Any, number: int) -> bool:
 
 
 def _open(path: Path) -> Any:
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise CorpusError(
-            f"{path}: the parser kind pypdfium2 is not installed. Install it: "
-            "pip install 'ndcg-harness[pdfium]', or use the kind pypdf."
-        ) from error
+    import pypdfium2
+
     # PDFium keeps the error of an earlier file and may report it for this one; this sets FPDF_ERR_FORMAT
     pypdfium2.raw.FPDF_LoadMemDocument64(b"no PDF", 6, None)
     try:
