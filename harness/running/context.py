@@ -135,9 +135,6 @@ class Models:
         return {config.model: config for config in configs if config.way == models.EXACT}
 
     def _fast(self, config: Local) -> Local:
-        if isinstance(config, steps.RerankerConfig) and config.encoders:
-            (encoder,) = config.encoders
-            return config.model_copy(update=self._fast(encoder).way._asdict())
         if self.probes is None or not isinstance(config, LocalConfig) or config.way != models.EXACT:
             return config
         key = type(config), config.model, config.device

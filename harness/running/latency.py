@@ -13,7 +13,6 @@ from time import perf_counter
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness import models, steps
 from harness.report import LatencyRow
@@ -96,11 +95,6 @@ class Stopwatch:
             self._lap()
             self._running.pop()
 
-    @property
-    def running(self) -> bool:
-        """Whether a part is being timed."""
-        return self._running[-1] is not None
-
     def add(self, seconds: float) -> None:
         """Add what was waited for at another time."""
         if (part := self._running[-1]) is not None:
@@ -180,8 +174,6 @@ class TimedTools(RunTools):
         """
         with self.watch.on(None):
             found = RunTools.talks(self, request)
-        if request.beforehand:
-            return found
         if any(models.came_in_batch(one) for talk in found for one in talk.answers):
             raise steps.NotMeasuredError(
                 "the language model has answered in batches, whose time is not that of a query"
@@ -191,12 +183,6 @@ class TimedTools(RunTools):
             heapreplace(ends, ends[0] + sum(one.seconds for one in talk.answers))
         self.watch.add(max(ends))
         return found
-
-    def vectors(self, texts: Sequence[str], encoder: models.EncoderConfig) -> NDArray[np.float32]:
-        """The vectors of a query, computed again while it is timed; those of an index are not timed."""
-        if not self.watch.running:
-            return RunTools.vectors(self, texts, encoder)
-        return np.stack([np.asarray(self.embed(text, encoder), dtype=np.float32) for text in texts])
 
     def phrasings(self, rewrite: steps.RewriterConfig, queries: Sequence[Query]) -> steps.Phrasings:
         """The texts, made again."""

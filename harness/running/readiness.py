@@ -35,8 +35,6 @@ def check_ready(config: BenchConfig, context: Context) -> None:
             context.models.encoder(encoder)
         for reranker in setting.rerank:
             context.models.reranker(reranker)
-            for encoder in reranker.encoders:
-                context.models.encoder(encoder)
     for measure in config.answer_measures:
         if "vectors" in measure.needs:
             context.models.encoder(config.answer_embedding)

@@ -23,12 +23,11 @@ from harness.running.passes import stored_values, vectors
 from harness.store import key_of
 from harness.values import LlmAnswer, Slot
 
-_STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank", "naming": "rerank"}
+_STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank"}
 # The nouns for the items of an estimate.
 _NOUNS: dict[models.Purpose, str] = {
     "context": "chunks",
     "reranking": "lists",
-    "naming": "texts",
     "answer": "queries",
     "measuring": "prompts",
 }

@@ -83,39 +83,3 @@ def test_rerankers_are_planned_paid_once_priced_and_timed(config, capsys):
         times = {row.setting: row for row in one.of(LatencyRow) if row.stage == "rerank"}
         assert all(row.p50 > 0 and not row.remark for row in times.values())
         assert len(times) == 4
-
-
-def test_a_second_match_by_names_is_planned_paid_once_priced_and_timed(write_config, capsys):
-    match = "model: 'embedded:all-MiniLM-L6-v2', top_n: 6"
-    with FakeServer(lambda request, number: says("Acme\n2023\nearnings")) as server:
-        endpoint = f"{{model: fake, base_url: '{server.url}', api_key_env: null, timeout: 100}}"
-        prices = "{fake: {input: 1000, output: 1000}}"
-        path = write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
-            rerank=f"""
-  - {{kind: entities, {match}, weight: [0.5, 1]}}
-  - {{kind: llm_entities, {match}, endpoint: {endpoint}, prices: {prices}}}""",
-            more="measures: [ndcg_exp@3]\nlatency: {queries: 2}",
-            cache="fresh",
-        )
-        output = printed(capsys, "bench", path, "--dry-run")
-        assert (
-            f"names_and_intent v1 of questions by fake: {len(QUERIES)} texts: {len(QUERIES)} calls" in output
-        )
-        assert "names_and_intent v1 of passages by fake: " in output
-        assert server.count == 0
-        results, folder = bench(path)
-        count = server.count
-        again, _ = bench(path)
-        assert server.count == count, "all of it is in the ledger"
-    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-    assert {facts["purpose"] for facts in record["counts"]["rewriting"].values()} == {"naming"}
-    assert record["models"].keys() == {"fake", "embedded:all-MiniLM-L6-v2"}
-    for one in (results, again):
-        rows = {row.setting: row for row in one.of(PriceRow) if row.stage == "rerank"}
-        by_model = next(row for name, row in rows.items() if "llm" in name)
-        # 110 tokens at a thousandth each for every question; what passages cost belongs to no query
-        assert by_model.cost_per_1000 == pytest.approx(110)
-        times = [row for row in one.of(LatencyRow) if row.stage == "rerank"]
-        assert len(times) == 3
-        assert all(row.p50 > 0 and not row.remark for row in times)

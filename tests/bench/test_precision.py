@@ -68,11 +68,10 @@ def test_a_changed_order_is_counted(write_config, corpus, monkeypatch):
     assert facts[MAXSIM]["changed"] > 0.8
 
 
-def test_names_are_matched_in_the_fastest_way_too_and_a_model_that_states_a_way_takes_it(
-    write_config, corpus
-):
-    rerank = f"[{{kind: entities, model: '{MINILM}'}}, {{kind: late_interaction, dtype: float16}}]"
-    path = write_config(cache="own", more="precision: fast", rerank=rerank, retrieve="{kind: bm25}")
+def test_a_model_that_states_a_way_takes_it(write_config, corpus):
+    path = write_config(
+        cache="own", more="precision: fast", rerank="{kind: late_interaction, dtype: float16}"
+    )
     assert exit_code("bench", path, "--quiet") == 0
     record = record_of(corpus / "results" / "tiny")
     models = {name: facts["dtype"] for name, facts in record["models"].items()}

@@ -166,6 +166,8 @@ def test_a_field_that_is_a_list_is_swept_by_a_list_of_lists(write):
         ("measures: [ndcg_exp_upper@10]", 6, ["ndcg_exp_upper@10 is a bound"]),
         ("split: {validation: 2}", 6, ["split.validation"]),
         ("relevance: {judge: graph}", 6, ["no kind 'graph' any more", "Use `labels`, or `llm`"]),
+        ("rewrite: {kind: entities}", 6, ["no kind 'entities' any more", "`llm`", "prompt", "`filter`"]),
+        ("rerank: {kind: llm_entities}", 6, ["no kind 'llm_entities' any more", "Use `cross_encoder`"]),
         ("relevance: {depth: 3}", 6, ["relevance.depth", "no such key"]),
         ("relevance: {samples: 3}", 6, ["relevance.samples", "judge: llm"]),
         ("relevance:\n  judge: llm\n  endpoint:\n    modle: m", 9, ["did you mean model?"]),

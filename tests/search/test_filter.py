@@ -227,9 +227,9 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
 
 @pytest.mark.parametrize("boost", [None, 2.0])
 @pytest.mark.parametrize("inner", [False, True])
-def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, boost, inner):
+def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, with_toys, boost, inner):
     words, fused = TABLES["retrieve"]["bm25"].config, TABLES["retrieve"]["rrf"].config
-    names = TABLES["rewrite"]["entities"].config()
+    names = TABLES["rewrite"]["toy_named"].config()
     own = {"filter": rules(table)} if inner else {}
     config = fused(routes=(words(), words(rewrite=names, **own)), filter=rules(table, boost=boost))
     many = asked("what of Bolt & Sons?", "who?", "what did Acme and the AMD of 2023 say?", "what of Acme?")
@@ -237,7 +237,7 @@ def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, b
     named = found.routes[1]
     assert [one.query_id for one in found.rankings] == [one.query_id for one in named.rankings]
     assert [one.query_id for one in named.rankings] == ["q0", "q1", "q2", "q3"]
-    # nothing is named in the second question, so the route asks nothing
+    # the second question has no such word, so the route asks nothing
     assert named.rankings[1].chunk_ids == ()
     ids = [one.query_id for one in named.asked]
     assert ids == sorted(ids)

@@ -5,21 +5,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.running.context import Context
 from harness.running.search import Chunked, search_settings
-from harness.running.tools import RunTools
 from harness.steps.search.fuse.scores import RrfConfig
 from harness.steps.search.retrieve.bm25 import Bm25Config
-from harness.steps.search.rewrite.entities import EntitiesConfig
-from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig
 from harness.steps.search.rewrite.prompted import lines_of
 from harness.steps.search.rewrite.several import DecompositionConfig, MultiQueryConfig
 from harness.steps.search.rewrite.template import TemplateConfig
 from harness.values.errors import LlmError
-from harness.values.progress import Silent
 from harness.values.types import Query
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, passages_of, tools_at
+from tests.search.test_steps import with_toys
+from tests.search.toys import NamedConfig
+
+__all__ = ["with_toys"]
 
 TEXTS = (
     "The storage yard of Bremerton holds 4,200 vehicles.",
@@ -128,39 +127,18 @@ def test_the_number_asked_for_is_in_the_prompt_and_in_the_identity(tmp_path):
     assert identities[0] != identities[1]
 
 
-def test_a_route_for_names_finds_nothing_for_a_question_without_any(tmp_path):
-    messages = []
-
-    class Told(Silent):
-        def note(self, text):
-            messages.append(text)
-
-    own = RunTools(Context.at(tmp_path / "cache", Told()))
+def test_a_route_finds_nothing_for_a_question_of_which_its_rewriter_makes_none(tools, with_toys):
     asks = Query("q3", "Does Bremerton have a yard, and was a pump recalled in 2024?", "train")
-    route = BM25.model_copy(update={"rewrite": EntitiesConfig()})
-    output = search(own, RrfConfig(routes=(BM25, route)), YARD, asks)
-    assert [one.text for one in output.routes[1].asked] == ["Bremerton 2024"]
+    route = BM25.model_copy(update={"rewrite": NamedConfig()})
+    output = search(tools, RrfConfig(routes=(BM25, route)), YARD, asks)
+    assert [one.text for one in output.routes[1].asked] == ["Bremerton 2024?"]
     assert [ids(ranking) for ranking in output.routes[1].rankings] == [[], [2, 0]]
     assert ids(output.rankings[0]) == ids(output.routes[0].rankings[0])
-    assert messages == ["1 of 2 queries name nothing by `entities` and ask nothing."]
-    as_it_is = BM25.model_copy(update={"rewrite": EntitiesConfig(without="as_asked")})
-    assert ids(search(own, as_it_is, YARD).rankings[0]) == ids(search(own, BM25, YARD).rankings[0])
-    # scores of a query that is asked in one text stay those of the retriever
-    bare = search(own, BM25.model_copy(update={"rewrite": TemplateConfig(template="{query}")}), YARD)
-    assert search(own, as_it_is, YARD).rankings == bare.rankings
 
 
-def test_names_by_a_model_and_its_answer_that_there_are_none(tmp_path):
-    def named(request, number):
-        return says("none" if "pump" in request["body"]["messages"][-1]["content"] else "Bremerton\n4,200")
-
-    with FakeServer(named) as server:
-        own = tools_at(tmp_path)
-        assert [q.text for q in own.rewritten(asking(LlmEntitiesConfig, server.url), [YARD, PUMP])] == [
-            "Bremerton 4,200"
-        ]
-        kept = asking(LlmEntitiesConfig, server.url, without="as_asked")
-        assert [q.text for q in own.rewritten(kept, [PUMP])] == [PUMP.text]
+def test_scores_of_a_query_that_is_asked_in_one_text_stay_those_of_the_retriever(tools):
+    bare = search(tools, BM25.model_copy(update={"rewrite": TemplateConfig(template="{query}")}), YARD)
+    assert bare.rankings == search(tools, BM25, YARD).rankings
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,23 @@ class Shout(Rewriter[ShoutConfig]):
         return [replace(query, text=query.text.upper()) for query in queries]
 
 
+class NamedConfig(RewriterConfig):
+    """Asks for words with a capital or a digit, the first aside; without any, nothing."""
+
+    kind: Literal["toy_named"] = "toy_named"
+
+
+class Named(Rewriter[NamedConfig]):
+    repeatable = True
+
+    def phrasings(self, queries, tools):
+        asked = []
+        for query in queries:
+            words = [w for w in query.text.split()[1:] if w != w.lower() or any(map(str.isdigit, w))]
+            asked.append((replace(query, text=" ".join(words)),) if words else ())
+        return asked
+
+
 class ShortestConfig(RerankerConfig):
     """Short passages first."""
 

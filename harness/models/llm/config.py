@@ -20,7 +20,7 @@ _SHOWN = 5
 
 T = TypeVar("T")
 
-Purpose = Literal["rewriting", "filter", "context", "endpoint", "reranking", "naming", "answer", "measuring"]
+Purpose = Literal["rewriting", "filter", "context", "endpoint", "reranking", "answer", "measuring"]
 """The use of the answers; a request to an ``endpoint`` is one for vectors or scores."""
 
 
@@ -96,7 +96,7 @@ class Request:
     """A request of a step to ``model``: one prompt about each of ``about``, worded by ``form``.
 
     ``name`` is that of the prompt, ``samples`` how often each is asked. ``talk`` begins what is asked about
-    each in place of the one prompt. ``beforehand``: it is about what is indexed, so a query does not wait.
+    each in place of the one prompt.
     """
 
     model: ModelConfig
@@ -106,7 +106,6 @@ class Request:
     purpose: Purpose
     samples: int = 1
     talk: Callable[[About], Talk[Any]] | None = None
-    beforehand: bool = False
 
 
 class LlmStepConfig(ModelConfig):

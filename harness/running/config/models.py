@@ -146,7 +146,6 @@ class Setting(StageConfig):
         """The names of the encoders and rerankers that search."""
         names = [encoder.model_name for encoder in self.retrieve.encoders()]
         names += [reranker.model_name for reranker in self.rerank]
-        names += [encoder.model_name for reranker in self.rerank for encoder in reranker.encoders]
         return tuple(dict.fromkeys(names))
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
-from harness.models import EmbedConfig, EncoderConfig
+from harness.models import EncoderConfig
 from harness.values import ConfigError, Query, Ranking, Section, StageConfig, Step
 
 if TYPE_CHECKING:
@@ -351,11 +351,6 @@ class RerankerConfig(StageConfig, ABC):
     @abstractmethod
     def model_name(self) -> str:
         """The name of the model that scores."""
-
-    @property
-    def encoders(self) -> tuple[EmbedConfig, ...]:
-        """The encoders that it matches with, none for most."""
-        return ()
 
 
 Configured = TypeVar("Configured", bound=RetrieverConfig)

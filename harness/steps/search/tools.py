@@ -85,9 +85,6 @@ class Shared(Protocol):
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
-    def vector_rows(self, texts: Sequence[str], encoder: EncoderConfig) -> VectorRows:
-        """The same, for many texts: read from the cache a part at a time, as they may not fit in memory."""
-
     def answers(self, request: models.Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked, from the ledger where it has them.
 
@@ -126,6 +123,9 @@ class Tools(Shared, Protocol):
 
     def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector of the encoder besides the text."""
+
+    def vector_rows(self, texts: Sequence[str], encoder: EncoderConfig) -> VectorRows:
+        """The vectors of many texts: read from the cache a part at a time, as they may not fit in memory."""
 
     def embed(self, text: str, encoder: EncoderConfig) -> Value:
         """The encoding of one text, computed now even if it is cached, to measure the time.

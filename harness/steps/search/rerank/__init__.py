@@ -160,12 +160,11 @@ KINDS: Kinds[PairScorer] = Kinds(
     KindAt("late_interaction", "LateInteractionConfig", "LateInteractionScorer"),
     KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer", module="harness.steps.search.rerank"),
     KindAt("llm", "LlmRerankerConfig", "LlmScorer"),
-    KindAt("entities", "EntitiesMatchConfig", "EntitiesMatch"),
-    KindAt("llm_entities", "LlmMatchConfig", "LlmMatch", module="harness.steps.search.rerank.entities"),
     KindAt("python", "PythonRerankerConfig", "PythonScorer"),
     home=__name__,
     retired={
         "http": "Use `endpoint`: {model: a name, base_url: your url, path: '', version, request, response, "
-        "documents_per_request: your batch_size}; headers, method and limits go there too."
+        "documents_per_request: your batch_size}; headers, method and limits go there too.",
+        **dict.fromkeys(("entities", "llm_entities"), "Use `cross_encoder`."),
     },
 )

@@ -8,13 +8,18 @@ from harness.values import KindAt, Kinds
 KINDS: Kinds[Rewriter[Any]] = Kinds(
     "rewrite",
     KindAt("template", "TemplateConfig", "TemplateRewriter"),
-    KindAt("entities", "EntitiesConfig", "EntitiesRewriter"),
     KindAt("llm", "LlmRewriterConfig", "LlmRewriter"),
     KindAt("multi_query", "MultiQueryConfig", "ManyRewriter", module="several"),
     KindAt("decomposition", "DecompositionConfig", "ManyRewriter", module="several"),
-    KindAt("llm_entities", "LlmEntitiesConfig", "LlmEntitiesRewriter"),
     KindAt("python", "PythonRewriterConfig", "PythonRewriter", module="own"),
     KindAt("http", "HttpRewriterConfig", "HttpRewriter", module="own"),
-    retired={"statement": "Use `llm`, whose prompt `declarative` turns questions into statements, or none."},
+    retired={
+        "statement": "Use `llm`, whose prompt `declarative` turns questions into statements, or none.",
+        **dict.fromkeys(
+            ("entities", "llm_entities"),
+            "Use `llm` with a prompt of your own that asks for what the question names, or a `filter` of "
+            "documents.",
+        ),
+    },
     home=__name__,
 )

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, prompts_of
-from harness.steps.search.step import Identity, RewriterConfig
+from harness.steps.search.step import RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import LlmCall, Query
 
@@ -56,11 +56,6 @@ class PromptedConfig(LlmStepConfig, RewriterConfig):
         description="A question with no usable rewriting ends the run or is searched as it is (`as_asked`), "
         "and the run lists them.",
     )
-
-
-def identity_of(config: PromptedConfig, form: TextForm) -> Identity:
-    """The prompt, the model and its parameters, and the handling of an answer that cannot be used."""
-    return [form.sha256, [config.endpoint.model, config.endpoint.parameters()], config.on_failure]
 
 
 def ask_about(

@@ -10,14 +10,7 @@ from pydantic import Field
 
 from harness.models import prompts_of
 from harness.steps.search.fuse.scores import reciprocal_ranks, to_unit, weighted_sum
-from harness.steps.search.rewrite.prompted import (
-    FOLDER,
-    PromptedConfig,
-    RewritePrompt,
-    ask_about,
-    identity_of,
-    lines_of,
-)
+from harness.steps.search.rewrite.prompted import FOLDER, PromptedConfig, RewritePrompt, ask_about, lines_of
 from harness.steps.search.step import Identity, Rewriter
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
@@ -51,7 +44,8 @@ class ManyRewriter(Rewriter[ManyConfig]):
         """The prompt with its number, the model, and the handling of the answers."""
         c = self.config
         form = c.prompt.form_for(c.n)
-        return [c.kind, identity_of(c, form), c.n, c.with_question, c.fuse, c.rrf_k]
+        asked = [form.sha256, [c.endpoint.model, c.endpoint.parameters()], c.on_failure]
+        return [c.kind, asked, c.n, c.with_question, c.fuse, c.rrf_k]
 
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
         """The model's questions, after the user's own where it is asked too; LlmError as for `llm`."""
