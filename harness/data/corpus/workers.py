@@ -48,8 +48,8 @@ class ParsingConfig(StageConfig):
     document_seconds: float = Field(3600, gt=0, le=604_800, description="The longest a document may take.")
     second_reading: bool = Field(
         True,
-        description="Compare the text of every PDF with a second reading: pypdf with pypdfium2, other parsers "
-        "with the content streams.",
+        description="Compare the text of every PDF with a second reading: pypdf with pypdfium2, other "
+        "parsers with the content streams.",
     )
     max_suspect_pages: float = Field(
         0.5,
