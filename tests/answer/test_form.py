@@ -56,6 +56,8 @@ def test_an_object_is_read(text):
         ('{"a":' * 70 + "1" + "}" * 70, "no_json"),
         ('{"verdict": 1} {"error": "overloaded"}', "no_json"),
         ("[1]", "no_object"),
+        ("", "no_json"),
+        ('{"verdict": 1} I hope', "no_json"),
     ],
 )
 def test_what_is_not_plainly_an_answer_is_refused(text, reason):

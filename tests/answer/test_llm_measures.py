@@ -45,11 +45,15 @@ def statements_of(answers):
 def run(kind, cases, reply=None, vector_of=None, **options):
     measure = ANSWER_MEASURES[kind].config(**options)
     tools = ToyTools()
-    if reply:
-        tools.reply = reply
-    if vector_of:
-        tools.vector_of = vector_of
+    tools.reply = reply or tools.reply
+    tools.vector_of = vector_of or tools.vector_of
     return measure.run(cases, tools), tools
+
+
+def one_of(kind, asked, reply=None, vector_of=None, **options):
+    """The score of one case."""
+    (found,), _ = run(kind, [asked], reply, vector_of, **options)
+    return found
 
 
 TRUE = {"the river": ["It is long.", "It floods."], "the lake": ["It is deep."]}
@@ -69,16 +73,15 @@ def test_faithfulness():
 
 
 def test_faithfulness_in_chinese_asks_in_chinese():
-    one = case("很长。", passages=["河"])
     reply = replies({"河": ["河很长。"]}, statements='{"statements": ["河很长。"]}')
-    (found,), tools = run("faithfulness", [one], reply, language="zh")
+    (found,), tools = run("faithfulness", [case("很长。", passages=["河"])], reply, language="zh")
     assert found.value == 1
     assert [name for name, *_ in tools.asked] == ["statements_zh v1", "supported_zh v1"]
 
 
 def test_an_answer_that_states_nothing_has_no_faithfulness():
-    one = case("Hello!", passages=["the river"])
-    (found,), _ = run("faithfulness", [one], replies(statements='{"statements": []}'))
+    nothing = replies(statements='{"statements": []}')
+    found = one_of("faithfulness", case("Hello!", passages=["the river"]), nothing)
     assert (found.value, found.failed, found.reason) == (None, False, "the answer states nothing")
 
 
@@ -111,7 +114,8 @@ SUPPORT = {"golden": ["It is long."], "said": ["It is long."]}
 def test_answer_correctness():
     near = {"said": [1, 0], "golden": [3, 4]}
     reply = replies(SUPPORT, statements=statements_of(CORRECT), contradicted=verdicts([1]))
-    (found,), tools = run("answer_correctness", [case("said", "golden")], reply, near.get)
+    asked = [case("said", "golden")]
+    (found,), tools = run("answer_correctness", asked, reply, near.get)
     # F1 = 1 / (1 + 3/2) = 0.4, cosine 0.6: 0.75 * 0.4 + 0.25 * 0.6
     assert found.value == pytest.approx(0.45, abs=1e-7)
     assert found.details["f1"] == 0.4
@@ -119,19 +123,12 @@ def test_answer_correctness():
     assert len(tools.asked) == 5
     assert tools.asked[-1][2] == ('["golden"]', '["It is red."]')
     assert [one.get("contradicts") for one in found.details["statements"]] == [None, 1]
-    (found,), tools = run(
-        "answer_correctness", [case("said", "golden")], reply, near.get, contradictions=False
-    )
+    (found,), tools = run("answer_correctness", asked, reply, near.get, contradictions=False)
     assert (found.value, len(tools.asked)) == (pytest.approx(0.45, abs=1e-7), 4)
-    (found,), _ = run(
-        "answer_correctness", [case("said", "golden")], reply, similarity_weight=0, statements_weight=2
-    )
-    assert found.value == 0.4
-
-
-def test_a_failed_call_about_contradictions_costs_no_score():
-    reply = replies(SUPPORT, statements=statements_of(CORRECT), contradicted="Maybe.")
-    (found,), _ = run("answer_correctness", [case("said", "golden")], reply, similarity_weight=0)
+    assert one_of("answer_correctness", *asked, reply, similarity_weight=0, statements_weight=2).value == 0.4
+    # a failed call about contradictions costs no score
+    unsure = replies(SUPPORT, statements=statements_of(CORRECT), contradicted="Maybe.")
+    found = one_of("answer_correctness", *asked, unsure, similarity_weight=0)
     assert (found.value, found.failed) == (0.4, False)
     assert not any("contradicts" in one for one in found.details["statements"])
 
@@ -154,11 +151,10 @@ def test_context_precision():
         return json.dumps({"verdict": useful[texts[1]]})
 
     one = case(None, "golden", passages=["good", "bad", "fine"], reason="timeout")
-    (found,), _ = run("context_precision", [one], replies(useful=verdict))
+    found = one_of("context_precision", one, replies(useful=verdict))
     # precision 1/1 at rank 1 and 2/3 at rank 3: (1 + 2/3) / 2; the answer plays no part
-    assert found.value == pytest.approx(5 / 6)
-    assert found.details == {"useful": [1, 0, 1]}
-    (found,), _ = run("context_precision", [one], replies(useful=verdict), against="answer")
+    assert (found.value, found.details) == (pytest.approx(5 / 6), {"useful": [1, 0, 1]})
+    found = one_of("context_precision", one, replies(useful=verdict), against="answer")
     assert (found.value, found.failed) == (None, True)
 
 
@@ -179,15 +175,12 @@ def test_context_recall():
 
 def test_context_relevance():
     one = case(passages=["p"], reason="none")
-    (found,), _ = run(
-        "context_relevance", [one], replies(relevance=lambda q, t, sample: json.dumps({"grade": 2 - sample}))
-    )
+    falling = replies(relevance=lambda query, texts, sample: json.dumps({"grade": 2 - sample}))
     # grades 2 and 1, over 2: (1 + 0.5) / 2
-    assert found.value == 0.75
+    assert one_of("context_relevance", one, falling).value == 0.75
     # the scale ends at 2
-    (found,), _ = run("context_relevance", [one], replies(relevance='{"grade": 3}'))
-    assert (found.value, found.failed) == (None, True)
-    assert "bad_grade" in found.reason
+    found = one_of("context_relevance", one, replies(relevance='{"grade": 3}'))
+    assert (found.value, found.failed, "bad_grade" in found.reason) == (None, True, True)
 
 
 def test_context_entity_recall():
@@ -266,68 +259,47 @@ def test_noise_sensitivity():
     reply = replies(true, statements=statements_of(answers))
     (found,), tools = run("noise_sensitivity", [one], reply)
     # the river is relevant (it supports long): of four statements, red is wrong by it
-    assert found.value == 0.25
-    assert len(tools.asked) == 2 * 2 + 3
-    (found,), _ = run("noise_sensitivity", [one], reply, passages="irrelevant")
+    assert (found.value, len(tools.asked)) == (0.25, 2 * 2 + 3)
+    found = one_of("noise_sensitivity", one, reply, passages="irrelevant")
     # deep is wrong by the lake alone
-    assert found.value == 0.25
-    assert found.details["relevant_passages"] == [1, 0]
-
-
-def test_noise_sensitivity_without_a_relevant_passage():
-    answers = {"said": ["red"], "golden": ["long"]}
+    assert (found.value, found.details["relevant_passages"]) == (0.25, [1, 0])
+    # without a relevant passage
     one = case("said", "golden", passages=["lake"])
-    reply = replies({"lake": ["red"]}, statements=statements_of(answers))
-    (relevant,), _ = run("noise_sensitivity", [one], reply)
-    (irrelevant,), _ = run("noise_sensitivity", [one], reply, passages="irrelevant")
-    assert (relevant.value, irrelevant.value) == (0, 1)
+    reply = replies({"lake": ["red"]}, statements=statements_of({"said": ["red"], "golden": ["long"]}))
+    for passages, value in (("relevant", 0), ("irrelevant", 1)):
+        assert one_of("noise_sensitivity", one, reply, passages=passages).value == value
 
 
-UNUSABLE = {
-    None: "timeout",
-    "": "no_json",
-    "yes": "no_json",
-    '["a"]': "no_object",
-    '{"statements": "a"}': "no_list",
-    '{"statements": ["a", " "]}': "bad_list_item",
-    '{"statements": ["a"], "statements": ["b"]}': "ambiguous",
-    '{"statements": ["a"]} I hope': "no_json",
-    "<think>hm": "unfinished_thought",
-}
+TWO = '{{"verdicts": [{{"number": 1, "verdict": 1}}, {}]}}'
+# what reading an object refuses is in test_form
+UNUSABLE = [
+    ("statements", None, "timeout"),
+    ("statements", "yes", "no_json"),
+    ("statements", '{"statements": "a"}', "no_list"),
+    ("statements", '{"statements": ["a", " "]}', "bad_list_item"),
+    ("statements", "<think>hm", "unfinished_thought"),
+    # every statement has its verdict or there is no score
+    ("supported", '{"verdicts": [{"number": 1, "verdict": 1}]}', "wrong_count"),
+    ("supported", TWO.format('{"number": 1, "verdict": 0}'), "statement_judged_twice"),
+    ("supported", TWO.format('{"number": 3, "verdict": 0}'), "unknown_statement"),
+    ("supported", TWO.format('{"number": 2, "verdict": 2}'), "bad_verdict"),
+    ("supported", TWO.format('{"number": 2, "verdict": null}'), "bad_verdict"),
+    ("supported", '{"verdicts": [1, 0]}', "bad_list_item"),
+]
 
 
-@pytest.mark.parametrize("said", UNUSABLE)
-def test_an_unusable_answer_is_no_score(said):
-    one = case("Long.", passages=["the river"])
-    (found,), _ = run("faithfulness", [one], replies(statements=said))
+@pytest.mark.parametrize(("step", "said", "reason"), UNUSABLE)
+def test_an_unusable_answer_is_no_score(step, said, reason):
+    steps = {"statements": statements_of(ANSWER), step: said}
+    found = one_of("faithfulness", case("Long, and red.", passages=["p"]), replies(**steps))
     assert (found.value, found.failed) == (None, True)
-    assert found.reason == f"no usable answer to statements ({UNUSABLE[said]})"
-
-
-@pytest.mark.parametrize(
-    ("said", "reason"),
-    [
-        ('{"verdicts": [{"number": 1, "verdict": 1}]}', "wrong_count"),
-        (
-            '{"verdicts": [{"number": 1, "verdict": 1}, {"number": 1, "verdict": 0}]}',
-            "statement_judged_twice",
-        ),
-        ('{"verdicts": [{"number": 1, "verdict": 1}, {"number": 3, "verdict": 0}]}', "unknown_statement"),
-        ('{"verdicts": [{"number": 1, "verdict": 1}, {"number": 2, "verdict": 2}]}', "bad_verdict"),
-        ('{"verdicts": [{"number": 1, "verdict": 1}, {"number": 2, "verdict": null}]}', "bad_verdict"),
-        ('{"verdicts": [1, 0]}', "bad_list_item"),
-    ],
-)
-def test_every_statement_has_its_verdict_or_there_is_no_score(said, reason):
-    one = case("Long, and red.", passages=["p"])
-    (found,), _ = run("faithfulness", [one], replies(statements=statements_of(ANSWER), supported=said))
-    assert found.reason == f"no usable answer to supported ({reason})"
+    assert found.reason == f"no usable answer to {step} ({reason})"
 
 
 def test_verdicts_may_come_in_any_order_and_in_a_fence():
     reply = '```json\n{"verdicts": [{"number": 2, "verdict": false}, {"number": 1, "verdict": true}]}\n```'
-    one = case("Long, and red.", passages=["p"])
-    (found,), _ = run("faithfulness", [one], replies(statements=statements_of(ANSWER), supported=reply))
+    steps = replies(statements=statements_of(ANSWER), supported=reply)
+    found = one_of("faithfulness", case("Long, and red.", passages=["p"]), steps)
     assert [row["verdict"] for row in found.details["statements"]] == [1, 0]
 
 

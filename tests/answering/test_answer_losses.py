@@ -112,15 +112,11 @@ def test_without_a_model_only_what_can_be_known_is_reported(answer, golden, part
     assert sum(found.values()) == pytest.approx(1.0)
 
 
-def test_copies_of_one_fact_are_one():
+def test_copies_of_one_fact_are_one_and_without_labelled_evidence_there_are_no_losses():
     copies = [Judgment("q", "d", at, at + 50, 4, evidence="e") for at in (0, 400)]
     assert losses(copies, read=[400], found=[], value=1.0) == dict.fromkeys(PARTS, 0.0)
-
-
-def test_without_labelled_evidence_there_are_no_losses():
-    assert losses([], read=[0], found=[], value=0.5) == {}
-    assert losses([Judgment("q", "d", 0, 50, 0)], read=[0], found=[], value=0.5) == {}
-    assert losses([Judgment("q", "d", 0, 50, None)], read=[0], found=[], value=0.5) == {}
+    for labels in ([], [Judgment("q", "d", 0, 50, 0)], [Judgment("q", "d", 0, 50, None)]):
+        assert losses(labels, read=[0], found=[], value=0.5) == {}
 
 
 PLACES = st.lists(st.sampled_from([0, 100, 200, 300, 400]), unique=True)

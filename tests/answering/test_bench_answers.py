@@ -6,7 +6,6 @@ import re
 import pytest
 
 from harness.report import read_table
-from harness.running.bench.job import FinalOutput
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, LlmError
@@ -104,17 +103,11 @@ def test_the_extractive_baseline_runs_offline_into_the_tables_and_the_verdict(an
     for (setting, query_id), lost in losses.groupby(["setting", "query_id"]):
         value = scores[(scores.setting == setting) & (scores.query_id == query_id)]
         assert lost.loss.sum() == pytest.approx(1 - value[value.measure == "token_f1"].value.iloc[0])
-    # settings that differ only in their answers tie
-    reply = (
-        "Settings that differ only in `answer` have the same rankings, so they tie here: "
-        '"answerer extractive, top n 1" and "answerer extractive, top n 3". Choose between them by '
-    )
+    # settings that differ only in their answers tie, which is said wherever the verdict is
+    reply = "Settings that differ only in `answer` have the same rankings, so they tie here: "
     assert sum(reply in sentence for sentence in results.verdict["sentences"]) == 1
-    shown = printed(capsys, "show", folder)
     # what bench has printed of the answers can be read again
-    for text in (reply, "Answers: means over 5 queries", "from 1 down to token_f1"):
-        assert text in shown
-    assert reply in printed(capsys, "compare", folder, "--measure", "ndcg_exp@3")
+    assert "Answers: means over 5 queries" in printed(capsys, "show", folder)
     # without a measure they are compared by what differs
     assert "token_f1: means over 4 queries" in printed(capsys, "compare", folder)
 
@@ -244,7 +237,7 @@ def test_measures_may_ask_a_language_model_and_that_is_priced_before(answering):
         )
         before = make_plan(load_config(path), Silent(), search=True).answers
         assert server.count == 0
-        results, folder, _ = told(path)
+        _, folder, _ = told(path)
         asked = server.count
         after = make_plan(load_config(path), Silent(), search=True).answers
         told(path)
@@ -260,8 +253,6 @@ def test_measures_may_ask_a_language_model_and_that_is_priced_before(answering):
     details = json.loads(own.details["q1"])
     assert details == {"statements": [{"statement": "39,717", "verdict": 1}]}
     assert own.reason["q5"] == "not answered: no_passages"
-    purposes = {name: one["purpose"] for name, one in results.record.counts["rewriting"].items()}
-    assert set(purposes.values()) == {"answer", "measuring"}
 
 
 def test_how_a_panel_voted_is_in_the_record_and_said_at_the_end(answering):
@@ -302,9 +293,6 @@ def test_how_a_panel_voted_is_in_the_record_and_said_at_the_end(answering):
         "all_agree": 0.0,
         "above_the_median": {"a": 0.0, "b": -1.0, "c": 0.0},
     }
-    assert set(results.record.counts["answer_prompts"]) == {"dated"}
-    ends = " ".join(FinalOutput.of(results, folder).notes)
-    assert "dated: All members agree on 0% of the answers" in ends
     scores = read_table(folder, "answer_scores").set_index("measure").value
     assert set(scores["dated"].dropna()) == {1.0}
     assert set(scores.drop("dated").dropna()) == {0.5}

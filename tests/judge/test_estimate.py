@@ -22,15 +22,13 @@ def estimate(url, ledger, count=20, **options):
     return judge.estimate(pairs(count))
 
 
-def test_without_past_answers_a_bare_one_is_assumed_and_said(ledger):
+def test_without_past_answers_a_bare_one_is_assumed(ledger):
     found = estimate("http://127.0.0.1:9/v1", ledger)
     # {"grade": 0}: 12 characters, 3 tokens by the rule of four
     assert (found.likely_completion_tokens, found.completion_tokens) == (20 * 3, 20 * 400)
     assert "assuming short answers" in str(found)
-    assert "estimated from the characters" in str(found)
     assert found.likely_price == pytest.approx((found.prompt_tokens * 1 + 60 * 10) / 1e6)
     assert found.price == pytest.approx((found.prompt_tokens * 1 + 8000 * 10) / 1e6)
-    assert f"price likely {found.likely_price:.4f}, at most {found.price:.4f}" in str(found)
 
 
 def test_past_answers_of_the_same_prompt_model_and_parameters_say_how_long_the_next_will_be(ledger):
@@ -40,10 +38,8 @@ def test_past_answers_of_the_same_prompt_model_and_parameters_say_how_long_the_n
         assert (found.calls, found.already_answered) == (12, 8)
         assert found.likely_completion_tokens == 12 * 90
         assert "as in 8 past calls, 90 each" in str(found)
-        other = estimate(server.url, ledger, prompt="umbrela")
-        assert "assuming short answers" in str(other)
-        hotter = estimate(server.url, ledger, endpoint={"temperature": 0.7})
-        assert "assuming short answers" in str(hotter)
+        for other in ({"prompt": "umbrela"}, {"endpoint": {"temperature": 0.7}}):
+            assert "assuming short answers" in str(estimate(server.url, ledger, **other))
 
 
 def test_answers_that_had_to_be_repeated_count_with_their_calls(ledger):

@@ -66,28 +66,25 @@ def test_an_outage_of_25_seconds_is_survived(down, begin, loop, judge):
     assert sum(summary.faults.values()) >= 30, "so often that a breaker without patience would have opened"
 
 
-def test_an_endpoint_that_stays_down_ends_the_run_after_the_deadline(loop, judge):
-    down, fails = error(503, "upstream is down"), pytest.raises(EndpointDownError, match="upstream is down")
-    with fails:
-        judge(lambda *_: down, 1000, concurrency=4)
-    assert 150 < loop.now < 300
-
-
-def test_an_outage_may_be_shorter_where_that_is_wanted(loop, judge):
-    with pytest.raises(EndpointDownError):
-        judge(lambda *_: error(503), 1000, breaker_seconds=20)
-    assert 20 <= loop.now < 60
+@pytest.mark.parametrize(
+    ("options", "least", "most"),
+    [({"concurrency": 4}, 150, 300), ({"breaker_seconds": 20}, 20, 60)],
+    ids=["after the deadline", "earlier where that is wanted"],
+)
+def test_an_endpoint_that_stays_down_ends_the_run(options, least, most, loop, judge):
+    with pytest.raises(EndpointDownError, match="upstream is down"):
+        judge(lambda *_: error(503, "upstream is down"), 1000, **options)
+    assert least <= loop.now < most
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_pause_longer_than_the_deadline_is_obeyed(status, loop, judge):
     seen = []
+    busy = error(status, "come back later", headers={"retry-after": "240"})
 
     def script(request, number):
         seen.append(loop.now)
-        return (
-            error(status, "come back later", headers={"retry-after": "240"}) if loop.now < 240 else grade(3)
-        )
+        return busy if loop.now < 240 else grade(3)
 
     graded, summary = judge(script, 40)
     assert [one.judgment.grade for one in graded] == [3] * 40
@@ -108,8 +105,7 @@ def test_a_pause_beyond_the_longest_is_named(loop, judge):
 
 def test_pauses_without_an_answer_in_between_add_up(loop, judge):
     busy = error(429, "busy", headers={"retry-after": "100"})
-    fails = pytest.raises(LlmError, match="700 s in total without an answer in between")
-    with fails:
+    with pytest.raises(LlmError, match="700 s in total without an answer in between"):
         judge(lambda *_: busy, 40, concurrency=1)
     assert 600 <= loop.now < 700
 

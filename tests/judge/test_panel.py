@@ -71,14 +71,10 @@ def test_grades_are_combined_and_each_answer_is_kept(combine, expected, ledger):
     assert above == [pytest.approx(0.75), pytest.approx(0.0), pytest.approx(1 / 3)]
 
 
-def test_two_members_are_set_against_the_lower_grade_which_is_used():
+def test_agreement_is_set_against_the_grade_that_is_used_and_of_what_several_have_graded():
     found = panel_agreement(["a", "b"], np.array([[4.0, 1.0], [2.0, 1.0]]))
     assert found["above_the_median"] == {"a": 1.0, "b": 0.0}
-    said = panel_sentence(found, "pairs", "grades")
-    assert said.endswith("b is +0.00 grades from the median (of two in the middle, the lower).")
-
-
-def test_what_nobody_or_one_member_has_graded_is_no_disagreement():
+    assert "of two in the middle, the lower" in panel_sentence(found, "pairs", "grades")
     table = np.array([[0, 4, np.nan, 2], [1, 4, np.nan, np.nan], [1, 3, np.nan, np.nan]])
     found = panel_agreement(["a", "b", "c"], table)
     # medians 1, 4 and 2; of the two items that several have graded all agree on none
@@ -86,7 +82,7 @@ def test_what_nobody_or_one_member_has_graded_is_no_disagreement():
     assert found["all_agree"] == 0
     alone = panel_agreement(["a", "b"], table[:2, 2:])
     assert alone["all_agree"] is None
-    assert panel_sentence(alone, "pairs", "grades") == "None of the pairs has a grade by two members."
+    assert panel_sentence(alone, "pairs", "grades").startswith("None of the pairs")
 
 
 def test_less_than_half_of_the_members_make_no_grade(ledger):
@@ -101,23 +97,23 @@ def test_less_than_half_of_the_members_make_no_grade(ledger):
 
 def test_what_a_panel_costs_is_the_sum_of_its_members(ledger):
     prices = {name: {"input": 1.0, "output": 1.0} for name in MODELS}
-    judge = panel("http://127.0.0.1:9/v1", ledger, prices=prices)
     items = list(pairs(5))
-    estimate = together([one for _, one in judge.estimates(items)])
-    alone = judge.members[0].estimate(items)
+
+    def estimated(judge):
+        return together([one for _, one in judge.estimates(items)])
+
+    judge = panel("http://127.0.0.1:9/v1", ledger, prices=prices)
+    estimate = estimated(judge)
     assert (estimate.items, estimate.calls) == (5, 15)
-    assert estimate.price == pytest.approx(3 * alone.price)
-    assert "kind, fair, stern" in str(estimate)
+    assert estimate.price == pytest.approx(3 * judge.members[0].estimate(items).price)
     dear = panel("http://127.0.0.1:9/v1", ledger, prices={"kind": prices["kind"]})
-    unknown = together([one for _, one in dear.estimates(items)])
-    assert unknown.price is None
-    assert str(unknown).endswith("the table of prices has no fair, stern")
+    assert estimated(dear).price is None
     with FakeServer(answering(kind=[1], fair=[1] * 5, stern=[1] * 5)) as server:
         (only,), summary = run(panel(server.url, ledger, prices=prices), list(pairs(1)))
         run(panel(server.url, ledger, models=MODELS[1:]), items)
     assert only.cost == pytest.approx(3 * 110 / 1e6) == summary.cost
     # what is answered already needs no price
-    left = together([one for _, one in dear.estimates(items)])
+    left = estimated(dear)
     assert (left.calls, left.already_answered, left.model) == (4, 11, "kind")
     assert left.price == pytest.approx(dear.members[0].estimate(items).price)
 

@@ -106,17 +106,17 @@ HEAD = "id: x\nversion: 1\nlanguage: en\ndescription: d\nsystem: s\nuser: '{{ qu
     [
         ("- a\n", "not a mapping"),
         ("a: [", "cannot be read"),
-        ("answer: grade\n" + HEAD + "colour: red\n", "colour"),
-        ("answer: essay\n" + HEAD, "answer"),
-        ("answer: grade\n" + HEAD.replace("{{ query }}", ""), "query"),
-        ("answer: grade\n" + HEAD.replace("{{ query }}", "{{ query }} {{ colour }}"), "cannot fill"),
+        (f"answer: grade\n{HEAD}colour: red\n", "colour"),
+        (f"answer: essay\n{HEAD}", "answer"),
+        (f"answer: grade\n{HEAD}".replace("{{ query }}", ""), "query"),
+        (f"answer: grade\n{HEAD}".replace("{{ query }}", "{{ query }} {{ colour }}"), "cannot fill"),
+        # in the system part alone
         (
-            "answer: grade\n"
-            + HEAD.replace(" {{ passages }}", "").replace("system: s", "system: '{{ passages }}'"),
+            f"answer: grade\n{HEAD}".replace(" {{ passages }}", "").replace(": s", ": '{{ passages }}'"),
             "no {{ passages }} in its user part",
         ),
-        ("answer: plain\n" + HEAD, "list_size"),
-        ("answer: plain\nlist_size: 6\ndistinct: true\n" + HEAD, "at most 5"),
+        (f"answer: plain\n{HEAD}", "list_size"),
+        (f"answer: plain\nlist_size: 6\ndistinct: true\n{HEAD}", "at most 5"),
     ],
 )
 def test_a_prompt_file_that_cannot_work_is_refused(tmp_path, content, said):
@@ -137,11 +137,10 @@ def test_the_order_shown_is_a_permutation_fixed_by_content_and_sample():
     assert GradingForm(load_prompt("seed_list")).order_shown(call("q", passages, 3)) == list(range(8))
 
 
-def response_format(name, structured):
-    return GradingForm(load_prompt(name), structured).response_format
+def test_structured_output_asks_for_exactly_what_is_parsed(tmp_path):
+    def response_format(name, structured):
+        return GradingForm(load_prompt(name), structured).response_format
 
-
-def test_structured_output_asks_for_exactly_what_is_parsed():
     umbrela = response_format("umbrela", "json_schema")["json_schema"]["schema"]
     assert umbrela["required"] == ["intent", "match", "trust", "grade"]
     assert umbrela["properties"]["grade"]["enum"] == [0, 1, 2, 3, 4]
@@ -149,9 +148,7 @@ def test_structured_output_asks_for_exactly_what_is_parsed():
     assert listed["properties"]["grades"]["items"]["required"] == ["passage", "grade"]
     assert response_format("listwise", "json_object") == {"type": "json_object"}
     assert response_format("listwise", "none") is None
-
-
-def test_a_prompt_of_one_s_own_that_asks_for_words_gets_no_schema(tmp_path):
+    # a prompt of one's own that asks for words gets no schema
     prompt = loaded(tmp_path, f"answer: final_score\n{HEAD}".encode())
     assert GradingForm(prompt).response_format is None
     for structured in ("json_object", "json_schema"):

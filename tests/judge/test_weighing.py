@@ -30,22 +30,21 @@ def around(*tokens):
     return [*plain, *tokens, {"token": "}", "logprob": -0.01, "top_logprobs": []}]
 
 
-def test_the_mean_of_the_grades_by_their_probabilities():
-    # (3 * 0.6 + 2 * 0.3 + 4 * 0.1) / 1.0
-    assert expected_grade(3, around(token("3", 0.6, _2=0.3, _4=0.1)), 4) == pytest.approx(2.8)
-    # a blank in the token belongs to all alternatives
-    assert expected_grade(3, around(token(" 3", 0.6, _2=0.3, _4=0.1)), 4) == pytest.approx(2.8)
-
-
-def test_what_is_no_grade_of_the_scale_is_left_out():
-    # (3 * 0.5 + 1 * 0.25) / 0.75: 7 and a word take 0.25
-    found = expected_grade(3, around(token("3", 0.5, _1=0.25, _7=0.15, _no=0.1)), 4)
-    assert found == pytest.approx(7 / 3)
-
-
-def test_the_last_token_that_says_the_grade_decides():
-    aspect, own = token("3", 0.9, _0=0.1), token("3", 0.5, _1=0.5)
-    assert expected_grade(3, around(aspect, own), 4) == pytest.approx(2.0)
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        # (3 * 0.6 + 2 * 0.3 + 4 * 0.1) / 1.0
+        ([token("3", 0.6, _2=0.3, _4=0.1)], 2.8),
+        # a blank in the token belongs to all alternatives
+        ([token(" 3", 0.6, _2=0.3, _4=0.1)], 2.8),
+        # what is no grade of the scale is left out: (3 * 0.5 + 1 * 0.25) / 0.75: 7 and a word take 0.25
+        ([token("3", 0.5, _1=0.25, _7=0.15, _no=0.1)], 7 / 3),
+        # the last token that says the grade decides: 3 * 0.5 + 1 * 0.5
+        ([token("3", 0.9, _0=0.1), token("3", 0.5, _1=0.5)], 2.0),
+    ],
+)
+def test_the_mean_of_the_grades_by_their_probabilities(tokens, expected):
+    assert expected_grade(3, around(*tokens), 4) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
