@@ -110,6 +110,12 @@ FOUND_OUT = {
         lambda report: report.in_range < 0.5,
         "of plain passages",
     ),
+    "refuses": (
+        lambda *_: None,
+        "pointwise",
+        lambda report: (report.summary.unscored_count, report.passages) == (156, 48),
+        "",
+    ),
 }
 
 
@@ -120,28 +126,20 @@ def test_a_judge_with_a_fault_is_found_out(judge, prompt, measured, problem, che
     assert any(problem in one for one in report.problems)
 
 
-def test_a_judge_that_refuses_does_not_pass(check):
-    report = check(lambda *_: None)
-    assert (report.summary.unscored_count, report.passages, report.summary.pairs) == (156, 48, 156)
-    assert report.problems
-
-
-def check_at(script, ledger, **options):
-    with FakeServer(script) as server, pytest.raises(HarnessError) as caught:
+@pytest.mark.parametrize(
+    ("answer", "options", "said", "asked"),
+    [
+        (error(400, "The moon is in the wrong house"), {}, "http_400: The moon is in the wrong house", 1),
+        # a limit that is too short for every answer
+        (says("<think>Hm", finish="length"), {"answers_per_call": 2}, "endpoint.max_tokens (400)", 2),
+        (says("<think>Hm"), {"prompt": "umbrela", "answers_per_call": 1}, "unfinished_thought", 1),
+    ],
+)
+def test_a_fault_that_every_call_would_meet_ends_the_check_at_the_first(answer, options, said, asked, ledger):
+    with FakeServer(lambda *_: answer) as server, pytest.raises(HarnessError) as caught:
         check_judge(config(server.url, **options), ledger, reporter=Silent())
-    return str(caught.value), server.count
-
-
-def test_a_fault_that_every_call_would_meet_ends_the_check_at_the_first(ledger):
-    reply, asked = check_at(lambda *_: error(400, "The moon is in the wrong house"), ledger)
-    assert "http_400: The moon is in the wrong house" in reply
-    assert asked == 1
-    # a limit that is too short for every answer
-    reply, asked = check_at(lambda *_: says("<think>Hm", finish="length"), ledger, answers_per_call=2)
-    assert "endpoint.max_tokens (400)" in reply
-    assert asked == 2
-    reply, _ = check_at(lambda *_: says("<think>Hm"), ledger, prompt="umbrela")
-    assert "unfinished_thought" in reply
+    assert said in str(caught.value)
+    assert server.count == asked
 
 
 def test_a_first_passage_that_is_filtered_says_nothing_of_the_others(ledger):

@@ -13,7 +13,6 @@ SHOWN = [Example("query", "passage", 4)]
 REFUSED = {
     "seed list of passages": ({"prompt": "seed_list_zh"}, ["seed_list_zh", "set pool.unit to chunk"]),
     "a limit without a price": ({"max_cost": 1.0}, ["max_cost", "price"]),
-    "more than all unscored": ({"max_unscored": 1.5}, ["max_unscored", "less than or equal to 1"]),
     "published words as JSON": (
         {"prompt": "umbrela_published", "endpoint": {**LOCAL, "structured": "json_object"}},
         ["umbrela_published", "in words", "set endpoint.structured to none"],
@@ -33,50 +32,41 @@ REFUSED = {
     ),
     "examples of a list": ({"examples": 1, "prompt": "listwise"}, ["examples", "listwise", "Use pointwise"]),
     "examples with aspects": ({"examples": 1, "prompt": "umbrela"}, ["examples", "umbrela", "Use pointwise"]),
+    "one pool of members": ([{}, {"pool": {"depth": 3}}], ["members share one pool", "next to members"]),
+    # what a call costs or how long it may take makes no other judge
+    "one judge twice": ([{}, {"endpoint": {**LOCAL, "timeout": 9}}], ["the same judge", "use samples"]),
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_keys_of_a_judge_that_do_not_fit(case, ledger):
-    keys, words = REFUSED[case]
+def made(keys, ledger):
+    """A judge of the keys, or a panel of members with them."""
+    if isinstance(keys, list):
+        return PanelConfig(members=[{"endpoint": LOCAL, **own} for own in keys])
+    return LlmJudge(LlmConfig(**{"endpoint": LOCAL, **keys}), ledger, candidates=SHOWN)
+
+
+@pytest.mark.parametrize(("keys", "words"), REFUSED.values(), ids=REFUSED)
+def test_keys_of_a_judge_that_do_not_fit(keys, words, ledger):
     with pytest.raises((ValueError, ConfigError)) as refused:
-        LlmJudge(LlmConfig(**{"endpoint": LOCAL, **keys}), ledger, candidates=SHOWN)
+        made(keys, ledger)
     assert all(word in str(refused.value) for word in words)
 
 
-def test_examples_without_a_label_to_show(ledger):
-    with pytest.raises(ConfigError, match=r"examples: there is no label .*Name a label file"):
-        LlmJudge(LlmConfig(endpoint=LOCAL, examples=1), ledger)
-
-
-@pytest.mark.parametrize(
-    ("members", "words"),
-    [
-        ([{}, {"pool": {"depth": 3}}], ["members share one pool", "next to members"]),
-        # what a call costs or how long it may take makes no other judge
-        ([{}, {"endpoint": {**LOCAL, "timeout": 9}}], ["the same judge", "use samples"]),
-    ],
-)
-def test_members_that_do_not_fit(members, words):
-    with pytest.raises(ValueError, match="(?s)" + ".*".join(words)):
-        PanelConfig(members=[{"endpoint": LOCAL, **keys} for keys in members])
-
-
 def test_what_does_fit():
-    assert LlmConfig(endpoint={**LOCAL, "temperature": 0.5}, samples=3).samples == 3
-    assert LlmConfig(endpoint=LOCAL, samples=3, prompt="listwise").samples == 3
+    LlmConfig(endpoint={**LOCAL, "temperature": 0.5}, samples=3)
+    LlmConfig(endpoint=LOCAL, samples=3, prompt="listwise")
     members = [{"endpoint": LOCAL, "prompt": prompt} for prompt in ("pointwise", "umbrela")]
     assert len(PanelConfig(members=members).asked) == 2
+
+
+OTHER = {**LOCAL, "model": "n"}
 
 
 @pytest.mark.parametrize(
     ("fields", "asked"),
     [
         ({"kind": "llm", "endpoint": LOCAL}, ["m"]),
-        (
-            {"kind": "panel", "members": [{"endpoint": LOCAL}, {"endpoint": {**LOCAL, "model": "n"}}]},
-            ["m", "n"],
-        ),
+        ({"kind": "panel", "members": [{"endpoint": LOCAL}, {"endpoint": OTHER}]}, ["m", "n"]),
     ],
     ids=["llm", "panel"],
 )

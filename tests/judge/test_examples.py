@@ -6,12 +6,12 @@ import pytest
 
 from harness.judge import LlmJudge
 from harness.judge.prompting import LONGEST, Example, Examples, candidates_of
-from harness.values.errors import JudgeError
+from harness.values.errors import ConfigError, JudgeError
 from harness.values.progress import Silent
 from harness.values.types import Document, Judgment, Query
 
 from .fake_server import FakeServer, grade
-from .helpers import config, judged, pairs, script_of
+from .helpers import config, pairs, script_of
 
 CANDIDATES = tuple(
     Example(f"query {number}", f"text {number} of grade {value}", value)
@@ -40,11 +40,13 @@ def test_no_example_is_about_the_query_that_is_judged():
             assert examples.shown_for(query) == usual
 
 
-def test_too_few_are_reported_and_not_made_up():
+def test_too_few_are_reported_and_not_made_up(ledger):
     few = [one for one in CANDIDATES if one.query in ("query 1", "query 2")]
     assert len(Examples(few, 2).shown_for("another")) == 2
     with pytest.raises(JudgeError, match=r"characters: 1\. Grade more"):
         Examples(few, 2).shown_for("query 1")
+    with pytest.raises(ConfigError, match=r"examples: there is no label .*Name a label file"):
+        LlmJudge(config("http://127.0.0.1:9/v1", examples=1), ledger)
 
 
 def test_only_short_graded_spans_of_train_queries_can_be_shown():
@@ -59,53 +61,41 @@ def test_only_short_graded_spans_of_train_queries_can_be_shown():
     assert candidates_of(labels, queries, {"d": document}) == (Example("train?", "x" * 10, 4),)
 
 
-def shown_to(server, number=-1):
-    return server.requests[number]["body"]["messages"]
+def shown_to(server):
+    return server.requests[-1]["body"]["messages"]
+
+
+def grade_one(url, ledger, candidates=(), **options):
+    """The judge that graded a pair, and its grade."""
+    judge, found = LlmJudge(config(url, **options), ledger, candidates=candidates), []
+    judge.grade(pairs(1), found.append, reporter=Silent())
+    return judge, found[0].judgment
 
 
 def test_examples_are_turns_of_the_talk_and_fenced_like_the_passage(ledger):
     with FakeServer(script_of(grade(1))) as server:
-        judge = LlmJudge(config(server.url, examples=2), ledger, candidates=CANDIDATES)
-        assert "2 examples" in judge.name
-        _, found = grade_with(judge, pairs(1))
+        judge, found = grade_one(server.url, ledger, CANDIDATES, examples=2)
+    assert (found.grade, "2 examples" in judge.name) == (1, True)
     messages = shown_to(server)
     assert [one["role"] for one in messages] == ["system", *["user", "assistant"] * 2, "user"]
-    for one, turn, reply in zip(
-        judge.examples.shown_for("question 0"), messages[1:-1:2], messages[2::2], strict=True
-    ):
+    shown = judge.examples.shown_for("question 0")
+    for one, turn, reply in zip(shown, messages[1:-1:2], messages[2::2], strict=True):
         assert f"\n{one.query}\n</query " in turn["content"]
         assert f"\n{one.passage}\n</passage 1 " in turn["content"]
         assert json.loads(reply["content"]) == {"grade": one.grade}
     assert "passage 0" in messages[-1]["content"]
-    assert found[0].judgment.grade == 1
-
-
-def grade_with(judge, items):
-    found = []
-    return judge.grade(items, found.append, reporter=Silent()), found
 
 
 def test_the_key_of_an_answer_holds_what_was_shown(ledger):
     with FakeServer(script_of(grade(1))) as server:
-        for options, candidates in (
-            ({}, ()),
-            ({"examples": 2}, CANDIDATES),
-            ({"examples": 3}, CANDIDATES),
-            ({"examples": 2}, CANDIDATES[:6]),
-        ):
-            judge = LlmJudge(config(server.url, **options), ledger, candidates=candidates)
+        for count, candidates in ((0, ()), (2, CANDIDATES), (3, CANDIDATES), (2, CANDIDATES[:6])):
             for _ in range(2):
-                grade_with(judge, pairs(1))
-            expected = Examples(candidates, options["examples"]).sha256 if candidates else None
+                judge, found = grade_one(server.url, ledger, candidates, examples=count)
+            expected = Examples(candidates, count).sha256 if candidates else None
             assert judge.fingerprint.get("examples_sha256") == expected
+            if not candidates:
+                # without examples nothing changes
+                assert (found.prompt_sha, len(shown_to(server))) == (judge.prompt.sha256, 2)
     # each is asked once, and then known
     assert server.count == 4
     assert len({entry.prompt_sha for entry in ledger.entries()}) == 4
-
-
-def test_without_examples_nothing_changes(ledger):
-    (found,), _, server = judged(script_of(grade(1)), ledger, 1)
-    judge = LlmJudge(config(server.url), ledger)
-    assert found.judgment.prompt_sha == judge.prompt.sha256
-    assert "examples_sha256" not in judge.fingerprint
-    assert len(shown_to(server)) == 2

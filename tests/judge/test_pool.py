@@ -42,22 +42,17 @@ def test_passages_are_disjoint_ordered_and_hold_all_that_is_not_blank(text, targ
     assert all(at in covered for at, char in enumerate(text) if not char.isspace())
 
 
-def test_passages_end_with_sentences():
+def test_passages_end_with_sentences_or_are_cut():
     found = [passage.text for passage in passages_of(document(TEXT), 40)]
     assert found[0] == "Profit rose. It rose by 4.5 percent, said Dr. Low."
     assert "The second part begins here! Does it? Yes." in found
     assert "比率上升了。第二句话在这里！第三句话呢？" in found
     assert max(len(passage) for passage in found) <= 120
-
-
-def test_wide_characters_count_twice():
+    # wide characters count twice
     chinese = passages_of(document("比率上升了。" * 100), 120)
     assert {len(passage.text) for passage in chinese[:-1]} == {60}
-
-
-def test_an_endless_line_is_cut():
-    found = passages_of(document("x" * 1000), 100)
-    assert [len(passage.text) for passage in found] == [200] * 5
+    endless = passages_of(document("x" * 1000), 100)
+    assert [len(passage.text) for passage in endless] == [200] * 5
 
 
 def ranking(query_id, *chunks):
@@ -73,13 +68,10 @@ QUERY = Query("q", "what?", "train")
 
 
 def pool(settings, unit, depth=10):
-    return list(pool_of_chunks(settings, unit, depth).pairs)
-
-
-def pool_of_chunks(settings, unit, depth=10):
     chunks = {chunk.chunk_id: chunk for ranked in settings.values() for chunk in ranked}
     rankings = {name: [{"q": ranking("q", *ranked)}] for name, ranked in settings.items()}
-    return pool_of([QUERY], rankings, chunks, [DOC], PoolConfig(unit=unit, depth=depth, passage_chars=100))
+    config = PoolConfig(unit=unit, depth=depth, passage_chars=100)
+    return list(pool_of([QUERY], rankings, chunks, [DOC], config).pairs)
 
 
 def test_the_union_of_all_settings_each_chunk_once_by_best_rank():
@@ -91,11 +83,10 @@ def test_the_union_of_all_settings_each_chunk_once_by_best_rank():
 def test_passages_are_those_that_retrieved_text_touches():
     passages = passages_of(DOC, 100)
     middle = Chunk.of(DOC, passages[1].start + 3, passages[2].start + 1)
-    assert [pair.passage for pair in pool({"one": [middle]}, "passage")] == passages[1:3]
+    # a blank touches nothing
     gap = Chunk.of(DOC, passages[0].start, passages[1].start)
-    assert [pair.passage for pair in pool({"one": [gap]}, "passage")] == passages[:1], (
-        "a blank touches nothing"
-    )
+    for chunk, touched in ((middle, passages[1:3]), (gap, passages[:1])):
+        assert [pair.passage for pair in pool({"one": [chunk]}, "passage")] == touched
 
 
 @given(st.integers(20, 300), st.integers(20, 300))
