@@ -38,3 +38,8 @@ def whole(text):
 
 def fails(text):
     return text.no_such_method()
+
+
+def fails_late(text):
+    yield 0, 1
+    text.no_such_method()

@@ -28,6 +28,7 @@ def test_chunks_are_the_ranges_that_were_returned():
         ("halves", r"returned \(0, 2.5\) .*not \(start, end\)"),
         ("whole", "returned str for d"),
         ("fails", r"failed: AttributeError: .*own.py:\d+"),
+        ("fails_late", r"failed: AttributeError: .*own.py:\d+"),
     ],
 )
 def test_an_answer_that_breaks_the_contract_is_named(call, says):

@@ -1,33 +1,32 @@
-"""docs/own-steps.md: its configurations can be read, its names are those that there are."""
+"""docs/own-steps.md: the errors that it shows are those of a run, its statuses those that are retried."""
 
 import re
 from pathlib import Path
 
-import pytest
-import yaml
-
-from harness.running.config.load import load_config
 from harness.steps.custom.sending import _PASSING
-from harness.values.kinds import kind_of
+from tests.command import refused
 
 PAGE = (Path(__file__).parents[2] / "docs" / "own-steps.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+MINE = """
+def search(queries, passages, k):
+    return [[99] for _ in queries]
+def score(pairs):
+    return [1.0, 2.0, 3.0]
+"""
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_every_configuration_shown_can_be_read(corpus, tmp_path, block):
-    known = {
-        "name": "shown",
-        "documents": f"{corpus}/docs/*.txt",
-        "queries": f"{corpus}/queries.csv",
-        "labels": f"{corpus}/labels.csv",
-        "retrieve": {"kind": "bm25", "top_k": 20},
-    }
-    path = tmp_path / "shown.yaml"
-    path.write_text(yaml.safe_dump(known | yaml.safe_load(block)), encoding="utf-8")
-    config = load_config(path)
-    kinds = {kind_of(config.settings[0].retrieve), *map(kind_of, config.settings[0].rerank)}
-    assert kinds & {"python", "http"}
+def test_the_errors_shown_are_those_of_a_run(write_config, corpus, monkeypatch, capsys):
+    monkeypatch.chdir(corpus)
+    (corpus / "mine.py").write_text(MINE)
+    lines = re.findall(r"^error: call: mine:.*", PAGE, re.MULTILINE)
+    for section, line in zip(("retrieve", "rerank"), lines, strict=True):
+        call = re.search(r"mine:(\w+)", line)[1]
+        steps = {"retrieve": "{kind: bm25}", "rerank": "null"}
+        steps[section] = f"{{kind: python, call: 'mine:{call}', version: '1'}}"
+        message = refused(capsys, "bench", write_config(chunk="{kind: page}", **steps))
+        # the places, pairs and folder are those of the corpus
+        expected = re.sub(r"\b(41|20)\b|docs/", r"\\S+", re.escape(line).replace("\\ ", " "))
+        assert re.search(expected, message), message
 
 
 def test_the_statuses_that_are_retried_are_those_shown():

@@ -1,13 +1,11 @@
 """Questions rewritten by a language model: over HTTP, through the ledger, with its faults."""
 
-import re
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from harness.models.llm.prompt import built_in
-from harness.running.config.load import TABLES, load_config
 from harness.steps.search.rewrite.llm import LlmRewriterConfig
 from harness.steps.search.rewrite.prompted import FOLDER
 from harness.steps.search.rewrite.several import MultiQueryConfig
@@ -22,6 +20,8 @@ QUERIES = [
     Query("q3", "How many vehicles fit?", "validation"),
 ]
 
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "rewriting.md").read_text(encoding="utf-8")
 
 config = partial(asking, LlmRewriterConfig)
 
@@ -58,6 +58,7 @@ def test_every_prompt_shows_the_question_between_fences(name, tmp_path):
     assert fenced(server.requests[0]) in {query.text for query in QUERIES}
     assert "{{" not in system["content"] + user["content"]
     assert prompt.language == ("zh" if name.endswith("_zh") else "en")
+    assert f"`{name}`" in PAGE
 
 
 def test_a_prompt_of_ones_own(tmp_path):
@@ -88,16 +89,3 @@ def test_a_failed_rewriting_ends_the_run_or_goes_as_asked(tmp_path):
     assert texts[0] == "Statement of: How many vehicles fit?"
     (warning,) = context.reporter.warnings
     assert "q2 (refusal)" in warning
-
-
-def test_the_page_names_every_prompt_and_its_sections_can_be_run(tmp_path):
-    page = (Path(__file__).parent.parent.parent / "docs" / "rewriting.md").read_text(encoding="utf-8")
-    assert [name for name in built_in(FOLDER) if f"`{name}`" not in page] == []
-    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    for block in blocks:
-        path = tmp_path / "bench.yaml"
-        path.write_text(f"name: x\ndocuments: x\nqueries: x\nlabels: x\n{block}", encoding="utf-8")
-        assert load_config(path).settings
-    assert len(blocks) >= 4
-    # a user's own is on a page of its own, and a template says what it does
-    assert {kind for kind in TABLES["rewrite"] if f"`{kind}`" not in page} <= {"template", "python", "http"}

@@ -43,6 +43,7 @@ def test_the_version_stated_decides_whether_it_is_called_again(tools, monkeypatc
         ("rising", "returned scores that rise for query q1"),
         ("no_number", "returned nan for query q1, which is not a score"),
         ("fails", r"failed: KeyError: 'index' \(own.py:\d+\)"),
+        ("fails_late", r"failed: ZeroDivisionError: .* \(own.py:\d+\)"),
     ],
 )
 def test_an_answer_that_breaks_the_contract_is_named(tools, call, says):

@@ -1,13 +1,12 @@
-"""docs/retrieval.md: its sections can be run, it names every kind, its figures are its command's."""
+"""docs/retrieval.md: its synonyms do what it says, its figures are those of its commands."""
 
 import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import TABLES, load_config
+from harness.running.config.load import load_config
 from harness.steps.search.analyser import Analyser, Synonyms
 from harness.values.progress import Silent
 
@@ -19,25 +18,9 @@ TABLES_OF_FIGURES = {
 }
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
-
-
-def test_every_kind_is_on_the_page_and_every_section_is_a_configuration(write_config):
-    for block in blocks("yaml"):
-        path = write_config(retrieve=block.removeprefix("retrieve:"), rerank="null")
-        assert load_config(path).settings
-    for block in re.findall(r"```yaml rerank\n(.*?)```", PAGE, re.DOTALL):
-        path = write_config(retrieve="{kind: bm25, top_k: 50}", rerank=block.removeprefix("rerank:"))
-        # two chunkings
-        assert len(load_config(path).settings) == 2 * len(yaml.safe_load(block)["rerank"])
-    kinds = PAGE.partition("## By terms")[0]
-    assert [kind for kind in TABLES["retrieve"] if f"`{kind}`" not in kinds] == []
-
-
 def test_the_synonyms_on_the_page_do_what_is_said_of_them():
     terms = Analyser("auto", "long").terms
-    rules = Synonyms.parse(blocks("text")[0], "synonyms.txt", terms)
+    rules = Synonyms.parse(re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)[1], "synonyms.txt", terms)
     assert rules.expand(terms("The capex")) == terms("capex capital expenditure")
     assert rules.expand(terms("CEO")) == terms("chief executive officer")
 
