@@ -225,7 +225,7 @@ def _check(value: Any) -> None:
     if isinstance(value, str | PurePath):
         text = str(value)
         if "\0" in text:
-            raise ValueError("this text holds a NUL character, which no path or file of text may")
+            raise ValueError("this text holds a NUL character, which no path or file of text may; remove it")
         if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
             raise ValueError("this text holds half of a character (a lone surrogate)")
     if isinstance(value, PurePath):

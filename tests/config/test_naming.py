@@ -9,21 +9,16 @@ from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.rewrite.llm import LlmRewriterConfig
 
+STEPS = dict.fromkeys(("chunk", "rewrite", "filter", "read")) | {"context": (), "rerank": ()}
 
-def names_of(*models):
-    return name_settings(
-        [
-            {
-                "chunk": None,
-                "context": (),
-                "rewrite": None,
-                "retrieve": ChromaConfig(model=model),
-                "rerank": (),
-                "read": None,
-            }
-            for model in models
-        ]
-    )
+
+def names_of(key, *configs):
+    """The names of settings that differ in one step."""
+    return name_settings([STEPS | {"retrieve": Bm25Config(), key: config} for config in configs])
+
+
+def names_of_models(*models):
+    return names_of("retrieve", *(ChromaConfig(model=model) for model in models))
 
 
 @pytest.mark.parametrize(
@@ -37,46 +32,27 @@ def names_of(*models):
     ],
 )
 def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart(models, names):
-    assert names_of(*models) == names
+    assert names_of_models(*models) == names
     for pair in (("a b", "a_b"), ("./a/model", "a/model"), ("embedded:maxsim", "maxsim")):
-        assert len(set(names_of(*pair))) == 2
+        assert len(set(names_of_models(*pair))) == 2
 
 
 def test_a_kind_of_two_steps_is_named_with_its_step_where_names_would_be_the_same():
     served = {"endpoint": {"model": "m", "base_url": "http://localhost:1/v1"}}
-    rewriter = LlmRewriterConfig(**served)
-    narrower = LlmFilterConfig(**served, file="table.csv", fields=["a"])
-    steps = {"chunk": None, "context": (), "rewrite": None, "filter": None, "rerank": (), "read": None}
-    steps["retrieve"] = Bm25Config()
-    assert name_settings([steps, steps | {"rewrite": rewriter}, steps | {"filter": narrower}]) == [
-        "rewrite=none",
-        "rewrite=llm",
-        "filter=llm",
-    ]
-    both = steps | {"rewrite": rewriter, "filter": narrower}
-    assert name_settings([steps, both]) == ["rewrite=none", "llm llm"]
+    plain = STEPS | {"retrieve": Bm25Config()}
+    rewritten = {"rewrite": LlmRewriterConfig(**served)}
+    narrowed = {"filter": LlmFilterConfig(**served, file="table.csv", fields=["a"])}
+    each = [plain, plain | rewritten, plain | narrowed]
+    assert name_settings(each) == ["rewrite=none", "rewrite=llm", "filter=llm"]
+    assert name_settings([plain, plain | rewritten | narrowed]) == ["rewrite=none", "llm llm"]
     # where only one of the steps varies, the kind is enough
-    assert name_settings([steps, steps | {"rewrite": rewriter}]) == ["rewrite=none", "llm"]
+    assert name_settings(each[:2]) == ["rewrite=none", "llm"]
 
 
 def test_files_of_settings_stay_in_their_folder_and_apart():
-    odd = [
-        "../../x",
-        "..",
-        "a/b",
-        "a-b",
-        "A-b",
-        "a\0b",
-        "a\nb",
-        "\x1b[2J",
-        "C:\\x",
-        "é" * 300,
-        "x" * 300,
-        "",
-        "a b",
-        *("embed=" + "m" * 300 + end for end in "ab"),
-        *(f"embed=m{end}" for end in ("\x1b", "\x07", "")),
-    ]
+    odd = ["../../x", "..", "a/b", "a-b", "A-b", "a\0b", "a\nb", "\x1b[2J", "C:\\x", "", "a b"]
+    odd += ["é" * 300, "x" * 300, *("embed=" + "m" * 300 + end for end in "ab")]
+    odd += [f"embed=m{end}" for end in ("\x1b", "\x07", "")]
     assert file_names(["chunk=500/50 top_k=5"]) == {"chunk=500/50 top_k=5": "chunk=500-50_top_k=5"}
     names = file_names(odd)
     assert len({name.casefold() for name in names.values()}) == len(odd)
@@ -90,18 +66,10 @@ def test_files_of_settings_stay_in_their_folder_and_apart():
 
 def test_arguments_are_named_in_words_and_never_alike():
     def names(*arguments):
-        chunks = [LangchainConfig(arguments=one) for one in arguments]
-        rest = {"context": (), "rewrite": None, "retrieve": ChromaConfig(), "rerank": (), "read": None}
-        return name_settings([{"chunk": chunk, **rest} for chunk in chunks])
+        return names_of("chunk", *(LangchainConfig(arguments=one) for one in arguments))
 
-    assert names({"chunk_size": 400, "chunk_overlap": 0}, {"chunk_size": 800, "chunk_overlap": 0}) == [
-        "arguments=chunk_size=400,chunk_overlap=0",
-        "arguments=chunk_size=800,chunk_overlap=0",
-    ]
-    for pair in (
-        ({"a": 1}, {"a": "1"}),
-        ({"a": "x y"}, {"a": "x_y"}),
-        ({"a": [1]}, {"a": [2]}),
-        ({}, {"a": 1}),
-    ):
+    sizes = ({"chunk_size": size, "chunk_overlap": 0} for size in (400, 800))
+    assert names(*sizes) == [f"arguments=chunk_size={size},chunk_overlap=0" for size in (400, 800)]
+    alike = (({"a": 1}, {"a": "1"}), ({"a": "x y"}, {"a": "x_y"}), ({"a": [1]}, {"a": [2]}), ({}, {"a": 1}))
+    for pair in alike:
         assert len(set(names(*pair))) == 2

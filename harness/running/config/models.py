@@ -81,7 +81,7 @@ class RelevanceConfig(StageConfig):
         for key in map(str, section):
             if key not in known:
                 owners = [name for name, kind in JUDGES.items() if key in kind.config.model_fields]
-                hint = f"this key belongs to relevance: {{judge: {' or '.join(owners)}}}."
+                hint = f"remove it, or name a judge that has it: relevance: {{judge: {' or '.join(owners)}}}."
                 hint = hint if owners and key != "kind" else judge.gone.get(key, "")
                 raise unknown_key(key, known, hint)
         fields = {key: value for key, value in section.items() if key in own}
@@ -327,7 +327,7 @@ class BenchConfig(StageConfig):
     def _are_measures(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         canonical = tuple(parse_measure(name).name for name in names)
         if len(set(canonical)) != len(canonical):
-            raise ValueError("a measure is named twice")
+            raise ValueError("a measure is named twice; remove one")
         if less_is_better(canonical[0]):
             raise ValueError(
                 f"{canonical[0]} is a cost, and the first measure orders the summary: put a measure of "

@@ -33,9 +33,10 @@ class FusionConfig(RetrieverConfig):
             return self
         if len(self.weights) != len(self.routes):
             routes = counted(len(self.routes), "route")
-            raise ValueError(f"weights has {counted(len(self.weights), 'number')} for {routes}")
+            given = counted(len(self.weights), "number")
+            raise ValueError(f"weights has {given} for {routes}; give one for each")
         if any(weight < 0 for weight in self.weights) or not any(self.weights):
-            raise ValueError("weights are 0 or more, and not all 0")
+            raise ValueError("weights are 0 or more, and not all 0; correct them")
         return self
 
     @property
