@@ -188,7 +188,7 @@ MISTAKES = {
         "relevance:\n  judge: llm\n  endpoint: {model: m}\n  batch: true",
         "rewrite:\n  kind: llm\n  endpoint: {model: m}\n  prompt: mine.yaml",
         "relevance:\n  judge: llm\n  endpoint: {model: m}\n  prompt: pointwize",
-        "relevance:\n judge: panel\n members:\n - {prompt: no, endpoint: {model: a}}\n - endpoint: {model: m}",
+        "relevance:\n judge: panel\n members:\n - {prompt: a, endpoint: {model: a}}\n - endpoint: {model: b}",
     ],
     1: [
         "parse: [{kind: pypdf}, {kind: pypdfium2}]\nrelevance: {judge: llm, endpoint: {model: m}}",

@@ -83,20 +83,35 @@ def test_a_chunk_without_an_answer_ends_the_run_or_is_indexed_without(configured
     assert any("are indexed without: engines:0-" in one for one in reporter.warnings)
 
 
-def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured, capsys):
-    with FakeServer(about) as server:
-        path = configured(server.url)
+FILTER = """
+filter:
+  kind: llm
+  file: {folder}/facts.csv
+  fields: [topic]
+  endpoint: {{model: fake-2, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120, deadline: 300}}
+  prices: {{fake-2: {{input: 10.0, output: 100.0}}}}
+"""
+
+
+def test_contexts_and_filters_are_asked_for_once_by_a_run_alone(configured, corpus, capsys):
+    (corpus / "facts.csv").write_text("document,topic\nengines,pump\npeople,company\nharbour,ships\n")
+
+    def script(request, number):
+        is_filter = request["body"]["model"] == "fake-2"
+        return says('{"topic": ["company"]}', usage=(100, 10)) if is_filter else about(request, number)
+
+    with FakeServer(script) as server:
+        path = configured(server.url, FILTER.format(folder=corpus, url=server.url))
         output = printed(capsys, "validate", path)
         chunks = int(re.search(r"to write situate v1 by fake-1: (\d+) chunks", output)[1])
-        output = printed(capsys, "bench", path, "--dry-run")
-        assert "depend on a context that has not been made yet. Nothing was spent." in output
+        assert "to filter fields v1 by fake-2: 5 queries: 5 calls" in output
+        assert "has not been made yet. Nothing was spent." in printed(capsys, "bench", path, "--dry-run")
         assert server.count == 0
         results, _ = bench(path)
-        assert server.count == chunks
-        output = printed(capsys, "bench", path)
-        assert f"situate v1 by fake-1 wrote context for chunks: 0 calls now for 0.0000, {chunks}" in output
-        printed(capsys, "bench", path, "--dry-run")
-        assert server.count == chunks
-    (facts,) = results.record.counts["rewriting"].values()
-    assert (facts["purpose"], facts["calls"]) == ("context", chunks)
-    assert facts["cost"] == pytest.approx(chunks * 0.002)
+        assert server.count == chunks + 5
+        for words in (["bench", path], ["bench", path, "--dry-run"]):
+            printed(capsys, *words)
+        assert server.count == chunks + 5
+    facts = results.record.counts["rewriting"].values()
+    assert {(one["purpose"], one["calls"]) for one in facts} == {("context", chunks), ("filter", 5)}
+    assert sum(one["cost"] for one in facts) == pytest.approx((chunks + 5) * 0.002)

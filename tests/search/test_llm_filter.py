@@ -11,7 +11,6 @@ from harness.steps.search.filter.llm import LlmFilterConfig
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
-from tests.command import printed
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, fenced, tools_at
 
@@ -116,31 +115,3 @@ def test_a_query_that_is_asked_in_several_wordings_is_counted_once(tmp_path, tab
 def test_a_column_of_too_many_values_is_refused(tmp_path, table):
     with pytest.raises(ConfigError, match="column company has 2 values, too many for a prompt"):
         narrowed(tmp_path, config("http://127.0.0.1:9/v1", table, most_values=1, years=[]))
-
-
-def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(lexical, corpus, monkeypatch, capsys):
-    facts = corpus / "facts.csv"
-    facts.write_text("document,topic\nengines,pump\npeople,company\nharbour,ships\n", encoding="utf-8")
-    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
-    with FakeServer(lambda request, number: says('{"topic": ["company"]}')) as server:
-        path = lexical(
-            more=f"""
-filter:
-  kind: llm
-  file: {facts}
-  fields: [topic]
-  endpoint: {{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}
-  prices: {{fake-1: {{input: 10.0, output: 100.0}}}}
-measures: [ndcg_exp@3]""",
-            cache="own",
-        )
-        output = printed(capsys, "validate", path)
-        assert "to filter fields v1 by fake-1: 5 queries: 5 calls" in output
-        output = printed(capsys, "bench", path, "--dry-run")
-        assert "depend on a filter that has not been made yet. Nothing was spent." in output
-        assert server.count == 0
-        output = printed(capsys, "bench", path)
-        assert server.count == 5
-        assert "fields v1 by fake-1 found what queries name: 5 calls now for 0.0100, 0 answers" in output
-        printed(capsys, "bench", path, "--dry-run")
-        assert server.count == 5

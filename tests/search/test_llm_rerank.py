@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness.models import Malformed, outcome
+from harness.models import Malformed
 from harness.models.llm.money import BudgetError
 from harness.models.llm.prompt import built_in
 from harness.running.context import Context
@@ -32,12 +32,25 @@ def heard(talk, answer):
         return None
 
 
+def talked(passages, sort, judge):
+    """How a sort of passages ends, and how often it asks ``judge`` for the text of an answer."""
+    talk, calls = sorting.sorted_by(("q", tuple(passages)), sort), 0
+    try:
+        asked = next(talk)
+        while True:
+            calls += 1
+            asked = talk.send(answer_of(judge(asked)))
+    except StopIteration as stop:
+        return stop.value, calls
+
+
 # the passage "worth 7" is more relevant than "worth 6"
 WORTHS = [3, 9, 1, 7, 5, 8, 2, 6, 4, 0]
 LISTS = [("Which is best?", *(f"worth {worth}" for worth in WORTHS))]
 
 
 config = partial(asking, LlmRerankerConfig)
+LOGPROB = {"score": "logprob", "endpoint": {"top_logprobs": 5}}
 
 
 def ordered(tmp_path, config, lists=LISTS, **options):
@@ -66,13 +79,14 @@ def honest(request, number=0):
     return says(f"[{best_first[0] + 1}]" if "Which of the" in asked else str(worths[0] // 2))
 
 
-def chance(yes, no, other=0.1):
-    """An answer whose first token is yes, no or another with these log probabilities."""
-    listed = [
-        {"token": token, "logprob": value} for token, value in ((" Yes", yes), ("no", no), ("I", other))
-    ]
+def chance(yes, no):
+    """An answer whose first token is yes, no or another with these log probabilities, None if it is not."""
+    known = {" Yes": yes, "no": no, "I": 0.1}
+    listed = [{"token": token, "logprob": value} for token, value in known.items() if value is not None]
     body = completion("yes")
-    body["choices"][0]["logprobs"] = {"content": [{"token": " Yes", "logprob": yes, "top_logprobs": listed}]}
+    body["choices"][0]["logprobs"] = {
+        "content": [{**listed[0], "top_logprobs": [*listed, {"token": 7}, None]}]
+    }
     return Answer(body=body)
 
 
@@ -114,30 +128,6 @@ def test_a_grade_is_the_only_number_of_an_answer(text, score):
     assert LlmScorer(config("http://127.0.0.1:9/v1"))._form.grade(text) == score
 
 
-def test_an_answer_without_a_grade_is_asked_for_again_and_then_a_failure(tmp_path):
-    with FakeServer(lambda request, number: says("3/4")) as server:
-        with pytest.raises(LlmError, match=r"1 of 1 queries have no usable reranking.*rerank.on_failure"):
-            ordered(tmp_path, config(server.url), [("q", "worth 1")])
-        assert server.count == 2
-        found, context = ordered(tmp_path, config(server.url, on_failure="as_ranked"), [("q", "worth 1")])
-    assert found == [[1]]
-    assert "keep the order that they had" in context.warnings[0].text
-
-
-def test_a_query_with_one_refused_passage_keeps_its_order_or_ends_the_run(tmp_path):
-    def script(request, number):
-        return says("", refusal="no") if shown(request) == [2] else honest(request)
-
-    with FakeServer(script) as server:
-        with pytest.raises(LlmError, match="refusal"):
-            ordered(tmp_path, config(server.url))
-        both = [*LISTS, ("Which is best?", "worth 1", "worth 5")]
-        found, context = ordered(tmp_path, config(server.url, on_failure="as_ranked"), both)
-    # the other query is not affected
-    assert found == [WORTHS, [5, 1]]
-    assert context.counts["calls_failed"] == 1
-
-
 def test_another_scale_is_in_the_prompt_and_bounds_the_answer(tmp_path):
     with FakeServer(lambda request, number: says(str(10 * shown(request)[0]))) as server:
         assert ordered(tmp_path, config(server.url, max_grade=100))[0] == [sorted(WORTHS, reverse=True)]
@@ -150,7 +140,7 @@ def test_the_probability_of_yes_orders_passages(tmp_path):
         return chance(-1.0, -2.0) if shown(request)[0] > 4 else chance(-2.0, -1.0)
 
     with FakeServer(script) as server:
-        asked = config(server.url, score="logprob", endpoint={"top_logprobs": 5})
+        asked = config(server.url, **LOGPROB)
         (scores, _) = LlmScorer(asked).ordered([("q", "worth 3", "worth 9")], tools_at(tmp_path))[0]
         # a second run reads the log probabilities that the ledger keeps
         assert LlmScorer(asked).ordered([("q", "worth 3", "worth 9")], tools_at(tmp_path))[0][0] == scores
@@ -165,16 +155,6 @@ def test_an_endpoint_without_log_probabilities_ends_the_run_at_its_first_answer(
         with pytest.raises(LlmError, match=r"fake gave none with its answer.*score: grade"):
             ordered(tmp_path, asked)
         assert server.count == 1
-
-
-def test_an_answer_that_begins_with_neither_yes_nor_no_is_a_failure(tmp_path):
-    body = completion("maybe")
-    token = {"token": "maybe", "logprob": -0.1}
-    body["choices"][0]["logprobs"] = {"content": [{**token, "top_logprobs": [token, {"token": 7}, None]}]}
-    with FakeServer(lambda request, number: Answer(body=body)) as server:
-        asked = config(server.url, score="logprob", endpoint={"top_logprobs": 5})
-        with pytest.raises(LlmError, match="no_yes_or_no"):
-            ordered(tmp_path, asked)
 
 
 # Listwise.
@@ -240,39 +220,19 @@ def test_the_permutation_in_an_answer(text, places, clean):
     assert sorting.named_in(text, 3, every=True) == (places, clean)
 
 
-def test_repaired_windows_are_counted_in_a_warning_of_the_result(tmp_path):
-    def script(request, number):
-        return says("[3] > [3] > [99]") if len(shown(request)) == 10 else honest(request)
-
-    lists = [*LISTS, ("q", "worth 1", "worth 2")]
-    with FakeServer(script) as server:
-        found, context = ordered(tmp_path, config(server.url, by="listwise"), lists)
-    # the third passage, then the others in the order that they had
-    assert found == [[1, 3, 9, 7, 5, 8, 2, 6, 4, 0], [2, 1]]
-    (warning,) = context.warnings
-    assert warning.kind == "model calls"
-    assert warning.text.startswith("1 of 2 answers of fake by order v1 did not name what they should once")
-
-
 @given(st.data())
 def test_the_result_is_a_permutation_whatever_the_model_says(data):
-    count = data.draw(st.integers(0, 8))
-    about = ("q", tuple(f"p{place}" for place in range(count)))
-    size, many = data.draw(st.integers(2, 6)), data.draw(st.integers(1, 6))
+    count, size, many = (data.draw(st.integers(*most)) for most in ((0, 8), (2, 6), (1, 6)))
     sort = data.draw(st.sampled_from([sorting.by_windows, sorting.by_heap]))
-    talk = sorting.sorted_by(about, sort(count, size, min(size, many)))
     words = st.one_of(st.text(max_size=9), st.lists(st.integers(-3, 12), max_size=9).map(str))
-    answer, end = None, None
-    while end is None:
-        try:
-            query, passages = talk.send(answer)
-        except StopIteration as stop:
-            end = stop.value
-        else:
-            assert (query, len(set(passages))) == ("q", len(passages))
-            answer = answer_of(
-                data.draw(words.filter(lambda text: not re.search("think|thought|reason", text, re.I)))
-            )
+    words = words.filter(lambda text: not re.search("think|thought|reason", text, re.I))
+
+    def answered(asked):
+        query, passages = asked
+        assert (query, len(set(passages))) == ("q", len(passages))
+        return data.draw(words)
+
+    end, _ = talked([f"p{place}" for place in range(count)], sort(count, size, min(size, many)), answered)
     assert not end.failed
     assert sorted(end.scores) == list(range(1, count + 1))
 
@@ -282,18 +242,18 @@ def test_the_result_is_a_permutation_whatever_the_model_says(data):
 
 @given(st.permutations(range(17)), st.integers(2, 6), st.integers(1, 20))
 def test_the_heap_gives_the_order_of_a_consistent_judge(worths, size, first):
-    about = ("q", tuple(f"worth {worth}" for worth in worths))
-    answers, talk = [], sorting.sorted_by(about, sorting.by_heap(len(worths), size, first))
-    while (asked := heard(talk, answers[-1] if answers else None)) is not None:
+    def judge(asked):
         values = [int(passage.split()[1]) for passage in asked[1]]
         assert len(values) <= size
-        answers.append(answer_of(f"[{values.index(max(values)) + 1}]"))
-    end = outcome(sorting.sorted_by(about, sorting.by_heap(len(worths), size, first)), answers)
+        return f"[{values.index(max(values)) + 1}]"
+
+    sort = sorting.by_heap(len(worths), size, first)
+    end, calls = talked([f"worth {worth}" for worth in worths], sort, judge)
     best = sorted(worths, reverse=True)[:first]
     places = sorted(range(len(worths)), key=lambda place: -end.scores[place])
     # the rest keep the order that they had
     assert [worths[place] for place in places] == best + [worth for worth in worths if worth not in best]
-    assert len(answers) <= most_calls(len(worths), size, first)
+    assert calls <= most_calls(len(worths), size, first)
 
 
 def most_calls(count, size, first):
@@ -325,15 +285,51 @@ def test_the_calls_on_the_page_are_those_of_the_defaults():
     assert len(rows) == 3
 
 
-def test_an_answer_that_names_none_keeps_the_first_and_is_counted(tmp_path):
-    with FakeServer(lambda request, number: says("none of them")) as server:
-        (found,), context = ordered(tmp_path, config(server.url, by="setwise", first=1))
-    # only the heap is built: three calls, each of which keeps its parent
-    assert found == WORTHS
-    assert context.warnings[0].text.startswith("3 of 3 answers of fake by best v1 did not name")
-
-
 # All of them.
+
+
+@pytest.mark.parametrize(
+    ("way", "bad", "reason", "tries"),
+    [
+        ({}, says("3/4"), "no_grade", 2),
+        ({}, says("", refusal="no"), "refusal", 1),
+        (LOGPROB, chance(None, None), "no_yes_or_no", 1),
+        ({"by": "listwise"}, error(400), "http_400", 1),
+    ],
+)
+def test_a_query_with_one_failed_answer_keeps_its_order_or_ends_the_run(tmp_path, way, bad, reason, tries):
+    both = [("q", "worth 2", "worth 3"), ("r", "worth 5", "worth 1")]
+    good = chance(-1.0, -1.0) if way is LOGPROB else None
+    with FakeServer(lambda request, _: bad if 2 in shown(request) else good or honest(request)) as server:
+        with pytest.raises(LlmError, match=rf"1 of 2 queries .*{reason}.*rerank.on_failure"):
+            ordered(tmp_path, config(server.url, **way), both)
+        assert sum(2 in shown(request) for request in server.requests) == tries
+        found, context = ordered(tmp_path, config(server.url, on_failure="as_ranked", **way), both)
+    # the other query is not affected
+    assert found == [[2, 3], [5, 1]]
+    assert "keep the order that they had" in context.warnings[0].text
+
+
+# the third passage, then the others in the order that they had
+REPAIRED = [1, 3, 9, 7, 5, 8, 2, 6, 4, 0]
+
+
+@pytest.mark.parametrize(
+    ("way", "said", "warned", "expected"),
+    [
+        ({"by": "listwise"}, "[3] > [3] > [99]", "1 of 1 answers of fake by order v1", REPAIRED),
+        # only the heap is built: three calls, each of which keeps its parent
+        ({"by": "setwise", "first": 1}, "none of them", "3 of 3 answers of fake by best v1", WORTHS),
+    ],
+)
+def test_repaired_answers_are_counted_in_a_warning_of_the_result(tmp_path, way, said, warned, expected):
+    with FakeServer(lambda request, number: says(said)) as server:
+        found, context = ordered(tmp_path, config(server.url, **way))
+    assert found == [expected]
+    (warning,) = context.warnings
+    assert warning.kind == "model calls"
+    assert warning.text.startswith(f"{warned} did not name what they should once")
+
 
 WAYS = [{}, {"by": "listwise", "window": 4, "stride": 2}, {"by": "setwise"}]
 
@@ -377,7 +373,7 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
     prompt = LlmRerankerConfig.load(name)
     ways = {
         "grade": {},
-        "yes_no": {"score": "logprob", "endpoint": {"top_logprobs": 5}},
+        "yes_no": LOGPROB,
         "order": {"by": "listwise"},
         "best": {"by": "setwise"},
     }
@@ -407,21 +403,3 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
 def test_what_does_not_fit_together_is_refused(options, message):
     with pytest.raises(ValidationError, match=message):
         config("http://localhost:1/v1", **options)
-
-
-def test_an_endpoint_that_fails_ends_the_run_and_the_next_one_goes_on(tmp_path):
-    broken = {"now": True}
-
-    def script(request, number):
-        return error(400, "no such thing") if broken["now"] and number else honest(request)
-
-    with FakeServer(script) as server:
-        asked = config(server.url, by="listwise", window=4, stride=2)
-        with pytest.raises(LlmError, match="queries have no usable reranking"):
-            ordered(tmp_path, asked)
-        broken["now"] = False
-        before = server.count
-        (found,), _ = ordered(tmp_path, asked)
-        # four windows over ten passages, of which the first one was answered
-        assert server.count - before == 3
-    assert found[0] == 9
