@@ -17,15 +17,15 @@ def score(pairs):
 
 def test_the_errors_shown_are_those_of_a_run(write_config, corpus, monkeypatch, capsys):
     monkeypatch.chdir(corpus)
-    (corpus / "mine.py").write_text(MINE)
+    (corpus / "steps_shown.py").write_text(MINE)
     lines = re.findall(r"^error: call: mine:.*", PAGE, re.MULTILINE)
     for section, line in zip(("retrieve", "rerank"), lines, strict=True):
         call = re.search(r"mine:(\w+)", line)[1]
         steps = {"retrieve": "{kind: bm25}", "rerank": "null"}
-        steps[section] = f"{{kind: python, call: 'mine:{call}', version: '1'}}"
+        steps[section] = f"{{kind: python, call: 'steps_shown:{call}', version: '1'}}"
         message = refused(capsys, "bench", write_config(chunk="{kind: page}", **steps))
-        # the places, pairs and folder are those of the corpus
-        expected = re.sub(r"\b(41|20)\b|docs/", r"\\S+", re.escape(line).replace("\\ ", " "))
+        # the places, pairs and folders are those of this test
+        expected = re.sub(r"\b(41|20)\b|docs/|mine\b", r"\\S+", re.escape(line).replace("\\ ", " "))
         assert re.search(expected, message), message
 
 

@@ -76,22 +76,27 @@ def left(config, tools, text, documents=DOCUMENTS):
 
 
 @pytest.mark.parametrize(
-    ("text", "documents"),
+    ("text", "more", "documents"),
     [
-        ("How many vehicles fit?", None),
-        ("What did Acme say?", ["acme_2022", "acme_2023"]),
-        ("What did Acme say in 2023?", ["acme_2023"]),
-        ("Acme or Bolt and Sons, FY22 to FY23", ["acme_2022", "acme_2023", "bolt_2022"]),
-        ("the 10K of Cable Co", ["cord_2021"]),
+        ("How many vehicles fit?", {}, None),
+        ("What did Acme say?", {}, ["acme_2022", "acme_2023"]),
+        ("What did Acme say in 2023?", {}, ["acme_2023"]),
+        ("Acme or Bolt and Sons, FY22 to FY23", {}, ["acme_2022", "acme_2023", "bolt_2022"]),
+        ("the 10K of Cable Co", {}, ["cord_2021"]),
         # of a document that is not here
-        ("What did Other say in 1999?", None),
+        ("What did Other say in 1999?", {}, None),
         # no 10-Q of Bolt's: the form is set aside, then nothing is
-        ("Bolt & Sons by its 10-Q", ["bolt_2022"]),
-        ("Acme in 2021", ["acme_2022", "acme_2023"]),
+        ("Bolt & Sons by its 10-Q", {}, ["bolt_2022"]),
+        ("Acme in 2021", {}, ["acme_2022", "acme_2023"]),
+        ("Acme in 2021", {"on_empty": "nothing"}, []),
+        # a report also answers for the years before it
+        ("Acme in 2022", {"years_back": 1}, ["acme_2022", "acme_2023"]),
+        ("Acme in 2021", {"years_back": 2}, ["acme_2022", "acme_2023"]),
+        ("1998", {"years_back": 2, "fields": ["form"]}, None),
     ],
 )
-def test_the_documents_that_a_question_names_are_left(text, documents, table, tools):
-    assert left(rules(table), tools, text) == documents
+def test_the_documents_that_a_question_names_are_left(text, more, documents, table, tools):
+    assert left(rules(table, **more), tools, text) == documents
 
 
 def test_ignored_columns_are_reported_and_can_be_forbidden(table, tools):
@@ -99,12 +104,6 @@ def test_ignored_columns_are_reported_and_can_be_forbidden(table, tools):
     assert (one.dropped, one.named["period"], one.total) == (("period",), ("2021",), 4)
     (one,) = RulesFilter(rules(table, on_empty="nothing")).run(asked("Acme in 2021"), DOCUMENTS, tools)
     assert (one.dropped, one.documents) == ((), frozenset())
-
-
-def test_a_report_also_answers_for_the_years_before_it(table, tools):
-    assert left(rules(table, years_back=1), tools, "Acme in 2022") == ["acme_2022", "acme_2023"]
-    assert left(rules(table, years_back=2), tools, "Acme in 2021") == ["acme_2022", "acme_2023"]
-    assert left(rules(table, years_back=2, fields=["form"]), tools, "1998") is None
 
 
 def test_aliases_stand_for_values(table, tools, tmp_path):

@@ -53,13 +53,6 @@ def test_blocks_of_queries_change_nothing(tools, tmp_path, monkeypatch):
     assert tools_at(tmp_path / "other").search(*asked).rankings == whole
 
 
-def test_token_vectors_are_computed_once(tools):
-    tools.search("retrieve", MultiVectorConfig(top_k=5), passages(), QUERIES)
-    assert tools.context.counts["vectors_computed"] == 5 + 2
-    tools.search("retrieve", MultiVectorConfig(top_k=4), passages(), QUERIES)
-    assert tools.context.counts["vectors_computed"] == 5 + 2
-
-
 @pytest.mark.slow
 def test_a_colbert_model_finds_the_chunk_that_says_it(tools, tmp_path):
     config = MultiVectorConfig(model=tiny.colbert(tmp_path / "colbert"), top_k=2)

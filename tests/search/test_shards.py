@@ -17,9 +17,9 @@ from harness.steps.search.retrieve import bm25, scan
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
 from harness.steps.search.retrieve.lexical import Terms
-from harness.steps.search.step import Passages
 from harness.values.progress import Silent
 from harness.values.types import Query
+from tests.search.helpers import passages_of
 
 DEPTHS = st.one_of(
     st.builds(lambda top_k: {"top_k": top_k}, st.integers(1, 12)),
@@ -47,11 +47,6 @@ class Apart(RunTools):
 def tools(tmp_path_factory):
     with Context.at(Path(tmp_path_factory.mktemp("cache")), Silent()) as context:
         yield lambda seed: (RunTools(context), Apart(context, order=np.random.default_rng(seed)))
-
-
-def passages_of(texts):
-    ids = tuple(f"c{i}" for i in range(len(texts)))
-    return Passages(ids, tuple(texts), tuple(map(len, texts)), repr(texts))
 
 
 # small whole numbers: many vectors are equal, of the same direction, or zero

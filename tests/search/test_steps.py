@@ -6,7 +6,7 @@ import pytest
 
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import TABLES, load_config
-from harness.steps.search.step import NotMeasuredError, Passages
+from harness.steps.search.step import NotMeasuredError
 from harness.values.kinds import Kind
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
@@ -14,6 +14,7 @@ from tests.command import table
 from tests.custom.services import Search
 from tests.models import tiny
 from tests.search import toys
+from tests.search.helpers import passages_of
 
 MODEL = "embedded:all-MiniLM-L6-v2"
 TEXTS = (
@@ -37,12 +38,7 @@ TOYS = {
 
 
 def passages(texts=TEXTS):
-    return Passages(
-        tuple(f"d:{i}-{i + len(t)}" for i, t in enumerate(texts)),
-        tuple(texts),
-        tuple(map(len, texts)),
-        key="|".join(texts),
-    )
+    return passages_of(texts)
 
 
 @pytest.fixture
@@ -105,13 +101,16 @@ def test_a_retriever_ranks_every_query_in_order_and_no_deeper_than_asked(retriev
     assert again.rankings == found.rankings
 
 
-def test_a_retriever_searches_to_a_length_of_text(retriever, tools):
+def test_a_retriever_searches_to_a_length_of_text_and_computes_no_vector_twice(retriever, tools):
+    tools.search("retrieve", smallest(retriever), passages(), QUERIES)
+    computed = tools.context.counts.get("vectors_computed")
     config = smallest(retriever).model_copy(update={"top_k": 20, "top_chars": 60})
     length = dict(zip(passages().ids, passages().lengths, strict=True))
     for ranking in tools.search("retrieve", config, passages(), QUERIES).rankings:
         read = [length[chunk_id] for chunk_id in ranking.chunk_ids]
         assert sum(read[:-1]) < 60
         assert sum(read) >= 60 or len(read) < len(TEXTS)
+    assert tools.context.counts.get("vectors_computed") == computed
 
 
 def test_a_retriever_survives_no_chunks_no_queries_and_fewer_chunks_than_asked_for(retriever, tools):
@@ -195,8 +194,3 @@ def test_toys_run_from_yaml_to_tables(write_config, with_toys):
     assert pairs["rerank2"] == 2 * queries
     assert pairs["retrieve"] == pairs["retrieve.chroma"] == 0 < pairs["rerank"]
     assert results.record.counts["settings"]["base"]["seconds"].keys() == {"retrieve", "rerank", "rerank2"}
-
-
-def test_a_ranking_by_score_has_a_score_for_each_chunk():
-    with pytest.raises(ValueError, match="shorter"):
-        Ranking.by_score("q", ("a", "b"), (1.0,))
