@@ -86,7 +86,6 @@ def test_names_of_documents_stay_apart_and_cannot_lead_out_of_the_folder(tmp_pat
     ("words", "message"),
     [
         ("import ragas x.jsonl --qrels q", "--qrels goes with the format beir alone"),
-        ("import traces x", "The import of traces was removed"),
         ("import rags x", "no format 'rags'. Known: beir, ragas."),
     ],
 )

@@ -32,24 +32,6 @@ COMMANDS = {
     "cache": ("cache.cache", "show the size of the cache, and free space"),
 }
 
-# those that are gone -> what takes their place
-REMOVED = {
-    "check-kind": "what a step of your own returns is checked when it runs",
-    "abilities": "measure answers to your own questions, by the section `answer` or harness score-answers",
-    "judge check-answers": "harness score-answers --human shows how well measures agree with people",
-    "judge batches": "raise endpoint.max_concurrency or use a cheaper model; a batch in progress is "
-    "collected by the version that sent it",
-    "import financebench": "in a clone, python -m benchmarks.public_data financebench DIR does it",
-    "import chunking_eval": "in a clone, python -m benchmarks.public_data chunking_eval DIR does it",
-    "import traces": "write what your pipeline returned as a table and use harness score --hits, or its "
-    "answers in ragas' columns and use harness import ragas",
-    "plot": "the report page saves its charts as SVG",
-    "labels next": "use harness labels unjudged; what most settings found comes first",
-    "testset DIR propose --offline": "use --by-hand, which gives passages to ask about, or --from FILE",
-    "label --results": "name the configuration, harness label my.yaml",
-    "label --hide-verdict": "the page shows no verdict",
-}
-
 
 def command_named(name: str) -> Command:
     """The command of that name; the others are not imported."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from shlex import quote
 
 from harness import labels, running
-from harness.cli.commands import REMOVED
 from harness.cli.commands.declaring import DEFAULT_CACHE, command, option, path, several
 from harness.cli.terminal import TerminalReporter, print_line
 from harness.data import IMPORTS
@@ -43,8 +42,6 @@ Formats:
 )
 def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
-    if instead := REMOVED.get(f"import {args.format}"):
-        raise ConfigError(f"The import of {args.format} was removed: {instead}.")
     if args.format not in IMPORTS:
         raise labels.unknown_format(args.format, IMPORTS)
     if args.documents and args.format != "ragas":

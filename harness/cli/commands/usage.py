@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from harness import __version__
-from harness.cli.commands import COMMANDS, REMOVED, command_named
+from harness.cli.commands import COMMANDS, command_named
 from harness.values import printable_lines
 
 _wrapped = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
@@ -78,14 +78,7 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": Help, **options})
 
     def error(self, message: str) -> NoReturn:
-        """Refuse an argument, which is shown but steers no terminal; ends with 2.
-
-        Of one that was removed it says what to use.
-        """
-        family = f"{self.prog} ".removeprefix("harness ")
-        for word in message.replace("'", " ").split():
-            if instead := REMOVED.get(f"{family}{word}"):
-                message = f"{word} was removed: {instead}"
+        """Refuse an argument, which is shown but steers no terminal; ends with 2."""
         super().error(printable_lines(message))
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:

@@ -89,16 +89,10 @@ FORMATS: Mapping[str, tuple[Callable[[FinishedTestset], Files], str]] = {
     ),
 }
 """The files of another tool by its name, and what they cannot hold."""
-_GONE = ("csv", "jsonl", "xlsx", "trec", "quepid", "label_studio")
 
 
 def unknown_format(name: str, known: Iterable[str]) -> values.ConfigError:
     """The error of a format that is not among those that are ``known``."""
-    if name in _GONE:
-        return values.ConfigError(
-            f"The format {name} was removed. Use queries.csv and labels.csv, which `harness testset DIR "
-            "export` writes and a benchmark reads (also as .jsonl and .xlsx)."
-        )
     return values.ConfigError(f"There is no format {name!r}. Known: {', '.join(dict.fromkeys(known))}.")
 
 
