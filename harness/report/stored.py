@@ -70,7 +70,8 @@ def damaged(path: Path, why: str = "") -> HarnessError:
         )
     reason = f" ({why})" if why else ""
     return HarnessError(
-        f"{path} is damaged: it is not as a benchmark wrote it{reason}. Run the benchmark again."
+        f"{path} is damaged: it is not as a benchmark wrote it{reason}. Run the benchmark again: what is "
+        "cached is not paid for again."
     )
 
 
