@@ -1,8 +1,6 @@
 """The labelling page in a real browser: everything a rater does, clicked and typed through."""
 
-import csv
 import json
-import shutil
 import signal
 import sqlite3
 from dataclasses import replace
@@ -16,7 +14,6 @@ from tests.label_page.served import Page
 from tests.report.page_browser import MARKS, Browser
 
 pytestmark = MARKS
-PDF = Path(__file__).parent.parent.parent / "corpora" / "meridian" / "documents" / "meridian-q3-2025.pdf"
 LYON = ITEMS[0]
 
 
@@ -128,7 +125,7 @@ def marks(query_id):
         return state.marks("Ada", query_id)
 
 
-def test_everything_is_graded_by_keys_and_undone(tab, page):
+def test_everything_is_graded_by_keys_once_and_undone(tab, page):
     tab.enter(page.link, "Ada")
     assert "0 of 5 passages" in tab.find("#far").text
     first = tab.shown()
@@ -136,32 +133,23 @@ def test_everything_is_graded_by_keys_and_undone(tab, page):
     assert labels()[first].grade == 3
     assert tab.shown() != first
     assert "1 of 5 passages" in tab.find("#far").text
-    assert "1 of 3 for this question" in tab.find("#far").text
     tab.keys("u")
     tab.status("undone")
     assert tab.shown() == first
     assert labels()[first].grade is None
-    for key in "01234":
+    tab.grade("0")
+    # a key that is held down grades one passage
+    held = "new KeyboardEvent('keydown', {key: '0', repeat: true, bubbles: true})"
+    tab.run(f"document.activeElement.dispatchEvent({held})")
+    for key in "1234":
         tab.grade(key)
     tab.until("return document.documentElement.dataset.ready === 'end'")
     assert sorted(one.grade for one in labels().values()) == [0, 1, 2, 3, 4]
     tab.keys("u")
     tab.until("return document.documentElement.dataset.ready === 'item'")
-    tab.status("undone")
     # what was graded is shown as such when one goes back
     tab.keys("ARROW_LEFT")
     tab.until("return document.querySelector('.grades [aria-pressed=\"true\"]') !== null")
-
-
-def test_a_key_that_is_held_down_grades_one_passage(tab, page):
-    tab.enter(page.link, "Ada")
-    tab.grade("3")
-    held = "new KeyboardEvent('keydown', {key: '3', repeat: true, bubbles: true})"
-    tab.run(f"document.activeElement.dispatchEvent({held})")
-    # what is being saved says so at once
-    assert tab.find("#status").text == "Saved: 3."
-    tab.grade("1")
-    assert sorted(one.grade for one in labels().values()) == [1, 3]
 
 
 def test_a_passage_is_skipped_with_a_reason_and_has_a_note(tab, page):
@@ -174,10 +162,6 @@ def test_a_passage_is_skipped_with_a_reason_and_has_a_note(tab, page):
     assert labels()[first].grade is None
     tab.keys("ESCAPE")
     tab.opened("s")
-    tab.keys("2")
-    tab.status("Saved: skipped")
-    assert labels()[first].skipped == "text is damaged"
-    tab.opened("s")
     tab.find("#reason").send_keys("my own reason", "\n")
     tab.until("return !document.getElementById('panel').open")
     tab.status("Saved: skipped")
@@ -189,7 +173,7 @@ def test_a_passage_is_skipped_with_a_reason_and_has_a_note(tab, page):
     tab.status("Saved: 2")
     tab.until(f"return document.querySelector('.work')?.dataset.item !== '{third}'")
     assert (labels()[third].grade, labels()[third].evidence) == (2, "a fact")
-    assert {one.skipped for one in labels().values()} >= {"text is damaged", "my own reason"}
+    assert labels()[first].skipped == "my own reason"
 
 
 @pytest.mark.parametrize("words", ["𠮷野家 🚗 在", "Head\r\nA first line\nof text.\rEnd", "שלום and 🚗🚗"])
@@ -246,24 +230,6 @@ def test_a_mark_by_the_keyboard_alone_joins_its_copies(tab, page):
     ]
 
 
-def test_the_documents_are_searched_and_guidelines_are_at_hand(tab, page):
-    tab.enter(page.link, "Ada")
-    tab.keys("g")
-    assert "How to grade" in tab.find("#panel-body").text
-    assert "Examples" in tab.find("#panel-body").text
-    tab.closed()
-    tab.keys("/")
-    tab.find("#words").send_keys("Nothing else\n")
-    tab.until("return document.querySelectorAll('.found-list li').length > 0")
-    tab.find(".found-list button").click()
-    tab.until("return document.querySelector('#leaf .found') !== null")
-    assert "Nothing else" in tab.find("#leaf .found").text
-    tab.keys("q")
-    tab.until("return document.querySelectorAll('.question-list li').length === 2")
-    tab.run("document.querySelectorAll('.question-list button')[1].click()")
-    tab.until("return document.querySelector('h1.question').textContent === 'Where are cars?'")
-
-
 def test_a_passage_is_shown_with_the_rest_of_its_sentence_and_marked_exactly(tab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_folder(tmp_path, [part("q1", "plain", "Lyon was closed in May. It emp")])
@@ -286,20 +252,6 @@ def test_a_passage_is_shown_with_the_rest_of_its_sentence_and_marked_exactly(tab
             assert state.item(rated).text == "Lyon was closed in May. It emp"
 
 
-def test_a_document_that_cannot_be_loaded_says_so_and_is_asked_for_again(tab, page):
-    tab.enter(page.link, "Ada", width=390)
-    tab.run(
-        "window.real = fetch; window.fetch = (path, more) => path.includes('/leaf')"
-        " ? Promise.reject(new TypeError('gone')) : window.real(path, more)"
-    )
-    tab.keys("d")
-    tab.until("return document.querySelector('#document-panel [role=\"alert\"]') !== null")
-    assert "does not answer" in tab.find("#document-panel").text
-    tab.run("window.fetch = window.real")
-    tab.find("#document-panel .quiet").click()
-    tab.until("return document.getElementById('leaf')?.textContent.length > 0")
-
-
 def test_two_raters_are_blind_to_each_other_and_resolve_their_differences(tab, page, driver):
     tab.enter(page.link, "Ada")
     for key in "44444":
@@ -316,10 +268,8 @@ def test_two_raters_are_blind_to_each_other_and_resolve_their_differences(tab, p
     tab.keys("r")
     tab.until("return document.querySelectorAll('.difference').length === 1")
     tab.until("return document.querySelector('#panel-body table')?.textContent.includes('50 %')")
-    assert "1 of 1 difference to resolve" in tab.find("#panel-body").text
     tab.find('.difference [aria-label^="Resolve as 3"]').click()
     tab.until("return document.querySelector('.difference').textContent.includes('Saved: 3, by Bob')")
-    assert "0 of 1 difference to resolve" in tab.find("#panel-body").text
     with PageState(Path("pool.labelling.sqlite")) as state:
         assert [one.grade for one in state.decisions().values()] == [3]
     driver.close()
@@ -352,44 +302,10 @@ def test_what_is_not_on_the_disk_is_not_shown_as_saved(tab, page):
     assert all("ERR_CONNECTION_REFUSED" in error for error in tab.errors())
 
 
-def test_a_page_of_a_pdf_is_shown_next_to_its_text(tab, tmp_path, monkeypatch):
-    pytest.importorskip("PIL")
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(PDF, tmp_path)
-    from harness.data.corpus.documents import DocumentFile
-    from harness.data.corpus.parse import parse_document
-    from harness.data.corpus.parsers.pypdf import PypdfConfig
-
-    text = parse_document(DocumentFile("meridian-q3-2025", tmp_path / PDF.name), PypdfConfig()).document.text
-    with Path("pool.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["query_id", "question", "doc_id", "start", "end", "text"])
-        start = text.index("Dayton")
-        writer.writerow(["q1", "Where?", "meridian-q3-2025", start, start + 60, text[start : start + 60]])
-    with Page("--pool", "pool.csv", "--documents", PDF.name, "--rater", "Ada") as page:
-        tab.open(page.link)
-        tab.until("return document.documentElement.dataset.ready === 'item'")
-        tab.until(
-            "const i = document.querySelector('.picture img'); return i && i.complete && i.naturalWidth > 0"
-        )
-        width, height = tab.run(
-            "const i = document.querySelector('.picture img'); return [i.naturalWidth, i.naturalHeight]"
-        )
-        assert width <= 1200
-        assert height <= 1800
-        assert max(width / 1200, height / 1800) > 0.9
-
-
-@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (800, "dark"), (1440, "light")])
+@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1440, "dark")])
 def test_nothing_sticks_out_and_all_of_it_works_on_a_phone(tab, page, width, theme):
     tab.enter(page.link, "Ada", width=width, theme=theme)
     tab.go_to(LYON.item_id)
-    for opened in ("g", "s", "/", "q", "r", "?"):
-        tab.opened(opened)
-        assert tab.run(
-            "const p = document.getElementById('panel'); return p.scrollWidth <= p.clientWidth + 1"
-        )
-        tab.closed()
     assert tab.run("return document.documentElement.scrollWidth") <= width
     for button in tab.driver.find_elements("css selector", ".work > .grades button"):
         place = button.rect
@@ -403,6 +319,9 @@ def test_nothing_sticks_out_and_all_of_it_works_on_a_phone(tab, page, width, the
         tab.select("#leaf", 0, 9)
         tab.find("#mark").click()
         tab.until("return document.getElementById('marking') !== null")
+        assert tab.run(
+            "const p = document.getElementById('panel'); return p.scrollWidth <= p.clientWidth + 1"
+        )
         tab.closed()
         tab.find("#document-panel .narrow").click()
     tab.find('.grades [data-grade="3"]').click()

@@ -12,6 +12,7 @@ MARKS = [
         reason="needs chromium and chromedriver on the path: apt-get install chromium chromium-driver",
     ),
 ]
+VIEWS = ("glance", "compare", "losses", "queries", "run")
 
 
 class Browser:

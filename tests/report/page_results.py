@@ -167,15 +167,10 @@ def _rankings(folder, names, stages, ids, document, ranks, text, say, rnd):
                 for rank, start in enumerate(chosen, start=1):
                     score *= rnd.random()
                     chunk = f"{document}:{start}-{start + size}"
-                    body = (say + text[start + len(say) : start + size]) if say and not start else ""
-                    passages[chunk] = [
-                        chunk,
-                        document,
-                        start,
-                        start + size,
-                        1,
-                        body or text[start : start + size],
-                    ]
+                    body = text[start : start + size]
+                    if say and not start:
+                        body = say + body[len(say) :]
+                    passages[chunk] = [chunk, document, start, start + size, 1, body]
                     grade = "" if rank % 3 else 4
                     rows.append([s, st, q, rank, chunk, document, 1, score, grade, grade or 0, "…"])
     columns = ("setting", "stage", "query_id", "rank", "chunk_id", "document", "page", "score", "grade")

@@ -100,21 +100,3 @@ def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, 
     assert exit_code("show") == 0
     out = capsys.readouterr().out
     assert out.index("results/: 2 results") < out.index("\none ") < out.index(kept) < out.index("2020-01-01")
-
-
-def test_the_old_result_stays_until_the_new_one_is_whole(tmp_path):
-    from harness.store import replace_folder
-
-    path = tmp_path / "r"
-    for content in ("old", "new"):
-        with replace_folder(path, lambda new, old: "kept") as partial:
-            (partial / "f").write_text(content)
-    assert (path / "f").read_text() == "new"
-    assert (tmp_path / "kept" / "f").read_text() == "old"
-    with pytest.raises(RuntimeError), replace_folder(path, lambda new, old: "again"):
-        raise RuntimeError
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "r"]
-    # a number follows a name that is taken
-    with replace_folder(path, lambda new, old: "kept"):
-        pass
-    assert (tmp_path / "kept-2" / "f").read_text() == "new"

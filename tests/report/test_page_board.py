@@ -67,56 +67,19 @@ def test_columns_of_the_query_file_that_part_the_questions_are_groups():
     assert found[1]["of"] == [0, 1, 2, 0, 1, 2, 0, 1, None]
 
 
-@pytest.fixture(scope="module")
-def reranked_page(tmp_path_factory):
-    folder = write_folder(tmp_path_factory.mktemp("board") / "r", settings=4, queries=24)
-    return write_page(folder)[0]
-
-
-class TestInTheBrowser:
-    pytestmark = MARKS
-
-    def test_a_row_shows_what_it_gained_and_lost_and_opens_both_settings(self, chromium, reranked_page):
-        chromium.open(reranked_page.as_uri())
-        assert chromium.run("return document.getElementById('gains').hidden")
-        last = "document.querySelector('#board tbody tr:last-child')"
-        name = chromium.run(f"return {last}.querySelector('th').textContent")
-        chromium.run(f"{last}.click()")
-        output = chromium.find("#gains .lede").text
-        assert output.startswith(name)
-        shown = [float(b.text.replace("\u2212", "-")) for b in chromium.all("#gains li b")]
-        assert any(value > 0 for value in shown)
-        assert any(value < 0 for value in shown)
-        gained = [value for value in shown if value > 0]
-        assert gained == sorted(gained, reverse=True)
-        better, _, worse = (int(n) for n in _numbers(output.rpartition("Better")[2]))
-        counts = [int(one.text) for one in chromium.all("#gains h3 .num")]
-        assert counts == [better, worse]
-        chromium.all("#gains .link")[0].click()
-        headings = [one.text for one in chromium.all("#drill .ranking h3")]
-        assert len(headings) == 2
-        assert headings[0].startswith(name)
-        chromium.keys("ESCAPE")
-        # the same row again puts it away
-        chromium.run(f"{last}.click()")
-        assert chromium.run("return document.getElementById('gains').hidden")
-
-    def test_slopes_and_their_test_are_those_of_compare(self, chromium, reranked_page, capsys):
-        chromium.open(reranked_page.as_uri())
-        chromium.until("return document.querySelectorAll('#reranked .slope').length === 4")
-        rows = chromium.run(
-            "return [...document.querySelectorAll('#reranked tbody tr')].map(r => "
-            "[r.querySelector('.foreign').textContent, ...[...r.cells].slice(1).map(c => c.textContent)])"
-        )
-        options = ("--measure", "ndcg_exp@10", "--format", "markdown")
-        output = run(capsys, "compare", reranked_page.parent, *options)[1].partition(
-            "what the reranker does"
-        )[2]
-        for name, n, before, after, difference, *_ in rows:
-            line = next(line for line in output.splitlines() if f"| {name} |" in line)
-            cells = [cell.strip() for cell in line.strip("| ").split("|")]
-            assert cells[1:5] == [n, before, after, difference.split()[0].replace("\u2212", "-")]
-
-
-def _numbers(text):
-    return [word.strip(".,") for word in text.split() if word.strip(".,").isdigit()]
+@pytest.mark.slow
+@MARKS[1]
+def test_slopes_and_their_test_are_those_of_compare(chromium, tmp_path, capsys):
+    folder = write_folder(tmp_path / "r", settings=4, queries=24)
+    chromium.open(write_page(folder)[0].as_uri())
+    chromium.until("return document.querySelectorAll('#reranked .slope').length === 4")
+    rows = chromium.run(
+        "return [...document.querySelectorAll('#reranked tbody tr')].map(r => "
+        "[r.querySelector('.foreign').textContent, ...[...r.cells].slice(1).map(c => c.textContent)])"
+    )
+    options = ("--measure", "ndcg_exp@10", "--format", "markdown")
+    output = run(capsys, "compare", folder, *options)[1].partition("what the reranker does")[2]
+    for name, n, before, after, difference, *_ in rows:
+        line = next(line for line in output.splitlines() if f"| {name} |" in line)
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        assert cells[1:5] == [n, before, after, difference.split()[0].replace("\u2212", "-")]

@@ -27,8 +27,13 @@ def chosen(chromium):
 def test_a_link_brings_the_choices_back_and_back_undoes_them(chromium, plain):
     chromium.open(plain)
     assert chosen(chromium) == {}
+    before = chromium.find("#board tbody").text
     chromium.choose("#measure", "judged@10")
+    assert chromium.find("#board tbody").text != before
+    assert "judged@10" in chromium.find("#answer .verdict").text
     chromium.choose("#stage", "retrieve")
+    # tests look at the last stage alone
+    assert chromium.run("return document.getElementById('differences').hidden")
     assert chosen(chromium) == {"measure": "judged@10", "stage": "retrieve"}
     link = chromium.run("return location.href")
     chromium.run("history.back()")
@@ -105,32 +110,30 @@ def test_text_that_a_spreadsheet_would_run_is_saved_behind_an_apostrophe(chromiu
     assert "'=1+1," in saved(chromium, out, "#board .save").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("section", "elements"),
-    [("curves", "path"), ("reranked", "line"), ("price", "circle"), ("queries", "rect"), ("losses", "rect")],
-)
-def test_drawings_are_saved_as_svg_with_their_style(chromium, plain, tmp_path, section, elements):
+DRAWINGS = {"curves": "path", "reranked": "line", "price": "circle", "queries": "rect", "losses": "rect"}
+
+
+def test_drawings_are_saved_as_svg_with_their_style(chromium, plain, tmp_path):
     chromium.open(plain)
     chromium.until("return [...document.querySelectorAll('.plot')].every(p => p.querySelector('svg'))")
-    path = saved(chromium, tmp_path, f"#{section} .save[aria-label*=SVG]")
-    root = ET.parse(path).getroot()
-    drawn = list(root.iter(f"{{http://www.w3.org/2000/svg}}{elements}"))
-    assert len(drawn) > 3
-    assert not [one for one in root.iter() if one.get("class")]
-    text = path.read_text(encoding="utf-8")
-    assert "var(" not in text
-    assert "color(" not in text
-    assert float(root.get("width")) > 300
-    # with what the colours mean, where the page has a legend
-    legend = chromium.run("return document.querySelector(arguments[0])?.innerText", f"#{section} .legend li")
-    assert (legend or "") in "\n".join(root.itertext())
+    for section, elements in DRAWINGS.items():
+        path = saved(chromium, tmp_path, f"#{section} .save[aria-label*=SVG]")
+        root = ET.parse(path).getroot()
+        assert len(list(root.iter(f"{{http://www.w3.org/2000/svg}}{elements}"))) > 3, section
+        assert not [one for one in root.iter() if one.get("class")], section
+        text = path.read_text(encoding="utf-8")
+        assert "var(" not in text
+        assert "color(" not in text
+        # with what the colours mean, where the page has a legend
+        legend = chromium.run(f"return document.querySelector('#{section} .legend li')?.innerText")
+        assert (legend or "") in "\n".join(root.itertext()), section
 
 
 # A4 less its margins; wider tables make the browser shrink the whole page
 PAPER = {"width": 688, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
 
 
-def test_paper_says_what_was_chosen_and_keeps_its_cells_square(chromium, plain):
+def test_paper_says_what_was_chosen_and_has_every_row_and_column(chromium, plain):
     chromium.open(plain)
     chromium.choose("#stage", "retrieve")
     chromium.run("dispatchEvent(new Event('beforeprint'))")
@@ -139,18 +142,6 @@ def test_paper_says_what_was_chosen_and_keeps_its_cells_square(chromium, plain):
         assert chromium.find("#choices").text == "ndcg_exp@10, stage retrieve, all queries"
         # all twelve queries, of which the screen shows the first ten
         assert len(chromium.all("#losses tbody tr")) == 12
-        pair = chromium.find("#queries .on-paper").text
-        assert pair.startswith("A is 600 characters")
-        assert ", B is " in pair
-        stretched = chromium.run(
-            "return [...document.querySelectorAll('canvas')].filter(c => c.clientWidth).map(c => "
-            "(c.clientWidth / c.width) / (c.clientHeight / c.height))"
-        )
-        assert stretched
-        assert all(abs(one - 1) < 0.02 for one in stretched)
-        # drawn for the sheet, where a drawing for the screen would be shrunk with its text
-        drawn = "return [...document.querySelectorAll('.plot svg')].map(s => s.viewBox.baseVal.width)"
-        assert set(chromium.run(drawn)) == {640}
         # nothing of a table is cut off at the edge of an upright sheet
         chromium.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PAPER)
         assert chromium.run("return document.documentElement.scrollWidth <= window.innerWidth")
