@@ -1,4 +1,4 @@
-"""The files of a benchmark: queries, labels, documents."""
+"""The files of a benchmark: queries, labels, documents, its YAML, and what that names."""
 
 from harness.data.corpus.anchoring import LabelRow
 from harness.values.types import Query
@@ -41,7 +41,38 @@ def labels(row):
     return LABELS.replace("q2,engines,0,28,,3", row)
 
 
+JUDGE = (
+    "relevance: {judge: llm, prompt: own.yaml, endpoint: {model: m, base_url: 'http://127.0.0.1:9/v1', "
+    "api_key_env: null}}\n"
+)
+CONTEXT = "context: {kind: fields, file: facts.csv, template: 'By {maker}.'}\n"
+FILTER = "filter: {kind: rules, file: facts.csv, fields: [maker], years: [year], aliases: aliases.csv}\n"
+FACTS = "document,maker,year\nengines,Watt,2018\n"
+ALIASES = "field,value,alias\nmaker,Watt,James\n"
+PROMPT = "language: en\nanswer: grade\nsystem: Grade.\nuser: '{{ query }} {{ passages }}'\n"
+
+
+def priced(keys):
+    """The YAML with further keys of a judge."""
+    return BENCH + JUDGE.replace("prompt: own.yaml", keys)
+
+
 KINDS = {
+    "configuration": Kind("bench.yaml", VALIDATE, SMALL),
+    "table of contexts": Kind("facts.csv", VALIDATE, bench(CONTEXT) | {"facts.csv": FACTS}),
+    "table of a filter": Kind(
+        "facts.csv", VALIDATE, bench(FILTER) | {"facts.csv": FACTS, "aliases.csv": ALIASES}
+    ),
+    "aliases": Kind("aliases.csv", VALIDATE, bench(FILTER) | {"facts.csv": FACTS, "aliases.csv": ALIASES}),
+    "synonyms": Kind(
+        "synonyms.txt",
+        VALIDATE,
+        bench()
+        | renamed("kind: bm25", "kind: bm25, synonyms: synonyms.txt")
+        | {"synonyms.txt": "pump, feeder\n"},
+        fine=("empty", "only a header", "NUL bytes"),
+    ),
+    "prompt": Kind("own.yaml", VALIDATE, bench(JUDGE) | {"own.yaml": PROMPT}),
     "queries.csv": Kind("queries.csv", VALIDATE, SMALL, row=Query),
     "queries.jsonl": Kind(
         "queries.jsonl",
@@ -60,6 +91,37 @@ KINDS = {
 }
 
 ROWS = {
+    "configuration": [
+        ("damaged YAML", BENCH + "measures: [ndcg_exp@10\n", 8),
+        ("a list in place of a mapping", "- name: small\n", 1),
+        ("unknown chunker", ("kind: recursive", "kind: recursiv"), 5),
+        ("judge without an endpoint", BENCH + "relevance: {judge: llm}\n", 7),
+        ("price below 0", priced("prices: {m: {input: -1, output: 1}}"), 7),
+        ("limit without a price", priced("max_cost: 1"), 7),
+        ("context without its table", BENCH + "context: {kind: fields, template: 'By {maker}.'}\n", 7),
+    ],
+    "table of contexts": [
+        ("document without a row", ("engines,", "turbines,"), "a row or value is missing"),
+        ("document twice", with_line(FACTS, "engines.txt,Otto,2019"), 3),
+        ("missing column", ("maker", "builder"), "'maker'"),
+    ],
+    "table of a filter": [
+        ("year in words", ("2018", "long ago"), "a row or value is missing"),
+        ("document twice", with_line(FACTS, "engines,Otto,2019"), 3),
+    ],
+    "aliases": [("no field of the filter", ("maker", "marker"), "has aliases of marker")],
+    "prompt": [
+        ("missing slot", (" {{ passages }}", ""), 7),
+        (
+            "slot in the wrong part",
+            PROMPT.replace(" {{ passages }}", "").replace("Grade.", "'{{ passages }}'"),
+            7,
+        ),
+        ("unknown slot", ("{{ query }}", "{{ query }} {{ colour }}"), 7),
+        ("unknown form of an answer", ("answer: grade", "answer: grades"), 7),
+        ("no user part", ("user:", "users:"), 7),
+        ("damaged YAML", with_line(PROMPT, "id: [own"), 7),
+    ],
     "queries.csv": [
         ("id with a space", ("q1,", "q 1,"), 2),
         ("column twice", (",split", ",text"), 1),
@@ -75,18 +137,14 @@ ROWS = {
         ("quote not found", ("A pump feeds", "Nobody ever said"), 2),
         ("offsets beyond the text", labels("q2,engines,0,280,,3"), 3),
         ("half of a range", labels("q2,engines,0,,,3"), 3),
-        ("range that ends before it begins", labels("q2,engines,28,2,,3"), 3),
         ("nothing graded", labels("q2,engines,,,,3"), 3),
         ("page of a text", "query_id,document,page,grade\nq1,engines,2,4\n", 2),
-        ("page in words", "query_id,document,page,grade\nq1,engines,two,4\n", 2),
-        ("page 0", "query_id,document,page,grade\nq1,engines,0,4\n", 2),
         ("unknown query", labels("q3,engines,0,28,,3"), 3),
         ("unknown document", labels("q2,engine,0,28,,3"), 3),
         ("two grades of one text", with_line(LABELS, "q2,engines,,,Engines turn heat into work.,1"), 4),
     ],
     "labels.jsonl": [
         ("grade that is true", ('"grade": 4', '"grade": true'), 1),
-        ("grade in a list", ('"grade": 4', '"grade": [4]'), 1),
         ("no number", ('"quote": "feeds water"', '"start": NaN, "end": 9'), 1),
         ("endless number", ('"quote": "feeds water"', '"start": 1, "end": ' + "9" * 5000), 1),
     ],

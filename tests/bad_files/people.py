@@ -1,5 +1,6 @@
-"""What people fill in: sheets, pools of the labelling page, and the tables of a test set."""
+"""What people fill in: sheets, pools of the labelling page, test sets; and an export of the ledger."""
 
+import json
 from pathlib import Path
 
 from harness.data.corpus.inputs import INPUTS
@@ -15,6 +16,7 @@ from harness.labels.testset.rows import (
     Question,
     SearchedRow,
 )
+from harness.store.artifacts import key_of
 from harness.values.progress import Silent
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, NEW, Kind, lines, with_line
@@ -60,7 +62,39 @@ def export(row, fine=()):
 
 PAGE = DOCS | {"pool.csv": POOL, "guide.md": "# How to grade\n"}
 ADD = "labels add sheet.csv --in bench.yaml"
+CALL = {
+    "query": "What feeds water?",
+    "passages": ["A pump."],
+    "prompt_sha": "a" * 64,
+    "model": "m",
+    "parameters": {"temperature": 0},
+    "sample": 0,
+}
+ANSWER = CALL | {
+    "key": key_of(*CALL.values()),
+    "settled": True,
+    "grades": [4],
+    "reason": "",
+    "raw": '{"grade": 4}',
+    "prompt_tokens": 9,
+    "completion_tokens": 3,
+    "price": 0.1,
+    "seconds": 1.5,
+    "request_id": "r1",
+    "served_model": "m",
+    "answered_at": "2026-01-01T00:00:00+00:00",
+}
+LEDGER = lines(ANSWER)
+STEP = {"step": "propose", "when": "2026-01-01", "how": "by hand", "files": ["proposed.csv"], "facts": {}}
+
+
 KINDS = {
+    "export of the ledger": Kind("j.jsonl", "judge import j.jsonl", {"j.jsonl": LEDGER}, fine=("empty",)),
+    "step of a test set": Kind(
+        "set/history/0001-propose/step.json",
+        "testset set undo",
+        SET | {"set/history/0001-propose/step.json": json.dumps(STEP, indent=1) + "\n"},
+    ),
     "sheet": Kind("sheet.csv", f"{ADD} --to more.csv", SMALL | {"sheet.csv": SHEET}, row=SheetRow),
     "labels that are added to": Kind("labels.csv", ADD, SMALL | {"sheet.csv": SHEET}, fine=(*NEW, "empty")),
     "pool of the page": Kind("pool.csv", label_page, PAGE, row=UngradedRow),
@@ -77,7 +111,6 @@ KINDS = {
         SET | {"log.jsonl": lines({"question": "What feeds water?"})},
         fine=("wrong type in a row",),
     ),
-    "sheet of a test set": Kind("s.csv", "testset set grade --from s.csv --by Ben", SET | {"s.csv": SHEET}),
     "labels of a test set": Kind(
         "l.csv",
         "testset set grade --from l.csv --by Ben",
@@ -92,26 +125,31 @@ KINDS = {
     ]
 )
 
-PASSAGES = [
-    ("unknown query", ("q1,", "q9,"), 2),
-    ("unknown document", (",engines,", ",engine,"), 2),
-    ("offsets beyond the text", ("30,79", "30,799"), 2),
-    ("passage that was changed", ("A pump", "No pump"), 2),
-    ("grade in words", (",4\n", ",good\n"), 2),
-    ("grade above the scale", (",4\n", ",5\n"), 2),
-    ("two grades", with_line(SHEET, f"{ROW},1"), 3),
-]
 ROWS = {
-    "sheet": PASSAGES,
-    "pool of the page": [
-        ("no id", ("q1,", ","), 2),
-        ("no question", ("What feeds water?", ""), 2),
+    "export of the ledger": [
+        ("a line that was edited", ("What feeds", "Who feeds"), 1),
+        ("grade above the scale", ("[4]", "[9]"), 1),
+        ("missing key", ('"model": "m", ', ""), 1),
+        ("tokens in words", ('"prompt_tokens": 9', '"prompt_tokens": "many"'), 1),
+    ],
+    "step of a test set": [
+        ("a list in place of an object", "[1]\n", "cannot be read"),
+        ("missing key", ('"how": "by hand"', '"hwo": "by hand"'), "cannot be read"),
+    ],
+    "sheet": [
+        ("unknown query", ("q1,", "q9,"), 2),
         ("unknown document", (",engines,", ",engine,"), 2),
         ("offsets beyond the text", ("30,79", "30,799"), 2),
         ("passage that was changed", ("A pump", "No pump"), 2),
+        ("grade above the scale", (",4\n", ",5\n"), 2),
+        ("two grades", with_line(SHEET, f"{ROW},1"), 3),
+    ],
+    "pool of the page": [
+        ("no question", ("What feeds water?", ""), 2),
+        ("unknown document", (",engines,", ",engine,"), 2),
+        ("passage that was changed", ("A pump", "No pump"), 2),
         ("a passage twice", with_line(POOL, ROW), 3),
         ("one id for two questions", with_line(POOL, "q1,Who?,engines,0,7,Engines"), 3),
-        ("priority in words", POOL.replace("text\n", "text,priority\n").replace('"\n', '",high\n'), 2),
     ],
     "testset.yaml": [
         (
@@ -120,21 +158,15 @@ ROWS = {
             "docs/testset.md describes this key",
         ),
         ("unknown key", ("questions", "question"), 2),
-        ("number in words", ("questions: 2", "questions: many"), 2),
         ("below the least", ("questions: 2", "questions: 0"), 2),
-        ("unknown judge", ("questions: 2", "judge: {kind: lm}"), 2),
         ("judge of no passages", ("questions: 2", "judge: {kind: labels}"), 2),
         ("unknown key of a judge", ("questions: 2", "judge: {kind: llm, endpont: {model: m}}"), 2),
-        ("unknown key of a model", ("endpoint:", "endpont:"), 3),
         ("missing key", ("documents: docs/*\n", ""), 1),
-        ("price below 0", ("llm: {", "llm: {prices: {m: {input: -1, output: 1}}, "), 3),
     ],
     "list of questions": [("no question", ("What feeds water?", ""), "there is no field that is")],
-    "sheet of a test set": PASSAGES,
     "labels of a test set": [
         ("quote not found", ("A pump feeds", "Nobody ever said"), 2),
         ("unknown query", ("q1,", "q9,"), 2),
-        ("grade in words", (",4\n", ",good\n"), 2),
     ],
     "chosen.csv": [
         ("no text", ("What feeds water?", ""), "the text of q1 is empty"),
@@ -142,10 +174,8 @@ ROWS = {
         ("id with a space", ("q1", "q 1"), "'q 1'"),
     ],
     "pool.csv": [
-        ("unknown document", (",engines,", ",engine,"), "q1, engine 30 to 79"),
         ("offsets beyond the text", ("30,79", "30,799"), "q1, engines 30 to 799: it"),
         ("range that ends before it begins", ("30,79", "79,30"), 2),
-        ("endless offset", ("30,79", "30,inf"), 2),
     ],
     "grades.csv": [
         (
@@ -153,8 +183,6 @@ ROWS = {
             GRADES.replace("grader\n", "grader,answer\n").replace("Ann\n", "Ann,Mars\n"),
             "the answer of q1",
         ),
-        ("odd grader", GRADES.replace("grader\n", "grader,by_model\n").replace("Ann\n", "Ann,maybe\n"), 2),
-        ("unknown document", ("engines", "engine"), "q1, engine 30 to 79"),
         ("offsets beyond the text", ("30,79", "30,799"), "q1, engines 30 to 799: it"),
     ],
     "disagreements.csv": [

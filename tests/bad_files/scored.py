@@ -1,12 +1,13 @@
-"""What is scored: hits of other pipelines, runs and judgments of TREC, and answers."""
+"""What is scored or imported: hits, runs and judgments of TREC, answers, known collections."""
 
 from pathlib import Path
 
 from harness.data.corpus.hits import GivenHit, read_hits
+from harness.data.corpus.importers.beir import BeirDocument, BeirJudgment, BeirQuery
 from harness.data.external.answer_files import AnsweredRow
 from harness.running.answering.external import PeopleRow
 from harness.running.bench.agreement import read_pairs
-from tests.bad_files.benchmark import PASSAGE, SMALL
+from tests.bad_files.benchmark import ENGINES, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, Kind, lines, with_line
 
 HIT = {"query_id": "q1", "rank": 1, "document": "engines", "start": 30, "end": 79}
@@ -41,7 +42,29 @@ def score(run="run.txt", qrels="qrels.txt"):
     return f"score --run {run} --qrels {qrels} --measures ndcg_lin@10"
 
 
+BEIR = {
+    "in/corpus.jsonl": lines({"_id": "d1", "title": "Pumps", "text": "A pump feeds water."}),
+    "in/queries.jsonl": lines({"_id": "q1", "text": "What feeds water?"}),
+    "in/qrels.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+}
+SAMPLE = {"user_input": "What feeds water?", "reference": "a pump", "reference_contexts": [PASSAGE]}
+
+
+def collection(name, file, files, row):
+    """A file of a known collection."""
+    return Kind(file, f"import {name} in --to out", files, row=row)
+
+
 KINDS = {
+    "beir corpus": collection("beir", "in/corpus.jsonl", BEIR, BeirDocument),
+    "beir queries": collection("beir", "in/queries.jsonl", BEIR, BeirQuery),
+    "beir qrels": collection("beir", "in/qrels.tsv", BEIR, BeirJudgment),
+    "ragas test set": Kind(
+        "t.jsonl",
+        "import ragas t.jsonl --documents docs/* --to out",
+        {"docs/engines.txt": ENGINES, "t.jsonl": lines(SAMPLE)},
+    ),
+    "ragas answers": Kind("a.jsonl", "import ragas a.jsonl --to out", {"a.jsonl": ANSWERS}),
     "hits.jsonl": Kind(
         "hits.jsonl",
         "score --hits hits.jsonl --queries queries.csv --labels labels.csv --documents docs/*.txt --quiet",
@@ -74,6 +97,23 @@ KINDS = {
 }
 
 ROWS = {
+    "beir corpus": [
+        ("a list in place of a text", ('"A pump feeds water."', '["A pump"]'), 1),
+    ],
+    "beir queries": [
+        ("other ids", ('"q1"', '"q9"'), "in/qrels.tsv: no judgment is of"),
+    ],
+    "beir qrels": [
+        ("grade above the scale", ("\t1\n", "\t9\n"), 2),
+        ("a field too few", ("\t1\n", "\n"), 2),
+    ],
+    "ragas answers": [("contexts that are no list", ("[", '"'), 1)],
+    "ragas test set": [
+        ("contexts in one text", lines(SAMPLE | {"reference_contexts": PASSAGE}), 1),
+        ("an empty context", lines(SAMPLE | {"reference_contexts": [PASSAGE, ""]}), ""),
+        ("no context", lines(SAMPLE | {"reference_contexts": []}), "no sample has reference_contexts"),
+        ("messages in place of a question", lines(SAMPLE | {"user_input": [{"content": "Who?"}]}), 1),
+    ],
     "hits.jsonl": [
         ("unknown query", ('"q1"', '"q3"'), 1),
         ("unknown document", ("engines", "engine"), 1),
@@ -82,23 +122,17 @@ ROWS = {
         ("a rank twice", HITS + lines({**HIT, "end": 60}), 3),
         ("neither rank nor score", lines({"query_id": "q1", "document": "engines", "text": "x"}), "'rank'"),
         ("nothing returned", ('"start": 30, "end": 79', '"page": null'), 1),
-        ("half of a range", (', "end": 79', ""), 1),
         ("empty range", ('"end": 79', '"end": 30'), 1),
-        ("no document", ('"engines"', '""'), 1),
         ("page 0", ('"start": 30, "end": 79', '"page": 0'), 1),
-        ("page of a text", ('"start": 30, "end": 79', '"page": 2'), 1),
         ("score that is no number", ('"rank": 1', '"score": NaN'), 1),
     ],
     "run": [
         ("a field too few", (" mine", ""), 1),
-        ("score in words", ("2.5", "high"), 1),
         ("score that is no number", ("2.5", "nan"), 1),
         ("score of Python alone", ("2.5", "1_0"), 1),
         ("document twice below a comment", with_line("# c\n" + RUN, "q1 Q0 d1 3 0.5 mine"), "row 4"),
-        ("document twice", with_line(RUN, "q1 Q0 d1 3 0.5 mine"), "row 4"),
     ],
     "qrels": [
-        ("grade in words", (" 2\n", " high\n"), 1),
         ("float grade", (" 2\n", " 2.5\n"), 1),
         ("a field too few", (" 2\n", "\n"), 1),
         ("two grades", with_line(QRELS, "q1 0 d1 1"), "row 4"),
@@ -106,25 +140,24 @@ ROWS = {
     ],
     "run.csv": [
         ("score in words", ("2.5", "high"), "row 1"),
-        ("no score", ("2.5", ""), "row 1"),
         ("no id", ("q1,d1", ",d1"), "row 1"),
-        ("document twice", with_line(RUN_CSV, "q1,d1,0.1"), "row 4"),
         ("column twice", ("score", "doc_id"), "there are several columns"),
+        ("no score", ("2.5", ""), "row 1"),
+        ("document twice", with_line(RUN_CSV, "q1,d1,0.1"), "row 4"),
         ("no column of scores", ("score", "points"), "no column named score or"),
     ],
     "qrels.csv": [
-        ("grade in words", (",2\n", ",high\n"), "row 1"),
         ("float grade", (",2\n", ",2.5\n"), "row 1"),
     ],
     "answers": [
         ("duplicated id", ANSWERS * 2, 2),
-        ("contexts that are no list", lines({**ANSWER, "retrieved_contexts": "A pump."}), 1),
         ("a number in place of a context", lines({**ANSWER, "retrieved_contexts": [1]}), 1),
+        ("no column of questions", ("user_input", "asked"), "there is no column"),
+        ("contexts that are no list", lines({**ANSWER, "retrieved_contexts": "A pump."}), 1),
         ("documents of other contexts", lines({**ANSWER, "documents": ["a", "b"]}), 1),
         ("id with a space", lines({**ANSWER, "query_id": "a b"}), 1),
         ("cites by a truth value", lines({**ANSWER, "cited": [True]}), 1),
         ("cites what was not read", lines({**ANSWER, "cited": [2]}), 1),
-        ("no column of questions", ("user_input", "asked"), "there is no column"),
     ],
     "values of people": [
         ("unknown question", ("q1", "q9"), 2),
@@ -136,12 +169,10 @@ ROWS = {
         ("unknown key", ("answer_measures", "answer_measure"), 1),
         ("no measure", "answer_measures: []\n", 1),
         ("a measure twice", ("token_f1", "exact_match"), 1),
-        ("unknown key of a model", "answer_judge: {endpont: {model: m}}\n", 1),
     ],
     "graded pairs": [
         ("grade in words", ("q1,4", "q1,good"), 2),
         ("grade above the scale", ("q1,4", "q1,5"), 2),
         ("no grade by a person", ("q1,4", "q1,"), 2),
-        ("judge's grade in words", ("3,m", "good,m"), 2),
     ],
 }

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from harness.values.errors import HarnessError
-from tests.bad_files import benchmark, collections, kept, people, scored, settings
+from tests.bad_files import benchmark, people, scored
 from tests.bad_files.kind import faults_of_columns
 from tests.command import one_line, run, write_files
 
-MODULES = (benchmark, settings, scored, collections, people, kept)
+MODULES = (benchmark, people, scored)
 KINDS = {name: kind for module in MODULES for name, kind in module.KINDS.items()}
 OWN = {name: list(faults_of_columns(kind)) if kind.row else [] for name, kind in KINDS.items()}
 for module in MODULES:
