@@ -71,10 +71,10 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-def save_table(path, rows):
+def save_table(path, rows, mark=","):
     """Write rows, by column, as a person's CSV file."""
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        out = csv.DictWriter(file, list(rows[0]), delimiter=mark, lineterminator="\n")
         out.writeheader()
         out.writerows(rows)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,8 @@ def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path):
     build = [*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(source)]
     subprocess.run(build, check=True)
     (wheel,) = tmp_path.glob("*.whl")
+    packed = zipfile.ZipFile(wheel).namelist()
+    assert {path.relative_to(ROOT).as_posix() for path in (ROOT / "harness").rglob("*.yaml")} <= {*packed}
     fresh = tmp_path / "fresh"
     venv.create(fresh)
     python = fresh / "bin/python"

@@ -92,14 +92,6 @@ def test_a_label_of_a_whole_document_does_not_reach_into_others():
     assert credit_duplicates([label(documents, "a", FACT)], documents, 30).added == 0
 
 
-def test_duplicates_within_one_document_do_not_overlap():
-    text = "ab" * 40
-    documents = library(a=f"{text} end")
-    found = credit_duplicates([Judgment("q", "a", 0, 30, 3)], documents, 30)
-    spans = sorted((j.start, j.end) for j in found.judgments)
-    assert spans == [(0, 30), (30, 60)]
-
-
 @given(
     st.lists(st.text(alphabet="ab \n中\u3000", max_size=30), min_size=1, max_size=4),
     st.integers(1, 6),

@@ -3,6 +3,7 @@
 import base64
 import builtins
 import io
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -160,17 +161,6 @@ def test_slides_are_pages(tmp_path):
     assert parsed.document.page_of(parsed.document.text.index("Graz\t400")) == 4
 
 
-@pytest.mark.slow
-def test_every_format_is_read_in_a_worker(tmp_path):
-    paths = [tmp_path / f"{number}{suffix}" for number, suffix in enumerate(MAKE)]
-    for path in paths:
-        MAKE[path.suffix](path)
-    files = [DocumentFile(path.stem, path) for path in paths]
-    parsed, skipped = parse_documents(files, PypdfConfig())
-    assert not skipped
-    assert ["Graz" in one.document.text for one in parsed] == [True] * len(MAKE)
-
-
 def damaged(path, how):
     raw = path.read_bytes()
     if how == "half":
@@ -181,8 +171,6 @@ def damaged(path, how):
         path.write_bytes(b"")
     else:
         # a whole zip archive with other things in it
-        import zipfile
-
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("[Content_Types].xml", "<broken")
 

@@ -82,14 +82,6 @@ def test_damaged_content_is_found_whatever_a_parser_saves_of_it(write, parser, a
         assert shown[name] == (damaged, damaged), name
 
 
-def test_pages_that_only_the_second_reader_finds_are_short(write):
-    path = write("a.pdf", pages_of(LINE))
-    parsed = parse_document(DocumentFile("a", path), PypdfConfig())
-    readings = [PageReading(60, False), PageReading(500, False), PageReading(0, True)]
-    stats = compare(parsed, readings, PypdfConfig()).stats
-    assert (stats.short_pages, stats.all_pages, stats.missing_characters) == ((2,), 2, 500)
-
-
 @pytest.mark.parametrize(
     ("there", "here", "short"),
     # by hand: below 0.8 of the second reading and at least 20 fewer

@@ -1,7 +1,6 @@
 """One file becomes a document: the text, its pages, its statistics, and the errors."""
 
 import json
-import logging
 
 import pytest
 
@@ -38,14 +37,11 @@ def test_pages_are_joined_with_exact_starts(write, parser):
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("algorithm", "message"),
-    [("RC4-40", "rc4-40"), ("RC4-128", "rc4-128"), ("AES-128", "aes-128"), ("AES-256", "aes-256")],
-)
-def test_an_empty_user_password_is_no_obstacle(write, parser, algorithm, message):
+@pytest.mark.parametrize("algorithm", ["RC4-40", "RC4-128", "AES-128", "AES-256"])
+def test_an_empty_user_password_is_no_obstacle(write, parser, algorithm):
     parsed = parse(write("a.pdf", encrypted(pdf_bytes("Open to all"), algorithm, "")), parser)
     assert parsed.document.text.strip() == "Open to all"
-    assert message in parsed.stats.encryption
+    assert algorithm.lower() in parsed.stats.encryption
 
 
 @BOTH
@@ -97,20 +93,6 @@ def test_a_page_that_crashes_the_parser_is_named(write, monkeypatch):
         CorpusError, match=r"a\.pdf, page 2: pypdf cannot extract the text: KeyError: '/Widths'"
     ):
         parse(write("a.pdf", pdf_bytes("page one", "page two")))
-
-
-def test_pypdf_warnings_are_kept_and_do_not_reach_the_terminal(write, capsys, monkeypatch):
-    from pypdf import PageObject
-
-    def warn(page, *args, **kwargs):
-        logging.getLogger("pypdf._page").warning("odd %s", "font")
-        return "text"
-
-    monkeypatch.setattr(PageObject, "extract_text", warn)
-    parsed = parse(write("a.pdf", pdf_bytes("x", "y")))
-    assert parsed.stats.warnings == ("odd font",)
-    assert capsys.readouterr() == ("", "")
-    assert logging.getLogger("pypdf").handlers == []
 
 
 def test_characters_that_cannot_be_decoded_are_counted_not_dropped(write, monkeypatch):

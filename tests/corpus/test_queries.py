@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.data.corpus.anchoring import LabelRow, read_labels
 from harness.data.corpus.queries import SplitConfig, read_queries
-from harness.values.errors import CorpusError, LabelError
+from harness.values.errors import CorpusError
 from harness.values.types import Query
 
 HASH = SplitConfig()
@@ -32,12 +32,6 @@ def test_a_full_file(write):
         "q1": {"type": "fact", "answer": "two\nlines"},
         "q2": {"type": "", "answer": ""},
     }
-
-
-def test_a_row_that_is_there_twice_is_named_by_the_columns_of_the_file(write):
-    path = write("l.csv", "query_id,document,quote,grade\nq1,a,Nobody,3\nq1,a,Nobody,0\n")
-    with pytest.raises(LabelError, match=r"line 3: has the query_id, document, quote of line 2\. Keep one"):
-        read_labels(path)
 
 
 def test_the_index_that_pandas_writes_is_no_column(write):

@@ -6,11 +6,9 @@ import pytest
 
 from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
 from harness.labels.label_page.export import merged_rows, rater_rows
-from harness.labels.labelling.grading import new_rows
 from harness.labels.labelling.rows import add_rows
-from harness.values.errors import LabelError
 from tests.command import table
-from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, by, part
+from tests.label_page.pools import DOCUMENTS, ITEMS, STRANGE, TEXTS, by
 
 LYON, GRAZ, TABLE, CJK, CARS = ITEMS
 
@@ -138,20 +136,3 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless(service, grade, tm
     # JSON Lines are not opened by spreadsheets
     add_rows(tmp_path / "ratings.jsonl", [row | {"note": "a\ud800b"}])
     assert json.loads((tmp_path / "ratings.jsonl").read_text(encoding="utf-8"))["evidence"] == "+cmd"
-
-
-def test_merging_passes_over_what_is_there_and_refuses_another_grade(service, grade, tmp_path):
-    grade(LYON, 3)
-    grade(GRAZ, 1)
-    labels = tmp_path / "labels.csv"
-    rows = merged_rows(service.state).rows
-    labels.write_text("query_id,document,quote,grade\n", encoding="utf-8")
-    add_rows(labels, new_rows(rows, labels, DOCUMENTS, AnchorConfig(), print))
-    assert new_rows(rows, labels, DOCUMENTS, AnchorConfig(), print) == []
-    grade(GRAZ, 2)
-    before = labels.read_bytes()
-    with pytest.raises(LabelError, match="says 1, not 2"):
-        new_rows(merged_rows(service.state).rows, labels, DOCUMENTS, AnchorConfig(), print)
-    assert labels.read_bytes() == before
-    assert PLAIN.count("Graz") == 1
-    assert part("q1", "plain", GRAZ.text).item_id == GRAZ.item_id

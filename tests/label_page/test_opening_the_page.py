@@ -16,23 +16,6 @@ def test_a_port_that_is_taken_gives_the_next_one_that_is_free():
             assert busy < own.getsockname()[1] < third.getsockname()[1]
 
 
-def test_the_port_is_taken_before_any_document_is_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    write_folder(tmp_path)
-    monkeypatch.setattr(serve, "_TRIED", 1)
-
-    def read(*_):
-        raise AssertionError("no document is read")
-
-    monkeypatch.setattr("harness.labels.label_page.opening.load_documents", read)
-    with listening_at(0) as other:
-        words = ["--pool", "pool.csv", "--documents", "docs/*", "--port", str(other.getsockname()[1])]
-        assert exit_code("label", *words) == 1
-    said = capsys.readouterr().err
-    assert "can be used" in said
-    assert "--port 0" in said
-
-
 def test_the_browser_gets_a_file_that_only_its_owner_reads_and_no_key(tmp_path, monkeypatch, capsys):
     """What is on a command line, every user of the machine can read."""
     monkeypatch.chdir(tmp_path)

@@ -64,35 +64,24 @@ def test_without_the_libraries_the_page_says_what_is_needed(monkeypatch):
     assert store.part("a")["needs_extra"] is False
 
 
+TEXT = "One two three. Four five.\n\nPlant\tPeople\nGraz\t400\nLyon\t30\n\n" + "y" * 500 + "x" * 9 + "y" * 500
+LONG = "word " * 100 + "\nof a line\n" + "word " * 100
+
+
 @pytest.mark.parametrize(
-    ("words", "before", "after"),
+    ("text", "pages", "words", "before", "after"),
     [
-        ("two thr", "One ", "ee."),
-        ("One two three.", "", ""),
-        ("az\t40", "Gr", "0"),
-        ("x" * 9, "", ""),
+        (TEXT, (), "two thr", "One ", "ee."),
+        (TEXT, (), "One two three.", "", ""),
+        (TEXT, (), "az\t40", "Gr", "0"),
+        (TEXT, (), "x" * 9, "", ""),
+        # within its page
+        ("One two three four five.", (0, 8), "hree", "t", " four five."),
+        # of a long sentence the line
+        (LONG, (), "f a li", "o", "ne"),
     ],
 )
-def test_a_passage_is_completed_to_its_sentence_or_row(words, before, after):
-    text = (
-        "One two three. Four five.\n\nPlant\tPeople\nGraz\t400\nLyon\t30\n\n"
-        + "y" * 500
-        + "x" * 9
-        + "y" * 500
-    )
+def test_a_passage_is_completed_to_its_sentence_row_page_or_line(text, pages, words, before, after):
     start = text.index(words)
-    store = DocumentStore([document("a", text)], None, {})
+    store = DocumentStore([document("a", text, pages)], None, {})
     assert store.around("a", start, start + len(words)) == (before, after)
-
-
-def test_a_passage_is_completed_within_its_page():
-    text = "One two three four five."
-    store = DocumentStore([document("a", text, (0, 8))], None, {})
-    assert store.around("a", 9, 13) == (text[8:9], text[13:])
-
-
-def test_of_a_long_sentence_the_line_is_completed():
-    text = "word " * 100 + "\nof a line\n" + "word " * 100
-    store = DocumentStore([document("a", text)], None, {})
-    start = text.index("f a li")
-    assert store.around("a", start, start + len("f a li")) == ("o", "ne")

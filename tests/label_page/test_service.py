@@ -5,9 +5,8 @@ import json
 import pytest
 
 from harness.labels.label_page.ratings import Rating
-from harness.labels.label_page.state import Envelope
 from harness.values.errors import LabelError
-from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, by, desk_at, item
+from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, by, desk_at
 
 HIDDEN = {"priority", "settings", "best_rank", "score", "rank"}
 
@@ -218,16 +217,4 @@ def test_a_long_document_is_shown_in_parts_that_join_to_its_text(tmp_path, monke
         assert held["start"] <= offset < held["end"]
     with pytest.raises(LabelError, match="not part 99"):
         service.store.part("strange", part=99)
-    service.state.close()
-
-
-def test_thousands_of_passages_are_asked_for_one_by_one(tmp_path):
-    many = [item(f"q{at // 20}", "plain", at, at + 5, PLAIN[:60]) for at in range(3_000)]
-    service = desk_at(tmp_path, many)
-    step = service.enter("Ada")
-    answer = service.rate(Envelope("Ada", "request-1"), step["item"]["item_id"], "grade", 1, 0)
-    after = service.step("Ada", after=step["item"]["item_id"])
-    assert after["progress"]["total"] == 3_000
-    assert len(json.dumps([answer, after])) < 4_000
-    assert len(json.dumps(service.question_list("Ada", 0))) < 12_000
     service.state.close()

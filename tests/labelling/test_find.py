@@ -2,8 +2,6 @@
 
 import csv
 import io
-import subprocess
-import sys
 
 import pytest
 
@@ -111,16 +109,3 @@ def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch
     assert "no query 'q13' (did you mean 'q12'?)" in refused(capsys, *words, "q13")
     with pytest.raises(CorpusError, match="did you mean 'rivals'"):
         load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()), "rival")
-
-
-@pytest.mark.slow
-def test_no_model_is_loaded(tmp_path, monkeypatch):
-    write(tmp_path, monkeypatch, plants=PLANTS)
-    code = (
-        "import sys\nfrom harness.cli import main\ntry:\n"
-        "    main(['find', 'Lyon', '--in', 'my.yaml'])\nexcept SystemExit: pass\n"
-        "print(sorted({'torch', 'transformers', 'chromadb', 'tokenizers'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-    assert "1. plants" in done.stdout

@@ -1,7 +1,6 @@
 """Unjudged passages become a sheet, and its grades become labels that the next run counts."""
 
 import csv
-import io
 import shutil
 from pathlib import Path
 
@@ -11,8 +10,9 @@ from harness.labels.labelling.grading import COLUMNS, is_passage, write_sheet
 from harness.labels.labelling.rows import add_rows
 from harness.report import cells_of
 from harness.values.errors import LabelError
-from tests.command import exit_code, printed, refused, table
+from tests.command import exit_code, printed, refused, save_table, table
 
+ADD = ("labels", "add", "sheet.csv", "--in", "my.yaml")
 PLANTS = "=SUM of plants: Lyon was closed in May.\n\nThe plant in Graz makes gears. " + "It is old. " * 90
 WORKERS = "The plant employs 400 people.\x07 The plant in Lyon employed 300 before it was closed in May."
 TABLE = "Plant\tPeople\n" + "".join(f"Town {i}\t{i}00\n" for i in range(99)) + "Graz\t400\n"
@@ -66,21 +66,12 @@ def sheet(path="sheet.csv", *more):
     return table(path)
 
 
-def save(rows, path="sheet.csv", mark=","):
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), delimiter=mark)
-    writer.writeheader()
-    writer.writerows(rows)
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        file.write(out.getvalue())
-
-
 def test_a_graded_sheet_makes_the_whole_top_judged(corpus, capsys):
     before = judged()
     assert min(before.values()) < 1
     rows = sheet()
-    save([{**row, "grade": "2.0"} for row in rows], mark=";")
-    assert f"{len(rows)} labels added." in printed(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
+    save_table("sheet.csv", [{**row, "grade": "2.0"} for row in rows], ";")
+    assert f"{len(rows)} labels added." in printed(capsys, *ADD)
     assert exit_code("bench", "my.yaml") == 0
     after = judged()
     assert all(after[key] >= before[key] for key in before)
@@ -127,40 +118,22 @@ def test_a_row_of_a_table_shows_its_heading(corpus):
 
 def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
     rows = [{**row, "grade": "0"} for row in sheet()]
-    save(rows)
-    assert exit_code("labels", "add", "sheet.csv", "--in", "my.yaml") == 0
+    save_table("sheet.csv", rows)
+    assert exit_code(*ADD) == 0
     before = (corpus / "labels.csv").read_bytes()
-    assert f"0 labels added; {len(rows)} were there already." in printed(
-        capsys, "labels", "add", "sheet.csv", "--in", "my.yaml"
+    assert f"0 labels added; {len(rows)} were there already." in printed(capsys, *ADD)
+    save_table(
+        "sheet.csv",
+        [{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}, {**rows[0], "grade": "0"}],
     )
-    save([{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}, {**rows[0], "grade": "0"}])
-    output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
+    output = refused(capsys, *ADD)
     assert "the passage has grade 3 on line 2, and 0 here" in output
     assert "grade is '9'" in output
-    save([{**rows[0], "grade": "3"}, *rows[1:]])
-    output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
+    save_table("sheet.csv", [{**rows[0], "grade": "3"}, *rows[1:]])
+    output = refused(capsys, *ADD)
     assert "another grade in labels.csv" in output
     assert "line 4 says 0, not 3: " in output
     assert (corpus / "labels.csv").read_bytes() == before
-
-
-def test_labels_that_are_not_utf_8_get_one_message(corpus, capsys):
-    save([{**row, "grade": "1"} for row in sheet()])
-    path = corpus / "labels.csv"
-    path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
-    before = path.read_bytes()
-    output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
-    assert "the file is in UTF-16. Save it as UTF-8" in output
-    assert "read as UTF-16" not in output
-    assert path.read_bytes() == before
-
-
-def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
-    rows = [{**row, "grade": "1"} for row in sheet()]
-    save([{**rows[0], "passage": rows[0]["passage"] + " and more"}, {**rows[1], "document": "plantz"}])
-    output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
-    assert "line 2: the passage is not at" in output
-    assert "did you mean" in output
 
 
 def test_a_sheet_is_never_overwritten_and_needs_the_texts_of_the_run(corpus, capsys):

@@ -185,19 +185,6 @@ def test_values_that_are_gone_from_the_file_beside_are_written_again(tmp_path, l
     assert f"{len(ITEMS) - len(found)} of vectors" in faults.sentences()[0]
 
 
-def test_values_of_before_are_read_as_they_were_and_new_ones_lie_beside(tmp_path):
-    path = tmp_path / "values.sqlite"
-    first = next(iter(ITEMS))
-    with KeyValue(path, durable=True) as store:
-        store.put({first: ITEMS[first]})
-    assert [p.name for p in tmp_path.iterdir()] == ["values.sqlite"]
-    with KeyValue(path) as store:
-        store.put(ITEMS)
-        assert store.get(list(ITEMS)) == ITEMS
-    # a checksum of 16 bytes is with each
-    assert Path(f"{path}-values").stat().st_size == (len(ITEMS) - 1) * (16 + len(ITEMS[first]))
-
-
 def test_flipped_bits_in_artifacts_never_give_another_value(tmp_path):
     value = {"spans": [[i, i * 7.25, "text"] for i in range(200)]}
     for seed in range(40):

@@ -39,20 +39,6 @@ def test_artifacts_come_back_and_damaged_ones_count_as_absent(tmp_path):
         assert store.get("chunks", "k") is None
 
 
-def test_a_write_error_names_the_target_and_not_the_temporary_file(tmp_path, monkeypatch):
-    with pytest.raises(IsADirectoryError) as refused:
-        write_text(tmp_path, "text")
-    assert refused.value.filename == str(tmp_path)
-
-    def full(*args):
-        raise PermissionError(13, "Permission denied", "the neighbour")
-
-    monkeypatch.setattr("pathlib.Path.open", full)
-    with pytest.raises(PermissionError) as refused:
-        write_text(tmp_path / "a.txt", "text")
-    assert refused.value.filename == str(tmp_path / "a.txt")
-
-
 def test_a_file_is_written_whole_or_stays_as_it_is(tmp_path):
     path = tmp_path / "a.txt"
     assert write_bytes(path, (b"one\n", b"two\n")) == 2

@@ -9,7 +9,7 @@ from harness.labels.testset.choosing import copied, likeness_of, same_figures, t
 from harness.labels.testset.kinds import balanced
 from harness.labels.testset.rows import Candidate, to_csv
 from harness.labels.testset.state import SetState
-from tests.testset.helpers import step_printed, step_refused, testset, written_by_hand
+from tests.testset.helpers import step_printed, testset, written_by_hand
 
 SET = SetState(Path("set"))
 
@@ -105,12 +105,3 @@ def test_near_duplicates_are_shown_at_the_later_one(folder):
     assert (first.look, third.look) == ("", "")
     assert second.look == f"near-duplicate of {first.query_id}"
     assert second.like == first.query_id
-
-
-def test_a_choice_with_one_id_twice_is_named_by_the_status_too(folder, capsys):
-    written_by_hand()
-    assert testset("choose", "--auto") == 0
-    first, second, *rest = [one for one in SET.rows(Candidate) if one.keep == "yes"]
-    twice = [first, replace(second, query_id=first.query_id), *rest]
-    SET.path(Candidate).write_text(to_csv(Candidate, twice), encoding="utf-8")
-    assert "appears twice" in step_refused(capsys, "status")

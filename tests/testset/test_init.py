@@ -1,10 +1,7 @@
 """A folder of documents becomes a benchmark that can be filled and run, from any folder."""
 
 import csv
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +9,7 @@ import pytest
 from harness.labels.scaffold.config_text import language_of
 from harness.labels.testset.config import load_testset
 from harness.running.config.load import load_config
-from tests.command import refused
+from tests.command import printed, refused
 from tests.testset.helpers import run
 
 ROOT = Path(__file__).parents[2]
@@ -27,18 +24,22 @@ def test_nothing_is_overwritten(folder, capsys):
     assert not Path("bench/bench.yaml").exists()
 
 
+def test_what_cannot_be_read_is_reported(folder, capsys):
+    Path("docs/photo.jpg").write_bytes(b"\xff\xd8")
+    Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    told = printed(capsys, "init", "docs", "--out", "bench")
+    assert "1 .jpg" in told
+    assert "1 document cannot be used" in told
+    Path("empty").mkdir()
+    assert "no document that can be read" in refused(capsys, "init", "empty")
+    assert "is not a folder" in refused(capsys, "init", "nowhere")
+    assert not Path("nowhere-bench").exists()
+
+
 def test_its_files_are_no_documents(folder, capsys):
     told = refused(capsys, "init", "docs", "--out", "docs/bench")
     assert told.startswith("error: docs/bench lies in docs, so its files with .")
     assert not Path("docs/bench/README.md").exists()
-
-
-def test_commands_can_be_copied_where_a_path_has_a_space(folder, capsys):
-    run("init", "docs", "--out", "my bench")
-    out = capsys.readouterr().out
-    assert "harness testset 'my bench' status" in out
-    assert "harness bench 'my bench/bench.yaml'" in out
-    assert "harness bench 'my bench/bench.yaml'" in Path("my bench/bench.yaml").read_text().splitlines()[0]
 
 
 def test_the_benchmark_runs_once_it_is_filled(folder, capsys):
@@ -78,26 +79,6 @@ def test_chinese_gets_what_chinese_needs(folder, download, settings):
     assert (steps.embed is not None) == download
 
 
-def test_what_cannot_be_read_is_reported(folder, capsys):
-    Path("docs/photo.jpg").write_bytes(b"\xff\xd8")
-    Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 nothing")
-    Path("docs/.hidden.md").write_text("secret")
-    assert run("init", "docs", "--out", "bench") == 0
-    output = capsys.readouterr()
-    assert "1 .jpg" in output.out
-    assert "1 document cannot be used" in output.out
-    assert "broken.pdf" in output.err
-    assert "hidden" not in output.out
-
-
-def test_a_folder_without_documents_is_an_error(folder, capsys):
-    Path("empty").mkdir()
-    Path("empty/photo.jpg").write_bytes(b"x")
-    assert "no document that can be read (it holds 1 .jpg)" in refused(capsys, "init", "empty")
-    assert "is not a folder" in refused(capsys, "init", "nowhere")
-    assert not Path("nowhere-bench").exists()
-
-
 @pytest.mark.parametrize(
     ("text", "language"),
     [
@@ -112,30 +93,3 @@ def test_a_folder_without_documents_is_an_error(folder, capsys):
 )
 def test_languages_are_distinguished(text, language):
     assert language_of([text]) == language
-
-
-@pytest.mark.slow
-def test_it_works_after_a_plain_install_without_the_repository(folder):
-    """The wheel, in a folder of its own in front of the libraries that are installed here."""
-    wheels = folder / "wheels"
-    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", wheels, ROOT]
-    if subprocess.run(
-        [sys.executable, "-m", "pip", "--version"], capture_output=True, check=False
-    ).returncode:
-        pytest.skip("pip is not installed")
-    made = subprocess.run(build, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
-    (wheel,) = wheels.glob("*.whl")
-    site = folder / "site"
-    shutil.unpack_archive(wheel, site, "zip")
-    prompts = site / "harness" / "labels" / "testset"
-    assert len([*prompts.glob("propose/prompts/*.yaml"), *prompts.glob("answer_prompts/*.yaml")]) == 4
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    code = "import harness, sys; from harness.cli import main; print(harness.__file__); main(sys.argv[1:])"
-    for words in (["init", "docs", "--out", "b"], ["testset", "b", "propose", "--by-hand"]):
-        command = [sys.executable, "-c", code, *words]
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=environment, cwd=folder, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith(str(site))

@@ -1,7 +1,6 @@
 """Questions come from a model, a list, a log or people; each says where its evidence would be."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,9 +78,7 @@ def test_people_write_questions_about_passages_of_every_kind(folder, capsys):
 
 def test_long_documents_do_not_drown_short_ones():
     long, short = document("long", "A sentence of words. " * 4000), document("short", REPORT)
-    first = excerpts([long, short], 7)[:12]
-    assert Counter(place.document.doc_id for place in first)["short"] >= 1
-    assert excerpts([long, short], 7) == excerpts([long, short], 7)
+    assert "short" in [place.document.doc_id for place in excerpts([long, short], 7)[:12]]
 
 
 def test_quotes_are_located_by_their_letters():
@@ -98,9 +95,7 @@ def test_a_model_proposes_and_is_paid_once(folder, capsys):
     with FakeServer(scripted) as server:
         configure(model(server.url))
         output = step_printed(capsys, "propose", "--dry-run")
-        assert "calls to make" in output
         assert "price likely" in output
-        assert "Nothing was spent." in output
         assert server.count == 0
         assert not SET.has(Question)
         assert testset("propose") == 0
