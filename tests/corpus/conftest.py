@@ -37,6 +37,11 @@ def document(*pages, doc_id="doc", paged=True):
     return Document(doc_id, text, starts if paged else (), text_sha256(text))
 
 
+def text_document(doc_id, text, page_starts=()):
+    """A document of this text."""
+    return Document(doc_id, text, page_starts, text_sha256(text))
+
+
 @pytest.fixture
 def write(tmp_path):
     """Write a file (bytes or text) into the test's folder and give its path."""

@@ -7,13 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.data.corpus.duplicates import credit_duplicates
-from harness.values.types import Document, Judgment
+from harness.values.types import Judgment
+from tests.corpus.conftest import text_document as document
 
 FACT = "Total revenues in 2023 came to 96,773 million dollars."
-
-
-def document(doc_id, text):
-    return Document(doc_id, text, (), "")
 
 
 def label(documents, doc_id, text, grade=4, query="q", evidence="", nth=0):

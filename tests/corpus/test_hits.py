@@ -1,6 +1,5 @@
 """Hits of another pipeline: read from a file, and placed in the documents."""
 
-import hashlib
 import json
 from dataclasses import replace
 
@@ -9,16 +8,12 @@ import pytest
 from harness.data.corpus.hits import GivenHit, read_hits
 from harness.data.corpus.placing import place_hits
 from harness.values.errors import CorpusError
-from harness.values.types import Document
+from tests.corpus.conftest import text_document as document
 
 TWICE = "The works council agreed to a four day week."
 ENGINES = f"The engine is built in Paducah. {TWICE} Its fuel pump was recalled in 2024. {TWICE}"
 FIRST_PAGE = f"At the end of the year 39,717 people worked for the company. {TWICE} "
 SECOND_PAGE = f"  Apprentices spend their first summer in the foundry. {TWICE}\n"
-
-
-def document(doc_id, text, page_starts=()):
-    return Document(doc_id, text, page_starts, hashlib.sha256(text.encode()).hexdigest())
 
 
 DOCUMENTS = {
@@ -58,18 +53,20 @@ def test_ranks_order_the_hits_and_may_begin_at_0(tmp_path):
     assert all(row.score is None for row in file.rows["q1"])
 
 
-def test_equal_scores_stay_in_the_order_of_the_file(tmp_path):
-    scores = [("a", 0.5), ("b", 0.9), ("c", 0.5), ("d", 0.9)]
-    file = read_hits(written(tmp_path, *({"query_id": "q1", "score": s, "text": t} for t, s in scores)))
-    assert [row.text for row in file.rows["q1"]] == ["b", "d", "a", "c"]
-    assert [row.score for row in file.rows["q1"]] == [0.9, 0.9, 0.5, 0.5]
+def test_equal_scores_stay_in_the_order_of_the_file_and_scores_that_rise_down_it_are_noticed(tmp_path):
+    rows = [
+        {"query_id": "q1", "score": score, "text": text}
+        for text, score in (("a", 0.5), ("b", 0.9), ("c", 0.5), ("d", 0.9))
+    ]
+    file = read_hits(written(tmp_path, *rows))
+    assert [(row.text, row.score) for row in file.rows["q1"]] == [
+        ("b", 0.9),
+        ("d", 0.9),
+        ("a", 0.5),
+        ("c", 0.5),
+    ]
     assert not file.rising
-
-
-def test_scores_that_rise_down_the_file_are_noticed(tmp_path):
-    rows = [{"query_id": q, "score": s, "text": f"{s}"} for q in ("q1", "q2") for s in (0.1, 0.4)]
-    assert read_hits(written(tmp_path, *rows)).rising
-    assert not read_hits(written(tmp_path, *rows, {"query_id": "q2", "score": 0.2, "text": "x"})).rising
+    assert read_hits(written(tmp_path, *rows[:2])).rising
 
 
 def test_scores_that_contradict_the_ranks_are_left_out(tmp_path):

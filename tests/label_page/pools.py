@@ -1,7 +1,6 @@
 """Small documents and pools that the tests of the labelling page share."""
 
 import csv
-import hashlib
 from itertools import count
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from harness.labels.label_page.state import Envelope, PageState
 from harness.labels.labelling.passages import PassageToGrade
 from harness.running.context import Context
 from harness.values.progress import Silent
-from harness.values.types import Document
+from tests.corpus.conftest import text_document as document
 
 # line breaks of three kinds, a table, Chinese, characters of two UTF-16 units, a right-to-left word, an emoji
 STRANGE = (
@@ -21,10 +20,6 @@ STRANGE = (
 PLAIN = "The plant in Lyon was closed in May. It employed 300 people.\n\nThe plant in Graz makes gears.\n"
 COPY = "Summary. The plant in Lyon was\nclosed in May. Nothing else.\n"
 TEXTS = {"strange": STRANGE, "plain": PLAIN, "copy": COPY}
-
-
-def document(name, text, page_starts=()):
-    return Document(name, text, page_starts, hashlib.sha256(text.encode()).hexdigest())
 
 
 DOCUMENTS = {name: document(name, text) for name, text in TEXTS.items()}

@@ -94,11 +94,8 @@ def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labe
     words = ["label", "--pool", "pool.csv", "--documents", "docs/*"]
     assert exit_code(*words, "--export", "all.csv") == 0
     assert {(row["judge"], row["grade"]) for row in table("all.csv")} == {("Ada", "2"), ("Bob", "3")}
-    assert exit_code(*words, "--export", "bob.csv", "--rater", "Bob") == 0
-    assert {row["grade"] for row in table("bob.csv")} == {"3"}
     merged = printed(capsys, *words, "--merge", "--labels", "merged.csv")
     assert f"merged.csv: 0 labels added; {len(ITEMS)} left out, on which raters differ" in merged
-    assert f"Ada and Bob: {len(ITEMS)} passages, the same grade for 0%" in merged
     assert {row["settled"] for row in table("merged.disputed.csv")} == {"Ada 2; Bob 3; open"}
     for way in (["--export", "ann.csv"], ["--merge", "--labels", "more.csv"]):
         assert "no rater 'bob' (did you mean 'Bob'?)" in refused(capsys, *words, *way, "--rater", "bob")

@@ -6,24 +6,19 @@ import io
 import pytest
 
 from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
-from harness.data.corpus.text import text_sha256
 from harness.labels.labelling.finding import find_evidence, passage_spans
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_documents
 from harness.values.errors import CorpusError
 from harness.values.progress import Silent
-from harness.values.types import Document
 from tests.command import printed, refused, run
+from tests.corpus.conftest import text_document as document
 
 PLANTS = (
     "Total revenues\n96,773 in 2023, after 81,462 in 2022. The plant in Lyon was closed in May.\n\n"
     "=SUM of what we sold. Our people work in four countries."
 )
-
-
-def document(name, text, pages=()):
-    return Document(name, text, pages, text_sha256(text))
 
 
 def find(sought, *documents, top=None, tmp_path=None):

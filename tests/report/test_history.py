@@ -10,7 +10,7 @@ from harness.report import name_of_earlier, past_runs, same_result
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
-from tests.command import YARD, exit_code, write_files
+from tests.command import YARD, write_files
 
 FILES = {
     "summary.csv": "setting,mean\na,0.5\n",
@@ -69,8 +69,7 @@ def test_an_earlier_result_is_named_after_its_beginning(write):
     assert name_of_earlier(old, "two") == "two@19700102-000000"
 
 
-def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "120")
+def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path, YARD)
 
@@ -80,8 +79,6 @@ def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, 
 
     first, folders = run()
     assert folders == ["one"]
-    assert len(first.config_sha256) == 64
-    assert first.date.endswith("+00:00")
     again, folders = run()
     assert folders == ["one"]
     assert again.config_sha256 == first.config_sha256
@@ -90,13 +87,9 @@ def test_a_run_with_another_outcome_keeps_the_one_before(tmp_path, monkeypatch, 
     kept = f"one@{again.date[:19].replace('-', '').replace(':', '').replace('T', '-')}"
     assert folders == ["one", kept]
     assert other.config_sha256 != first.config_sha256
-    record = json.loads((tmp_path / "results" / kept / "record.json").read_text())
-    assert record["config_sha256"] == first.config_sha256
-    # the newest first, whatever their names
     older = json.loads((tmp_path / "results" / kept / "record.json").read_text())
+    assert older["config_sha256"] == first.config_sha256
+    # the newest first, whatever their names
     older["date"] = "2020-01-01T00:00:00+00:00"
     (tmp_path / "results" / kept / "record.json").write_text(json.dumps(older))
     assert [past.folder.name for past in past_runs(tmp_path / "results", headline_of)] == ["one", kept]
-    assert exit_code("show") == 0
-    out = capsys.readouterr().out
-    assert out.index("results/: 2 results") < out.index("\none ") < out.index(kept) < out.index("2020-01-01")

@@ -243,29 +243,22 @@ def test_one_setting_or_a_single_query_still_make_a_page(tmp_path, settings, que
     assert found["verdict"]["decision"] == ("single" if settings == 1 else "few")
 
 
-def test_curves_join_settings_that_differ_in_size_alone(tmp_path):
-    folder = write_folder(tmp_path / "r", settings=4)
-    (folder / "chunks.csv").unlink()
-    payload = payload_of(page_of(folder).html)
-    assert payload["curves"] == [
-        {"unit": "characters", "points": [[200, 0], [400, 2]]},
-        {"unit": "characters", "points": [[200, 1], [400, 3]]},
-    ]
-    assert payload_of(page_of(write_folder(tmp_path / "s", settings=2)).html)["curves"] == []
-
-
-def test_curves_go_by_the_measured_length_where_it_is_known(tmp_path):
+def test_curves_join_settings_that_differ_in_size_alone_by_the_measured_length_where_it_is_known(tmp_path):
     """A size that a window of tokens caps is no size: 400 characters here are no longer than 200."""
     folder = write_folder(tmp_path / "r", settings=4)
-    lengths = dict(
-        zip(("chunk=200/0", "chunk=200/1", "chunk=400/0", "chunk=400/1"), (50, 51, 49, 60), strict=True)
-    )
-    rows = [(name, 9, median) for name, median in lengths.items()]
+    names = ("chunk=200/0", "chunk=200/1", "chunk=400/0", "chunk=400/1")
+    rows = [(name, 9, median) for name, median in zip(names, (50, 51, 49, 60), strict=True)]
     write_table(folder / "chunks.csv", ("setting", "chunks", "tokens_p50"), rows)
     assert payload_of(page_of(folder).html)["curves"] == [
         {"unit": MEASURED, "points": [[49, 2], [50, 0]]},
         {"unit": MEASURED, "points": [[51, 1], [60, 3]]},
     ]
+    (folder / "chunks.csv").unlink()
+    assert payload_of(page_of(folder).html)["curves"] == [
+        {"unit": "characters", "points": [[200, 0], [400, 2]]},
+        {"unit": "characters", "points": [[200, 1], [400, 3]]},
+    ]
+    assert payload_of(page_of(write_folder(tmp_path / "s", settings=2)).html)["curves"] == []
 
 
 def words(seed, length):

@@ -6,24 +6,21 @@ import io
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.report import SummaryRow, past_runs, read_any, read_summary, runs_table, write_results
-from harness.report.columns import TABLES, spec_of, table
+from harness.report import SummaryRow, past_runs, read_summary, runs_table, write_results
+from harness.report.columns import spec_of
 from harness.report.rendering import to_csv
 from harness.report.rows.scores import SeedRatioRow
 from harness.report.stored import read_as
 from harness.report.write import strictly_falling, trec_run, write_table
-from harness.values import Column
 from harness.values.errors import HarnessError
 from harness.values.types import Ranking
 from tests.command import table as cells
-from tools.reference.tables import tables_reference
 
 
 def test_a_table_above_a_size_is_packed_and_read_like_any_other(tmp_path, monkeypatch):
@@ -97,29 +94,6 @@ def test_everything_is_written_and_read_back(tmp_path, results):
     assert cells(tmp_path / "rankings.csv")[0]["snippet"] == "'=2+2 abc"
     # what has no value is empty, not 0
     assert [row["value"] for row in cells(tmp_path / "per_query.csv")] == ["0.5", ""]
-
-
-def test_a_new_table_is_its_declaration_and_its_rows(tmp_path, results):
-    @table("toys", "what was made up", key=("toy",), when="in this test")
-    class ToyRow:
-        """A toy."""
-
-        toy: Annotated[str, Column("which it is", filled=True)]
-        weight: Annotated[float | None, Column("how heavy it is", unit="kilograms")]
-
-    try:
-        rows = [ToyRow("=a", 0.5), ToyRow("b", None)]
-        write_results(tmp_path / "with", replace(results, rows=rows), lambda name: "x")
-        write_results(tmp_path / "without", results, lambda name: "x")
-        assert (tmp_path / "with" / "toys.csv").read_text() == "toy,weight\n'=a,0.5\nb,\n"
-        assert not (tmp_path / "without" / "toys.csv").exists()
-        assert read_any(tmp_path / "with", ToyRow) == rows
-        (tmp_path / "with" / "toys.csv").write_text("toy,weight\na,heavy\n")
-        with pytest.raises(HarnessError, match="row 1, weight: 'heavy' where there should be a"):
-            read_any(tmp_path / "with", ToyRow)
-        assert "| `weight` | number, kilograms or empty | how heavy it is |" in tables_reference()
-    finally:
-        del TABLES["toys"]
 
 
 def test_the_best_setting_is_reported_by_its_last_stage(tmp_path, results):

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.corpus.text import text_sha256
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.propose.llm import excerpts, locate
 from harness.labels.testset.proposing import read_user_questions
 from harness.labels.testset.rows import Candidate, Place, Question, to_csv
 from harness.labels.testset.state import SetState
 from harness.store.ledger import Ledger
-from harness.values.types import Document
+from tests.corpus.conftest import text_document as document
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import (
     DOCUMENTS,
@@ -32,10 +31,6 @@ from tests.testset.helpers import (
 )
 
 SET = SetState(Path("set"))
-
-
-def document(name, text):
-    return Document(name, text, (), text_sha256(text))
 
 
 ALL = [document(Path(name).stem, text) for name, text in DOCUMENTS.items()]
