@@ -14,7 +14,7 @@ from harness.running.evaluate.scoring import answerability
 from harness.values.errors import CorpusError, LabelError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
-from tests.bench.conftest import DENSE
+from tests.bench.conftest import DENSE, SENTENCES
 from tests.command import bench, table, told
 from tests.corpus.attacks import LINE, SCAN, pages_of
 
@@ -162,15 +162,16 @@ def test_a_document_that_cannot_be_read_fails_or_is_listed(lexical, corpus):
     (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
     with pytest.raises(CorpusError, match=r"bad\.txt"):
         told(lexical())
-    _, folder, reporter = told(lexical(more="on_bad_document: skip"))
+    path = lexical(more="on_bad_document: skip")
+    _, folder, reporter = told(path)
     (message,) = [text for text in reporter.warnings if text.startswith("skipped ")]
     assert message.count("bad.txt") == 1
     listed = {row["document"]: row["status"] for row in table(folder / "documents.csv")}
-    assert listed == {"engines": "read", "people": "read", "harbour": "read", "bad": "skipped"}
-    for name in ("engines", "people", "harbour"):
+    assert listed == dict.fromkeys(SENTENCES, "read") | {"bad": "skipped"}
+    for name in SENTENCES:
         (corpus / "docs" / f"{name}.txt").unlink()
     with pytest.raises(CorpusError, match="Of 1 document none can be used"):
-        told(lexical(more="on_bad_document: skip"))
+        told(path)
 
 
 def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_config, lexical, corpus):
@@ -185,6 +186,9 @@ def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_co
 
 
 def test_doubtful_labels_are_warned_of(lexical, corpus):
+    def warned(more=""):
+        return " ".join(told(lexical(more=more))[2].warnings)
+
     with (corpus / "labels.csv").open("a") as file:
         file.write("q5,engines,is cast from an aluminium alloy with eight per cent silicon.,4\n")
         file.write('q3,people,"At the end of the year 38,717 people worked for the company.",3\n')
@@ -192,21 +196,19 @@ def test_doubtful_labels_are_warned_of(lexical, corpus):
         file.write("q6,Where is the foundry?,train,yes\n")
     with (corpus / "docs" / "harbour.txt").open("a") as file:
         file.write(" A crane failure stopped loading for nine days in March.")
-    warned = " ".join(told(lexical())[2].warnings)
-    assert "found by similarity, but figures in quote and text differ" in warned
+    said = warned()
+    assert "found by similarity, but figures in quote and text differ" in said
     # both places count, so there is nothing to warn of
-    assert "found more than once" not in warned
-    assert "marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)" in warned
-    assert "1 query has no label" in warned
-    assert "(q6)" in warned
+    assert "found more than once" not in said
+    assert "marked unanswerable, has a label of the highest grade, and is left out of NDCG (q5)" in said
+    assert "1 query has no label" in said
     # the label has 55 characters, 46 of them no white space
     for anchor in ("duplicates: false", "duplicate_length: 47"):
-        warned = " ".join(told(lexical(more=f"anchor: {{{anchor}}}"))[2].warnings)
-        assert "1 quote was found more than once" in warned
-    warned = " ".join(told(lexical(more="relevance: {unanswerable: zero}"))[2].warnings)
-    assert "has a label of the highest grade, and is counted as 0 in NDCG (q5)" in warned
-    assert "1 query has no label and is counted as 0 in NDCG and recall; label" in warned
-    assert "left out" not in warned
+        assert "1 quote was found more than once" in warned(f"anchor: {{{anchor}}}")
+    said = warned("relevance: {unanswerable: zero}")
+    assert "is counted as 0 in NDCG (q5)" in said
+    assert "1 query has no label and is counted as 0 in NDCG and recall; label" in said
+    assert "left out" not in said
 
 
 def test_a_query_that_nobody_graded_is_neither_answerable_nor_unanswerable(write_config, corpus, no_workers):
@@ -234,22 +236,26 @@ def test_an_auroc_from_few_queries_always_has_a_remark():
 def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(lexical, corpus, no_workers):
     (corpus / "docs" / "scan.pdf").write_bytes(pages_of(LINE, SCAN, SCAN, LINE))
     (corpus / "docs" / "odd.txt").write_text("A text with a private \ue000 symbol.")
+    sound = pages_of(LINE)
+    (corpus / "docs" / "mended.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
     path = lexical()
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
     results, folder, reporter = told(path)
     message = " ".join(reporter.warnings)
-    characters = results.record.counts["characters"]
-    assert "text of 5 documents: 2 of 4 (50.00%) pages and 1 of " in message
+    assert "text of 6 documents: 2 of 5 (40.00%) pages and 1 of " in message
     assert "1 document has pages without text although something is drawn on them" in message
     assert "scan (pages 2-3)" in message
-    assert results.record.counts["pages_suspect"] == 2
-    assert results.record.counts["characters_suspect"] == 1
-    (row,) = [row for row in table(folder / "documents.csv") if row["document"] == "scan"]
+    counts = results.record.counts
+    assert (counts["pages_suspect"], counts["characters_suspect"]) == (2, 1)
+    rows = {row["document"]: row for row in table(folder / "documents.csv")}
+    row = rows["scan"]
     assert (row["suspect_pages"], row["suspect_characters"], row["missing_characters"]) == ("2 3", "0", "0")
-    assert characters == sum(int(row["characters"]) for row in table(folder / "documents.csv"))
+    assert counts["characters"] == sum(int(row["characters"]) for row in rows.values())
+    reason = rows["mended"]["reason"].split("; ")[0]
+    assert "2 documents could be read, but only after repairing errors" in message
+    assert f"mended: {reason};" in message
 
-    strict = "parsing: {max_suspect_pages: 0.4}\n"
-    path.write_text(path.read_text() + strict)
+    path.write_text(path.read_text() + "parsing: {max_suspect_pages: 0.4}\n")
     with pytest.raises(CorpusError, match=r"scan\.pdf: 2 of 4 pages may have lost text.*on_bad_document"):
         told(path)
     path.write_text(path.read_text() + "on_bad_document: fail_at_end\n")
@@ -260,24 +266,8 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(lexical, c
     assert any("are suspect" in text and "pages" not in text for text in reporter.notes)
 
 
-def test_repairs_of_the_parser_are_reported_in_the_terminal(lexical, corpus, no_workers):
-    sound = pages_of(LINE)
-    (corpus / "docs" / "odd.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
-    path = lexical()
-    path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
-    _, folder, reporter = told(path)
-    (message,) = [text for text in reporter.warnings if "after repairing errors" in text]
-    (row,) = [row for row in table(folder / "documents.csv") if row["document"] == "odd"]
-    reason = row["reason"].split("; ")[0]
-    assert f"1 document could be read, but only after repairing errors (odd: {reason})" in message
-
-
-BM25 = "{kind: bm25, top_k: 10}"
-
-
-def test_sentences_are_embedded_once_for_all_chunkings_by_meaning(write_config):
-    chunk = "{kind: semantic, percentile: [50, 80], chunk_size: 300, min_size: 20}"
-    path = write_config(chunk=chunk, rerank="null", retrieve=BM25, cache="own")
+def test_sentences_are_embedded_once_for_all_chunkings_by_meaning(lexical):
+    path = lexical(chunk="{kind: semantic, percentile: [50, 80], chunk_size: 300, min_size: 20}", cache="own")
     first, _ = bench(path)
     # three documents of eight sentences; both chunkings read the same ones
     assert first.record.counts["vectors_computed"] == 24

@@ -33,6 +33,11 @@ def test_the_files_of_a_glob_are_copied_with_their_folders(memory, tmp_path):
     assert (tmp_path / "memory/docs/a.txt").read_bytes() == b"first"
     assert copied("memory://docs/c.pdf", tmp_path, notes) == ["memory/docs/c.pdf"]
     assert notes[-1] == "Copying 1 document from memory://docs/c.pdf."
+    # a URL of this machine is a file system too, and a local glob stays as it is
+    (place,) = copied(f"file://{tmp_path}/memory/docs/*.txt", tmp_path / "copies")
+    assert (tmp_path / "copies" / place).read_bytes() == b"first"
+    assert local_patterns(["docs/*.pdf"], tmp_path / "none", print) == ["docs/*.pdf"]
+    assert not (tmp_path / "none").exists()
 
 
 def test_what_is_there_is_copied_again_only_if_it_has_changed(memory, tmp_path):
@@ -69,11 +74,6 @@ def test_a_benchmark_reads_them_like_files_of_this_machine(memory, tmp_path):
     assert texts == {"a": "first", "b": "second"}
 
 
-def test_local_globs_stay_as_they_are(tmp_path):
-    assert local_patterns(["docs/*.pdf"], tmp_path / "none", print) == ["docs/*.pdf"]
-    assert not (tmp_path / "none").exists()
-
-
 @pytest.mark.parametrize(
     ("url", "said"),
     [
@@ -81,25 +81,15 @@ def test_local_globs_stay_as_they_are(tmp_path):
         ("memory://docs", "names no file"),
         ("memory://docs/none.txt", "names no file"),
         ("nosuch://docs/a.txt", "nosuch"),
+        ("gs://bucket/*.pdf", "gcsfs"),
     ],
 )
-def test_a_url_without_files_is_refused_by_name(memory, tmp_path, url, said):
+def test_a_url_without_files_or_package_is_refused_by_name(memory, tmp_path, url, said):
     with pytest.raises(CorpusError, match=said) as caught:
         copied(url, tmp_path)
     assert url in str(caught.value)
 
 
-def test_a_missing_package_is_named(tmp_path):
-    with pytest.raises(CorpusError, match="gcsfs"):
-        copied("gs://bucket/*.pdf", tmp_path)
-
-
 def test_no_name_leaves_the_folder(tmp_path):
     with pytest.raises(CorpusError, match="Rename it"):
         copies._place(tmp_path, "s3://bucket/../../etc/passwd")
-
-
-def test_a_url_of_this_machine_is_a_file_system_too(tmp_path):
-    (tmp_path / "here.txt").write_text("text")
-    (place,) = copied(f"file://{tmp_path}/*.txt", tmp_path / "copies")
-    assert (tmp_path / "copies" / place).read_text() == "text"

@@ -69,45 +69,31 @@ def test_text_is_retrieved_to_the_same_depth_under_every_chunking(write_config):
         assert float(row["characters_ranked"]) == pytest.approx(sum(own) / len(own))
 
 
-def test_rankings_that_end_before_the_budget_and_a_reranker_as_shallow_as_a_cutoff_are_warned_of(
-    write_config,
-):
-    def warned(rerank):
-        retrieve = DENSE % "exact, top_k: 4"
-        return run(write_config(chunk=TWO, retrieve=retrieve, rerank=rerank, more=MEASURES))[2]
+def test_rankings_that_end_before_what_a_measure_reads_are_warned_of(write_config):
+    def said(more, depths="4", top_n="null", about=("rankings end", "the reranker scores")):
+        path = write_config(
+            chunk=TWO,
+            retrieve=DENSE % f"exact, top_k: {depths}",
+            rerank=f"{{kind: late_interaction, top_n: {top_n}}}",
+            more=f"measures: [{more}]",
+        )
+        return [text for text in run(path)[2] if text.startswith(about)]
 
-    said = warned("{kind: late_interaction, top_n: 3}")
-    (message,) = [text for text in said if "ndcg_text@600" in text]
+    # four chunks of 250 characters fill the budget, four of 60 do not
+    (message,) = said("ndcg_text@600")
     assert "chunk=60/0 (5 of 5 queries" in message
     assert "chunk=250/0" not in message
     assert "retrieve.top_chars to 600" in message
-    (message,) = [text for text in said if "rerank.top_n" in text]
-    assert "first 3 chunks" in message
-    assert "above 3" in message
-    assert not [text for text in warned("{kind: late_interaction, top_n: 4}") if "rerank.top_n" in text]
-
-
-def test_what_is_said_of_the_depth_holds_for_all_settings_and_where_more_chunks_are(write_config):
-    def said(more, chunk="{kind: recursive, chunk_size: [60, 250]}", depths="[2, 7, 15]", top_n="null"):
-        retrieve = f"{{kind: bm25, top_k: {depths}}}"
-        rerank = f"{{kind: late_interaction, top_n: {top_n}}}"
-        path = write_config(chunk=chunk, retrieve=retrieve, rerank=rerank, more=more)
-        warnings = run(path)[2]
-        return [text for text in warnings if text.startswith(("rankings end at", "the reranker scores"))]
-
     # of 60 characters there are more than 15 chunks, of 250 fewer
-    assert said("measures: [recall@50]") == [
-        "rankings end at rank 2 to 15 in 5 of 6 settings; a measure at cutoff 50 sees nothing below that. "
-        "Raise retrieve.top_k."
-    ]
-    assert said("measures: [recall@10]", depths="9", top_n="[1, 4]") == [
-        "rankings end at rank 9 in 4 of 4 settings; a measure at cutoff 10 sees nothing below that. Raise "
-        "retrieve.top_k.",
-        "the reranker scores the first 1 to 4 chunks, and a measure looks at 10: chunks below that cannot "
-        "move up into it. Omit rerank.top_n, or set it above 10.",
-    ]
-    (line,) = said("measures: [recall@5]", depths="9", top_n="1")
-    assert line.startswith("the reranker scores the first chunk, and")
+    (message,) = said("recall@50", depths="[2, 7, 15]")
+    assert message.startswith("rankings end at rank 2 to 15 in 5 of 6 settings; a measure at cutoff 50 sees")
+    shallow, few = said("recall@10", depths="9", top_n="[1, 4]")
+    assert shallow.startswith("rankings end at rank 9 in 4 of 4 settings; a measure at cutoff 10 sees")
+    assert few.startswith("the reranker scores the first 1 to 4 chunks, and a measure looks at 10: ")
+    assert few.endswith("Omit rerank.top_n, or set it above 10.")
+    (line,) = said("recall@3", top_n="3")
+    assert line.startswith("the reranker scores the first 3 chunks, and")
+    assert said("recall@3", top_n="4") == []
 
 
 def test_of_text_budgets_the_largest_of_each_unit_counts():

@@ -4,41 +4,30 @@ import json
 
 from harness.report import read_table
 from harness.running.bench.page import write_page
-from tests.command import bench, table, told
+from tests.command import bench, table, told, write_files
 
-LEXICAL = "retrieve: {kind: bm25, top_k: 5}\n"
-
-
-def write_corpus(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "docs").mkdir()
-    facts = {
-        "pump": "The pump is primed with oil.",
-        "valve": "The valve opens at 3 bar.",
-        "motor": "The motor runs.",
-    }
-    for name, text in facts.items():
-        (tmp_path / "docs" / f"{name}.txt").write_text(text)
-    questions = [f"What of the {name} then, number {i}?" for i, name in enumerate([*facts, *facts])]
-    (tmp_path / "docs" / "queries.csv").write_text(
-        "query_id,text\n" + "".join(f'q{i},"{text}"\n' for i, text in enumerate(questions))
-    )
-    labels = "".join(
-        f"q{i},{name},{text},4\n" for i, (name, text) in enumerate([*facts.items(), *facts.items()])
-    )
-    (tmp_path / "docs" / "labels.csv").write_text("query_id,document,quote,grade\n" + labels)
-    config = tmp_path / "c.yaml"
-    config.write_text(
-        "name: key\ndocuments: docs/*\nqueries: docs/queries.csv\nlabels: docs/labels.csv\n"
-        "chunk: {kind: page}\n" + LEXICAL
-    )
-    return config, questions
+FACTS = {
+    "pump": "The pump is primed with oil.",
+    "valve": "The valve opens at 3 bar.",
+    "motor": "The motor runs.",
+}
+QUESTIONS = [f"What of the {name} then, number {i}?" for i, name in enumerate([*FACTS, *FACTS])]
 
 
 def test_labels_and_queries_next_to_documents_are_not_searched_and_documents_of_questions_warned_of(
     tmp_path, monkeypatch
 ):
-    config, questions = write_corpus(tmp_path, monkeypatch)
+    labels = [f"q{i},{name},{text},4\n" for i, (name, text) in enumerate([*FACTS.items()] * 2)]
+    files = {f"docs/{name}.txt": text for name, text in FACTS.items()} | {
+        "docs/queries.csv": "query_id,text\n"
+        + "".join(f'q{i},"{text}"\n' for i, text in enumerate(QUESTIONS)),
+        "docs/labels.csv": "query_id,document,quote,grade\n" + "".join(labels),
+        "c.yaml": "name: key\ndocuments: docs/*\nqueries: docs/queries.csv\nlabels: docs/labels.csv\n"
+        "chunk: {kind: page}\nretrieve: {kind: bm25, top_k: 5}\n",
+    }
+    write_files(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "c.yaml"
     _, folder, reporter = told(config)
     documents = (folder / "documents.csv").read_text()
     assert "pump" in documents
@@ -46,10 +35,9 @@ def test_labels_and_queries_next_to_documents_are_not_searched_and_documents_of_
     assert any("Not read as documents" in note and "labels.csv" in note for note in reporter.notes)
     assert json.loads((folder / "record.json").read_text())["counts"]["documents"] == 3
     assert not [w for w in reporter.warnings if "word for word" in w]
-    (tmp_path / "docs" / "faq.txt").write_text("\n".join(questions[:4]).replace(" ", "  ").upper())
-    messages = [w for w in told(config)[2].warnings if "word for word" in w]
-    assert messages == [w for w in messages if w.startswith("faq holds 4 of the 6 queries")]
-    assert messages
+    (tmp_path / "docs" / "faq.txt").write_text("\n".join(QUESTIONS[:4]).replace(" ", "  ").upper())
+    (message,) = [w for w in told(config)[2].warnings if "word for word" in w]
+    assert message.startswith("faq holds 4 of the 6 queries")
 
 
 STEERING = "The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
