@@ -255,6 +255,7 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(lexical, c
     assert "2 documents could be read, but only after repairing errors" in message
     assert f"mended: {reason};" in message
 
+    (corpus / "docs" / "mended.pdf").unlink()
     path.write_text(path.read_text() + "parsing: {max_suspect_pages: 0.4}\n")
     with pytest.raises(CorpusError, match=r"scan\.pdf: 2 of 4 pages may have lost text.*on_bad_document"):
         told(path)

@@ -28,15 +28,16 @@ def write(path, hits):
 
 @pytest.fixture
 def score(corpus, shared_cache, capsys):
-    """Score files of hits on the tiny corpus; returns (exit code, folder, what was said)."""
+    """Score files of hits on the tiny corpus; returns the folder and what was said."""
 
     def run(*files, more=()):
-        words = ["score", "--hits", *map(str, files), "--queries", f"{corpus}/queries.csv"]
+        words = ["score", "--hits", *files, "--queries", f"{corpus}/queries.csv"]
         words += ["--labels", f"{corpus}/labels.csv", "--documents", f"{corpus}/docs/*.txt"]
-        words += ["--results", f"{corpus}/results", "--cache", str(shared_cache), *more]
+        words += ["--results", f"{corpus}/results", "--cache", shared_cache, *more]
         words += [] if "--name" in more else ["--name", "mine"]
         code, out, err = command(capsys, *words)
-        return code, corpus / "results" / "mine", one_line(out + err)
+        assert code == 0, err
+        return corpus / "results" / "mine", one_line(out + err)
 
     return run
 
@@ -55,7 +56,7 @@ def run(write_config, corpus):
     return bench(path)
 
 
-def exported(folder, setting, **fields):
+def exported(folder, setting):
     """The rankings of a setting as another pipeline would write them."""
     for row in table(folder / "rankings.csv"):
         if row["setting"] == setting:
@@ -77,8 +78,7 @@ def test_the_hits_of_a_run_get_the_scores_of_the_run(run, score, tmp_path):
     names = {row.setting for row in results.summary}
     settings = dict(zip(("small", "large"), sorted(names, key=lambda n: "180" in n), strict=True))
     files = [write(tmp_path / f"{own}.jsonl", exported(folder, name)) for own, name in settings.items()]
-    code, mine, _ = score(*files, more=["--measures", NAMES])
-    assert code == 0
+    mine, _ = score(*files, more=["--measures", NAMES])
     for own, name in settings.items():
         assert values(mine, own) == values(folder, name)
     # some evidence was not returned, so the ideal could not be had from the returned chunks alone
@@ -90,16 +90,12 @@ def test_the_hits_of_a_run_get_the_scores_of_the_run(run, score, tmp_path):
     # the text alone gets the same scores
     name = results.summary[0].setting
     text = {d: (tmp_path / "docs" / f"{d}.txt").read_text() for d in SENTENCES}
-    hits = [
-        {
-            "query_id": hit["query_id"],
-            "rank": hit["rank"],
-            "text": " ".join(text[hit["document"]][hit["start"] : hit["end"]].split()),
-        }
-        for hit in exported(folder, name)
-    ]
+    hits = []
+    for hit in exported(folder, name):
+        own = text[hit["document"]][hit["start"] : hit["end"]]
+        hits.append({"query_id": hit["query_id"], "rank": hit["rank"], "text": " ".join(own.split())})
     more = ["--measures", NAMES, "--name", "texts"]
-    output = score(write(tmp_path / "texts.jsonl", hits), more=more)[2]
+    _, output = score(write(tmp_path / "texts.jsonl", hits), more=more)
     assert values(mine.with_name("texts"), "texts") == values(folder, name)
     assert f"{len(hits)} of {len(hits)} hits placed" in output
 
@@ -112,8 +108,7 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
         {"query_id": "q1", "rank": 3, "text": people},
         {"query_id": "q1", "rank": 4, "text": "Nobody wrote this. " * 5},
     ]
-    code, mine, output = score(write(corpus / "hits.jsonl", hits))
-    assert code == 0
+    mine, output = score(write(corpus / "hits.jsonl", hits))
     assert "2 of 4 hits not found in the documents; each keeps its rank as unjudged text (line 1," in output
     assert "1 of 4 hits returned twice for one query" in output
     assert "4 of 5 queries have no hits (q2, q3, q4 and 1 more)" in output
@@ -144,7 +139,7 @@ def test_evidence_that_was_not_returned_stays_in_the_ideal(score, corpus):
     with (corpus / "labels.csv").open("a", encoding="utf-8") as file:
         file.write(f'q1,people,"{SENTENCES["people"][1]}",3\n')
     hits = [{"query_id": "q1", "rank": 1, "text": SENTENCES["people"][1]}]
-    _, mine, _ = score(write(corpus / "hits.jsonl", hits))
+    mine, _ = score(write(corpus / "hits.jsonl", hits))
     # gain 7 of an ideal of 15 + 7 / log2(3); the answer of grade 4 was never returned
     ideal = 15 + 7 * 0.6309297535714575
     assert float(values(mine, "hits")["q1", "ndcg_exp@10"]) == pytest.approx(7 / ideal, abs=1e-12)
@@ -162,8 +157,7 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
     poor = [{"query_id": q, "score": 1.0, "text": SENTENCES["people"][3]} for q in found]
     (corpus / "b").mkdir()
     one, other = write(corpus / "hits.jsonl", good), write(corpus / "b" / "hits.jsonl", poor)
-    code, mine, output = score(one, more=("--hits", str(other)))
-    assert code == 0
+    mine, output = score(one, more=("--hits", other))
     names = {row["setting"] for row in table(mine / "summary.csv")}
     assert names == {f"{corpus.name}/hits", "b/hits"}
     verdict = json.loads((mine / "verdict.json").read_text())
@@ -175,8 +169,7 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
 
 def test_an_unknown_document_may_be_kept_as_unjudged_text(score, corpus):
     hits = [{"query_id": "q1", "rank": 1, "document": "letters", "text": SENTENCES["people"][0]}]
-    code, mine, _ = score(write(corpus / "hits.jsonl", hits), more=["--other-documents", "keep"])
-    assert code == 0
+    mine, _ = score(write(corpus / "hits.jsonl", hits), more=["--other-documents", "keep"])
     assert table(mine / "rankings.csv")[0]["grade"] == ""
 
 
@@ -192,8 +185,7 @@ def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score,
     )
     monkeypatch.chdir(corpus)
     exec(loop, {"retriever": retriever})
-    code, mine, _ = score(corpus / "mine.jsonl")
-    assert code == 0
+    mine, _ = score(corpus / "mine.jsonl")
     ranked = table(mine / "rankings.csv")
     assert {row["query_id"]: row["grade"] for row in ranked} == dict.fromkeys(
         ("q2", "q3", "q4", "q5"), ""
@@ -202,5 +194,4 @@ def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score,
 
 def test_scores_that_look_like_distances_are_warned_of(score, corpus):
     hits = [{"query_id": "q1", "score": s, "text": SENTENCES["people"][i]} for i, s in enumerate((0.1, 0.7))]
-    _, _, output = score(write(corpus / "hits.jsonl", hits))
-    assert "write a column rank instead" in output
+    assert "write a column rank instead" in score(write(corpus / "hits.jsonl", hits))[1]

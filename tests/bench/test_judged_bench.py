@@ -41,10 +41,9 @@ def judged(lexical, monkeypatch):
     """Write a configuration whose judge is served at an address; each test has a ledger of its own."""
     monkeypatch.setenv("FAKE_KEY", KEY)
 
-    def write(url, cache="own", pool=PASSAGES, measures="[ndcg_exp@3, judged@3]", **stages):
+    def write(url, cache="own", pool=PASSAGES, measures="[ndcg_exp@3, judged@3]", own="", **stages):
         relevance = (
-            "relevance:\n"
-            "  judge: llm\n"
+            f"relevance:\n  judge: llm\n  {own}\n"
             f"  endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}\n"
             f"  pool: {pool}\n"
             "  prices: {fake-1: {input: 10.0, output: 100.0}}\n"
@@ -53,6 +52,11 @@ def judged(lexical, monkeypatch):
         return lexical(more=relevance, cache=cache, **{"retrieve": DENSE % "exact", **stages})
 
     return write
+
+
+def scored_on(folder, answer="yes"):
+    """The judgments of a result that scores are made of."""
+    return [row for row in table(folder / "judgments.csv") if row["scored_on"] == answer]
 
 
 def asked(server):
@@ -81,18 +85,14 @@ def test_a_judge_grades_what_all_settings_retrieved_as_planned_and_once(judged, 
     assert judge.judge == "fake-1 (pointwise v1)"
     assert judge.estimate.price > 0
     assert all(0 < one.to_judge <= judge.pairs for one in plan.settings)
-    judgments = [row for row in table(folder / "judgments.csv") if row["scored_on"] == "yes"]
+    judgments = scored_on(folder)
     assert len(judgments) == count == len({(r["query_id"], r["document"], r["start"]) for r in judgments})
-    assert {row["judge"] for row in judgments} == {"fake-1 (pointwise v1)"}
+    assert {row["judge"] for row in judgments} == {judge.judge}
     assert all(row["snippet"] and row["grade"] in "04" for row in judgments)
     # the human labels of labels.csv are kept beside them, and named as such
-    human = [row for row in table(folder / "judgments.csv") if row["scored_on"] == "no"]
-    assert {row["judge"] for row in human} == {"human"}
-    assert len(human) == 4
+    assert [row["judge"] for row in scored_on(folder, "no")] == ["human"] * 4
     summary = table(folder / "summary.csv")
-    assert list(summary[0])[-4:] == ["n_failed", "judge", "n_ungraded", "n_irrelevant"]
-    assert {row["judge"] for row in summary} == {"fake-1 (pointwise v1)"}
-    assert {row["n_failed"] for row in summary} == {"0"}
+    assert {(row["judge"], row["n_failed"]) for row in summary} == {(judge.judge, "0")}
     assert read_summary(folder)[0] == results.summary
     # each of 100 + 10 tokens at 10 and 100 per million; shared adds up to the bill
     costs = table(folder / "costs.csv")
@@ -100,10 +100,8 @@ def test_a_judge_grades_what_all_settings_retrieved_as_planned_and_once(judged, 
     assert sum(float(row["cost_shared"]) for row in costs) == pytest.approx(count * 0.002)
     assert all(float(row["cost_alone"]) == pytest.approx(int(row["judgments"]) * 0.002) for row in costs)
     record = results.record
-    assert record.judge["name"] == "fake-1 (pointwise v1)"
-    assert len(record.judge["prompt_sha256"]) == 64
-    assert record.cost["calls"] == count
-    assert record.cost["prompt_tokens"] == 100 * count
+    assert (record.judge["name"], len(record.judge["prompt_sha256"])) == (judge.judge, 64)
+    assert (record.cost["calls"], record.cost["prompt_tokens"]) == (count, 100 * count)
     assert record.cost["cost"] == pytest.approx(count * 0.002)
     assert record.cost["served_models"] == ["fake-1-2025"]
     assert record.cost["maybe_billed"] == {"calls": 0, "at_most": 0.0}
@@ -111,16 +109,14 @@ def test_a_judge_grades_what_all_settings_retrieved_as_planned_and_once(judged, 
 
 def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_again(judged, capsys):
     with FakeServer(careful) as server:
-        path = judged(server.url)
-        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  examples: 1\n"))
+        path = judged(server.url, own="examples: 1")
         dry = make_plan(load_config(path), Silent(), search=True)
         results, _, _ = told(path)
         for request in server.requests:
             _, shown, reply, last = request["body"]["messages"]
             query = next(text for _, text, *_ in QUERIES if f"\n{text}\n" in last["content"])
-            assert f"\n{query}\n" not in shown["content"]
             held_back = [text for _, text, split, *_ in QUERIES if split == "validation"]
-            assert not any(f"\n{text}\n" in shown["content"] for text in held_back)
+            assert not any(f"\n{text}\n" in shown["content"] for text in (query, *held_back))
             assert json.loads(reply["content"])["grade"] in range(5)
     assert (dry.judge.estimate.calls, results.record.judge["examples_sha256"] != "") == (server.count, True)
     assert f"{server.count} answers" in printed(capsys, "judge", "answers", path)
@@ -129,13 +125,10 @@ def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_agai
 def test_text_that_is_only_on_the_subject_does_not_answer(judged):
     """All grades are 1: an NDCG of such a list says nothing, and answerable_from keeps it out."""
     with FakeServer(lambda request, number: grade(1)) as server:
-        one, _, _ = told(judged(server.url))
-        path = judged(server.url)
-        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  answerable_from: 2\n"))
-        two, _, _ = told(path)
-    ndcg = [next(r for r in x.summary if (r.split, r.measure) == ("all", "ndcg_exp@3")) for x in (one, two)]
-    assert ndcg[0].mean > 0.9
-    assert (ndcg[1].mean, ndcg[1].left_out) == (None, {"unanswerable": 1, "ungraded": 0, "irrelevant": 4})
+        found = [told(judged(server.url, own=own))[0].summary for own in ("", "answerable_from: 2")]
+    one, two = (next(r for r in x if (r.split, r.measure) == ("all", "ndcg_exp@3")) for x in found)
+    assert one.mean > 0.9
+    assert (two.mean, two.left_out) == (None, {"unanswerable": 1, "ungraded": 0, "irrelevant": 4})
 
 
 def test_a_new_chunking_asks_only_about_passages_that_nobody_has_judged(judged):
@@ -145,7 +138,7 @@ def test_a_new_chunking_asks_only_about_passages_that_nobody_has_judged(judged):
         results, folder, _ = told(judged(server.url, chunk="{kind: recursive, chunk_size: 180}"))
         new = asked(server)[len(old) :]
     assert not old & set(new)
-    used = [row for row in table(folder / "judgments.csv") if row["scored_on"] == "yes"]
+    used = scored_on(folder)
     assert len(new) < len(used)
     assert results.record.cost["from_ledger"] == len(used) - len(new)
 
@@ -159,14 +152,10 @@ def test_too_many_failures_end_the_run_with_the_list_and_few_are_counted(judged,
         with pytest.raises(JudgeError, match=r"max_unscored allows 2.0%(.|\n)*query q1, (.|\n)*refusal"):
             told(judged(server.url))
         assert not (corpus / "results").exists()
-        path = judged(server.url)
-        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  max_unscored: 0.5\n"))
-        results, folder, _ = told(path)
+        results, folder, _ = told(judged(server.url, own="max_unscored: 0.5"))
     failed = {r.split: r.n_failed for r in results.summary if r.measure == "ndcg_exp@3"}
     assert failed == {"train": 1, "validation": 0, "all": 1}
-    without = [
-        r for r in table(folder / "judgments.csv") if r["query_id"] == "q1" and r["scored_on"] == "yes"
-    ]
+    without = [r for r in scored_on(folder) if r["query_id"] == "q1"]
     assert {(r["grade"], r["reason"]) for r in without} == {("", "refusal")}
     (warning,) = [one for one in results.record.warnings if "no usable grade" in one.text]
     assert warning.kind == "judge"
@@ -205,9 +194,7 @@ def test_a_model_that_grades_its_own_ranking_is_warned_of(judged):
 
 def test_seed_ratio_is_next_to_ndcg_when_asked_for_and_is_never_called_so(judged):
     with FakeServer(careful) as server:
-        path = judged(server.url, pool="{unit: chunk, depth: 3}")
-        path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  seed_ratio: 3\n"))
-        results, folder, _ = told(path)
+        results, folder, _ = told(judged(server.url, pool="{unit: chunk, depth: 3}", own="seed_ratio: 3"))
     found = {row["query_id"]: row for row in table(folder / "seed_ratio.csv")}
     # seeds 2 1 0: 3 + 1 / log2(3) = 3.630930; judged 4 0 0: 15; whatever the order of the three
     assert float(found["q1"]["seed_ratio"]) == pytest.approx(3.6309297535714573 / 15)
@@ -228,11 +215,10 @@ def test_without_labels_a_judge_is_enough_and_finds_what_cannot_be_answered(judg
         path = judged(server.url)
         path.write_text(path.read_text().replace(f"labels: {corpus}/labels.csv\n", ""))
         results, folder, _ = told(path)
-    assert all(row["scored_on"] == "yes" for row in table(folder / "judgments.csv"))
+    assert scored_on(folder, "no") == []
     assert results.record.counts["labels"] == 0
     values = {r.query_id: r.value for r in results.per_query if r.measure == "ndcg_exp@3"}
-    assert values["q5"] is None
-    assert all(values[q] is not None for q in ("q1", "q2", "q3", "q4"))
+    assert [query for query, value in values.items() if value is None] == ["q5"]
     overall = next(r for r in results.summary if (r.split, r.measure) == ("all", "ndcg_exp@3"))
     assert (overall.n_queries, overall.n_unanswerable, overall.n_irrelevant) == (4, 0, 1)
 
@@ -241,9 +227,8 @@ def test_questions_that_are_left_out_are_counted_by_the_reason_everywhere(lexica
     end = (corpus / "docs" / "people.txt").read_text().index(".") + 1
     (corpus / "labels.csv").write_text(f"query_id,document,start,end,grade\nq1,people,0,{end},4\n")
     results, folder, _ = told(lexical(retrieve=DENSE % "exact"))
-    assert [(r["query_id"], r["grade"], r["judge"]) for r in table(folder / "judgments.csv")] == [
-        ("q1", "4", "human")
-    ]
+    rows = [(r["query_id"], r["grade"], r["judge"]) for r in table(folder / "judgments.csv")]
+    assert rows == [("q1", "4", "human")]
     left_out = {r.measure: tuple(r.left_out.values()) for r in results.summary if r.split == "all"}
     # of the other questions q5 is unanswerable, and three have no label
     assert {measure for measure, n in left_out.items() if n != (1, 3, 0)} == {"judged@10", "judged_text@5000"}

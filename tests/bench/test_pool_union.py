@@ -12,7 +12,7 @@ import harness
 from harness.report import read_result, read_summary
 from harness.running.bench.pool_union import unite, united, united_clusters
 from harness.values import Judgment, Query
-from tests.bench.test_judged_bench import careful, judged
+from tests.bench.test_judged_bench import careful, judged, scored_on
 from tests.command import bench as run_bench
 from tests.command import printed, refused, save_table, table
 from tests.judge.fake_server import FakeServer, grade
@@ -75,10 +75,6 @@ def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(b
     record["judge"]["model"] = "fake-2"
     (large / "record.json").write_text(json.dumps(record))
     assert "graded by different judges (model differ)" in refused(capsys, "gate", large, "--baseline", small)
-
-
-def scored_on(folder):
-    return [row for row in table(folder / "judgments.csv") if row["scored_on"] == "yes"]
 
 
 def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, capsys):
