@@ -132,8 +132,6 @@ def test_a_bad_document_is_refused_and_skipped_as_here(lexical, corpus, scattere
     assert exit_code("bench", lexical(cache="elsewhere", more="on_bad_document: skip")) == 0
 
 
-
-
 def planned(path):
     reporter = Silent()
     running.make_plan(running.load_config(path), reporter)
@@ -159,7 +157,9 @@ def test_a_plan_says_how_the_work_is_spread_and_how_long_it_takes(write_config, 
     told = planned(path)
     speed = re.search(r"\(([\d,]+) characters a second each, by earlier runs on Ray\)", told[1])[1]
     with running.Context.at(running.load_config(path).cache, Silent()) as context:
-        rates = [rate for rate in kept_rates(context) if f"{rate['characters'] / rate['seconds']:,.0f}" == speed]
+        rates = [
+            rate for rate in kept_rates(context) if f"{rate['characters'] / rate['seconds']:,.0f}" == speed
+        ]
     assert [rate["seconds"] for rate in rates] == [2.0 * batches]
     assert "unknown" not in "".join(told)
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import combinations
 
-import numpy as np
 import pytest
 
 from harness.comparison import Grounds
@@ -11,7 +10,7 @@ from harness.comparison.factors import LabelSensitivity, label_parts, sensitivit
 from harness.report import LabelSensitivityRow, read_any
 from harness.report.scoring_inputs import read_graded_spans
 from tests.command import bench, save_table, table
-from tests.compare.build import compare_pair, conclude, noisy
+from tests.compare.build import conclude, noisy
 
 FILE = "label_sensitivity.csv"
 
@@ -94,10 +93,6 @@ WAYS = LabelSensitivity(
     (83.0, 583.0, 1483.0),
     {"small": (0.46, 0.44, 0.34), "large": (0.40, 0.43, 0.41), "page": (0.26, 0.30, 0.32)},
 )
-
-
-
-
 
 
 def test_only_pairs_of_different_chunkings_can_change_sign():

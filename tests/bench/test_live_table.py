@@ -23,24 +23,16 @@ class Watching(Silent):
         self.puts.append((row, dict(cells)))
 
 
-def run(path):
-    reporter = Watching()
-    results, _ = bench(path, reporter)
-    means = {
-        (r.setting, r.stage): f"{r.mean:.3f}"
-        for r in results.summary
-        if (r.split, r.measure) == ("all", results.verdict["measure"])
-    }
-    return reporter, means
 
 
 def test_where_people_judge_a_setting_has_its_scores_after_every_step(write_config):
-    reporter, means = run(write_config(more="measures: [ndcg_text_tokens@60, tokens@3]"))
+    reporter = Watching()
+    results, _ = bench(write_config(more="measures: [ndcg_text_tokens@60, tokens@3]"), reporter)
+    rows = [r for r in results.summary if (r.split, r.measure) == ("all", results.verdict["measure"])]
+    means = {(row.setting, row.stage): f"{row.mean:.3f}" for row in rows}
     settings = ["chunk=90/0", "chunk=180/0"]
     assert [row for row, _ in reporter.puts[:4]] == settings * 2
-    for setting, cells in reporter.puts[:2]:
-        assert set(cells) == {"chunks", "seconds", "retrieve"} <= set(reporter.columns)
-        assert cells["retrieve"] == means[setting, "retrieve"]
-    for setting, cells in reporter.puts[2:4]:
-        assert set(cells) == {"chunks", "seconds", "retrieve", "rerank"} <= set(reporter.columns)
-        assert cells["rerank"] == means[setting, "rerank"]
+    for at, (setting, cells) in enumerate(reporter.puts[:4]):
+        stages = ("retrieve", "rerank")[: 1 + at // 2]
+        assert set(cells) == {"chunks", "seconds", *stages} <= set(reporter.columns)
+        assert cells[stages[-1]] == means[setting, stages[-1]]

@@ -14,7 +14,7 @@ from harness.running.bench.pool_union import unite, united, united_clusters
 from harness.values import Judgment, Query
 from tests.bench.test_judged_bench import careful, judged, scored_on
 from tests.command import bench as run_bench
-from tests.command import printed, refused, save_table, table
+from tests.command import printed, refused, save_table
 from tests.judge.fake_server import FakeServer, grade
 
 from .conftest import SENTENCES
@@ -77,15 +77,20 @@ def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(b
     assert "graded by different judges (model differ)" in refused(capsys, "gate", large, "--baseline", small)
 
 
-def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, capsys):
+@pytest.fixture
+def unlike(bench):
+    """An old and a new result whose judge has not answered alike."""
     with FakeServer(careful) as server:
         old = bench("old", server.url, 90, cache="first")
         server.script = lambda request, number: grade(3)
-        new = bench("new", server.url, 180, cache="second")
+        return old, bench("new", server.url, 180, cache="second")
+
+
+def test_the_baseline_decides_where_the_judge_has_not_answered_alike(unlike, capsys):
+    old, new = unlike
     out = printed(capsys, "gate", new, "--baseline", old, "--max-drop", "1")
-    shared = {(r["query_id"], r["document"], r["start"]) for r in scored_on(old)} & {
-        (r["query_id"], r["document"], r["start"]) for r in scored_on(new)
-    }
+    places = [{(r["query_id"], r["document"], r["start"]) for r in scored_on(one)} for one in unlike]
+    shared = places[0] & places[1]
     assert shared
     assert f"{len(shared)} spans of new had a different grade in old" in out
 
@@ -142,11 +147,8 @@ def test_all_that_depends_on_judgments_is_that_of_all_of_them(apart, capsys):
     assert "with longer and shorter labels" not in printed(capsys, "compare", flat, one)
 
 
-def test_the_older_of_two_results_decides_a_grade_however_they_are_named(bench, capsys):
-    with FakeServer(careful) as server:
-        old = bench("old", server.url, 90, cache="first")
-        server.script = lambda request, number: grade(3)
-        new = bench("new", server.url, 180, cache="second")
+def test_the_older_of_two_results_decides_a_grade_however_they_are_named(unlike):
+    old, new = unlike
     record = json.loads((new / "record.json").read_text())
     (new / "record.json").write_text(json.dumps({**record, "date": "2999-01-01T00:00:00+00:00"}))
     there, back = (harness.compare(*folders) for folders in ((old, new), (new, old)))
@@ -168,11 +170,8 @@ def test_clusters_of_the_query_file_stay_and_documents_are_those_of_all_judgment
     assert united_clusters(pools, [*one, *two]) == united_clusters(pools[::-1], [*two, *one]) == expected
 
 
-def span(number):
-    return ("q", "d", 10 * number, 10 * number + 5, "")
-
-
 def test_a_union_takes_the_first_grade_of_every_span():
-    one = {span(0): 4, span(1): None, span(2): 0}
-    two = {span(0): 3, span(1): 1, span(3): 2}
-    assert unite([one, two]) == {span(0): 4, span(1): 1, span(2): 0, span(3): 2}
+    spans = [("q", "d", start, start + 5, "") for start in (0, 10, 20, 30)]
+    one = dict(zip(spans[:3], (4, None, 0), strict=True))
+    two = {spans[0]: 3, spans[1]: 1, spans[3]: 2}
+    assert unite([one, two]) == dict(zip(spans, (4, 1, 0, 2), strict=True))

@@ -16,9 +16,8 @@ from .conftest import QUERIES
 
 def run(path):
     results, folder = bench(path)
-    return results, {
-        (row["setting"], row["stage"], row["measure"]): row for row in table(folder / "prices.csv")
-    }
+    rows = table(folder / "prices.csv")
+    return results, {(row["setting"], row["stage"], row["measure"]): row for row in rows}
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """What a run lacks is found before anything is computed or paid for, by validate, dry run and bench alike."""
 
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
@@ -10,44 +11,47 @@ from harness.running.config.load import load_config
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 
+MODEL = 'model: "embedded:all-MiniLM-L6-v2"'
 MISSING = {
-    "a function": (
-        {"retrieve": "{kind: python, call: 'no_such_module:serch', version: '1'}", "rerank": "null"},
-        "no module no_such_module",
-    ),
+    "a function": ({"retrieve": "{kind: python, call: 'no_such_module:serch', version: '1'}"}, "no module no_such_module"),
     "a function of a route": (
-        {
-            "retrieve": "{kind: rrf, routes: [{kind: bm25}, {kind: python, call: 'json:no', version: '1'}]}",
-            "rerank": "null",
-        },
+        {"retrieve": "{kind: rrf, routes: [{kind: bm25}, {kind: python, call: 'json:no', version: '1'}]}"},
         "json has no no",
     ),
-    "a reranker": (
-        {"retrieve": "{kind: bm25}", "rerank": "{kind: cross_encoder, model: ./no-such-model}"},
-        "no-such-model",
-    ),
+    "a reranker": ({"rerank": "{kind: cross_encoder, model: ./no-such-model}"}, "no-such-model"),
 }
+PACKAGES = {
+    "openvino": f"{{kind: exact, {MODEL}, backend: openvino}}",
+    "faiss": f"{{kind: faiss, {MODEL}}}",
+    "jieba": "{kind: bm25, analyser: jieba}",
+}
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """Nothing may read the documents."""
+    monkeypatch.setattr(flow, "load_corpora", lambda *_: pytest.fail("documents were read first"))
 
 
 @pytest.mark.parametrize("name", MISSING)
 @pytest.mark.parametrize("start", [flow.run_bench, make_plan])
-def test_what_is_missing_is_named_before_documents_are_read(name, start, write_config, monkeypatch):
-    def read(*_):
-        raise AssertionError("documents were read first")
-
-    monkeypatch.setattr(flow, "load_corpora", read)
+def test_what_is_missing_is_named_before_documents_are_read(name, start, lexical, unread):
     sections, says = MISSING[name]
-    config = load_config(write_config(cache="fresh", **sections))
+    config = load_config(lexical(cache="fresh", **sections))
     with pytest.raises(HarnessError, match=says):
         start(config, Silent())
 
 
-@pytest.mark.parametrize("package", ["openvino", "faiss"])
-def test_a_missing_package_is_named_too(package, write_config, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, package, None)
-    model = 'model: "embedded:all-MiniLM-L6-v2"'
-    kinds = {"openvino": f"{{kind: exact, {model}, backend: openvino}}", "faiss": f"{{kind: faiss, {model}}}"}
-    config = load_config(write_config(retrieve=kinds[package], rerank="null", cache="fresh"))
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_missing_package_is_named_too(package, lexical, unread, monkeypatch):
+    def installed(name):
+        if name == package:
+            raise PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr("harness.steps.search.analyser.installed_version", installed)
+    config = load_config(lexical(retrieve=PACKAGES[package], cache="fresh"))
     with pytest.raises(HarnessError, match="pip install 'ndcg-harness"):
         flow.run_bench(config, Silent())
 
@@ -63,11 +67,10 @@ ASKED = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_missing_key_ends_a_run_before_documents_are_read(name, write_config, monkeypatch):
+def test_a_missing_key_ends_a_run_before_documents_are_read(name, lexical, monkeypatch):
     """With nothing stored of the endpoint; a plan and a dry run name it and go on."""
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    sections = {"retrieve": "{kind: bm25}", "rerank": "null", "cache": "fresh"} | ASKED[name]
-    config = load_config(write_config(**sections))
+    config = load_config(lexical(cache="fresh", **ASKED[name]))
     for search in (False, True):
         reporter = Silent()
         make_plan(config, reporter, search=search)
@@ -77,13 +80,3 @@ def test_a_missing_key_ends_a_run_before_documents_are_read(name, write_config, 
         flow.run_bench(config, Silent())
 
 
-def test_a_missing_package_that_cuts_chinese_is_named(write_config, monkeypatch):
-    def installed(name):
-        if name == "jieba":
-            raise PackageNotFoundError(name)
-        return version(name)
-
-    monkeypatch.setattr("harness.steps.search.analyser.installed_version", installed)
-    config = load_config(write_config(retrieve="{kind: bm25, analyser: jieba}", rerank="null", cache="fresh"))
-    with pytest.raises(HarnessError, match="pip install 'ndcg-harness"):
-        make_plan(config, Silent())

@@ -17,8 +17,8 @@ TEXT = "".join(f"{i:04d} " for i in range(400))  # 2,000 characters, each place 
 DOCUMENT = Document("d", TEXT, (), "")
 
 
-def ranked(spans, rank=1):
-    return RankedRow("s", "retrieve", "q", rank, f"d:{spans}", "d", None, 0.5, None, 0, "")
+def ranked(spans):
+    return RankedRow("s", "retrieve", "q", 1, f"d:{spans}", "d", None, 0.5, None, 0, "")
 
 
 def test_text_before_and_after_without_what_passages_show():
@@ -27,21 +27,19 @@ def test_text_before_and_after_without_what_passages_show():
     assert AROUND == 300
     assert [(row.start, row.end) for row in rows] == [(700, 1000), (1100, 1150), (1200, 1500)]
     assert all(row.text == TEXT[row.start : row.end] for row in rows)
-
-
-def test_surroundings_end_with_the_document_and_omit_the_heading_of_a_chunk():
+    # the heading of a chunk is shown too, and the document ends
     rows = list(surrounding_rows([ranked("0-20+100-150"), ranked("1900-2000")], [DOCUMENT]))
     assert [(row.start, row.end) for row in rows] == [(20, 100), (150, 450), (1600, 1900)]
+
+
 
 
 def test_an_apostrophe_of_the_document_survives_the_file(tmp_path):
     text = "'=1+1' \r\n" + "x" * 50
     rows = list(surrounding_rows([ranked("20-30")], [Document("d", text, (), "")]))
     write_table(tmp_path, spec_of(SurroundingRow), rows)
-    assert [row.text for row in read_any(tmp_path, SurroundingRow)] == [
-        text[:20].replace("\r\n", " \n"),
-        text[30:],
-    ]
+    expected = [text[:20].replace("\r\n", " \n"), text[30:]]
+    assert [row.text for row in read_any(tmp_path, SurroundingRow)] == expected
 
 
 def searched(**rankings):
@@ -108,14 +106,12 @@ def test_routes_have_a_table_with_what_an_approximate_index_misses(lexical):
     assert not (folder / "routes.csv").exists()
 
 
-def run(path):
-    results, folder = bench(path)
-    return results, table(folder / "chunks.csv")
 
 
 def test_chunk_health_is_written_and_examined_once_per_chunking(write_config, monkeypatch):
     path = write_config(chunk="{kind: recursive, chunk_size: [60, 180], chunk_overlap: 40}", cache="fresh")
-    results, rows = run(path)
+    results, folder = bench(path)
+    rows = table(folder / "chunks.csv")
     assert [row["setting"] for row in rows] == ["chunk=60/40", "chunk=180/40"]
     record = results.record.counts["settings"]
     for row in rows:
@@ -127,4 +123,5 @@ def test_chunk_health_is_written_and_examined_once_per_chunking(write_config, mo
     # sentences of some 70 characters: pieces of 60 must cut them, pieces of 180 need not
     assert float(rows[0]["share_cut_mid_sentence"]) > float(rows[1]["share_cut_mid_sentence"])
     monkeypatch.setattr("harness.steps.chunk.health.examine", None)  # asking again would fail
-    assert run(path)[1] == rows
+    bench(path)
+    assert table(folder / "chunks.csv") == rows

@@ -1,5 +1,6 @@
 """A run that finds nothing changed shows the results that stand; in any doubt it runs."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -17,20 +18,18 @@ from harness.running.context import _libraries
 from harness.store import CacheLayout
 from harness.values.errors import StoreError
 from harness.values.types import RunRecord
-from tests.command import exit_code
+from tests.command import exit_code, write_files
 
-WORDS = "{kind: bm25, top_k: 10}"
 
 
 bench = partial(exit_code, "bench")
 
 
 @pytest.fixture
-def words(write_config, corpus):
+def words(lexical, corpus):
     """A configuration that loads no model, in a cache of its own."""
     (corpus / "words.txt").write_text("harbour, port\n")
-    retrieve = f"{{kind: bm25, top_k: 10, synonyms: '{corpus}/words.txt'}}"
-    return write_config(retrieve=retrieve, rerank="null", cache="own")
+    return lexical(retrieve=f"{{kind: bm25, top_k: 10, synonyms: '{corpus}/words.txt'}}", cache="own")
 
 
 @pytest.fixture
@@ -130,10 +129,10 @@ def test_another_program_or_the_wish_runs_again_and_an_added_file_is_left_alone(
     words, corpus, runs, monkeypatch, capsys
 ):
     bench(words, "--quiet")
-    (corpus / "results/tiny/waterfall.svg").write_text("a figure of ours")
+    added = corpus / "results/tiny/waterfall.svg"
+    added.write_text("a figure of ours")
     bench(words, "--quiet")
-    assert len(runs) == 1
-    assert (corpus / "results/tiny/waterfall.svg").exists()
+    assert (len(runs), added.exists()) == (1, True)
     assert bench(words, "--quiet", "--again") == 0
     assert len(runs) == 2
     bench(words, "--quiet")
@@ -143,15 +142,12 @@ def test_another_program_or_the_wish_runs_again_and_an_added_file_is_left_alone(
     assert len(runs) == 3
 
 
-def test_prompts_and_code_of_ones_own_are_inputs(write_config, corpus, monkeypatch):
+def test_prompts_and_code_of_ones_own_are_inputs(lexical, corpus, monkeypatch):
     monkeypatch.chdir(corpus)
-    Path("mine.yaml").write_text("system: s\nuser: '{{ query }}'\n")
-    Path("steps").mkdir()
-    Path("steps/cut.py").write_text("def cut(text):\n    return [(0, len(text))]\n")
+    code = "def cut(text):\n    return [(0, len(text))]\n"
+    write_files(corpus, {"mine.yaml": "system: s\nuser: '{{ query }}'\n", "steps/cut.py": code})
     endpoint = "{model: m, base_url: 'http://127.0.0.1:9/v1'}"
-    config = write_config(
-        retrieve=WORDS,
-        rerank="null",
+    config = lexical(
         cache="own",
         chunk="{kind: python, call: 'steps.cut:cut', version: '1'}",
         more=f"rewrite: {{kind: llm, prompt: mine.yaml, endpoint: {endpoint}}}\n",
@@ -178,20 +174,6 @@ def test_what_changes_while_it_runs_is_run_again(words, corpus, monkeypatch, cap
     assert len(count) == 2
 
 
-RECORD = RunRecord(
-    config={},
-    hashes={},
-    versions={},
-    models={},
-    seeds={},
-    timings={},
-    counts={"documents_skipped": 0, "rewriting": {"p by m": {"faults": {}}}, "endpoints": {}},
-    judge={},
-    cost={"unscored": {"refusal": 0}, "faults": {}},
-    git={},
-    date="",
-    config_sha256="",
-)
 
 
 FAILURES = [
@@ -206,11 +188,15 @@ FAILURES = [
 
 
 def test_a_result_with_failures_is_not_kept_as_finished():
-    assert unchanged.is_complete(RECORD)
-    assert unchanged.is_complete(replace(RECORD, cost={}))
-    for counts, cost in FAILURES:
-        failed = replace(RECORD, counts=RECORD.counts | counts, cost=RECORD.cost | cost)
-        assert not unchanged.is_complete(failed), (counts, cost)
+    counts = {"documents_skipped": 0, "rewriting": {"p by m": {"faults": {}}}, "endpoints": {}}
+    cost = {"unscored": {"refusal": 0}, "faults": {}}
+    fields = {field.name: {} for field in dataclasses.fields(RunRecord)}
+    record = RunRecord(**fields | {"counts": counts, "cost": cost})
+    assert unchanged.is_complete(record)
+    assert unchanged.is_complete(replace(record, cost={}))
+    for more, lost in FAILURES:
+        failed = replace(record, counts=counts | more, cost=cost | lost)
+        assert not unchanged.is_complete(failed), (more, lost)
 
 
 def test_what_a_package_brings_along_is_no_library_of_the_program(tmp_path, monkeypatch):
@@ -235,18 +221,10 @@ def test_two_unchanged_runs_at_once_load_no_model(write_config, corpus, capsys):
         "heavy = {'torch', 'transformers', 'sentence_transformers', 'chromadb', 'scipy', 'pandas'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
-    root = str(Path(harness.__file__).parent.parent)
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, "bench", str(config)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": root},
-        )
-        for _ in range(2)
-    ]
-    for one in started:
+    words = [sys.executable, "-c", script, "bench", str(config)]
+    env = {**os.environ, "PYTHONPATH": str(Path(harness.__file__).parent.parent)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    for one in [subprocess.Popen(words, env=env, **pipes) for _ in range(2)]:
         out, err = one.communicate(timeout=120)
         assert one.returncode == 0, err
         assert "Nothing has changed" in out
@@ -260,5 +238,5 @@ def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys)
     monkeypatch.setattr("harness.running.bench.job.keep_origin", full)
     assert bench(words) == 0
     shown = capsys.readouterr()
-    assert "too few to choose by" in shown.out
+    assert "One setting: " in shown.out
     assert "the disk is full" in shown.err
