@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.command import save_table
+from tests.command import table as read
+
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 BLOCK = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
@@ -87,9 +90,9 @@ def few_questions(target, queries, labels):
     with_evidence = {row["query_id"] for row in table(labels[0]) if kept(row) and row["grade"] == "4"}
     chosen = [row for row in table(queries) if row["query_id"] in with_evidence][:30]
     asked = {row["query_id"] for row in chosen}
-    write(target / queries, chosen)
+    save_table(target / queries, chosen)
     for name in labels:
-        write(target / name, [row for row in table(name) if row["query_id"] in asked and kept(row)])
+        save_table(target / name, [row for row in table(name) if row["query_id"] in asked and kept(row)])
 
 
 PAGE_COUNT = 4
@@ -101,7 +104,7 @@ def first_pages(source, target, count=PAGE_COUNT):
     writer = PdfWriter()
     for page in PdfReader(source).pages[:count]:
         writer.add_page(page)
-    writer.write(target)
+    writer.save_table(target)
 
 
 def kept(row):
@@ -112,15 +115,9 @@ def kept(row):
 
 
 def table(name):
-    with (ROOT / "corpora" / "meridian" / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read(ROOT / "corpora" / "meridian" / name)
 
 
-def write(path, rows):
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def filings(folder):
@@ -142,12 +139,12 @@ def filings(folder):
         told = {"question": question, "answer": texts[query_id]["answer"], "question_type": kind}
         questions.append(own | told | {"question_reasoning": "", "justification": ""})
         evidence.append(own | {"evidence_no": "1", "page": row["page"], "evidence_text": row["quote"]})
-    write(folder / "questions.csv", questions)
-    write(folder / "evidence.csv", evidence)
+    save_table(folder / "questions.csv", questions)
+    save_table(folder / "evidence.csv", evidence)
     described = (
         {"document": name, "company": name.split("_")[0], "sector": "", "doc_type": "10q"} for name in names
     )
-    write(folder / "documents.csv", [row | {"period": row["document"].split("_")[1]} for row in described])
+    save_table(folder / "documents.csv", [row | {"period": row["document"].split("_")[1]} for row in described])
     return folder
 
 
@@ -157,7 +154,7 @@ def texts_with_spans(folder):
     text = (ROOT / "corpora/meridian/documents/meridian-faq.md").read_text(encoding="utf-8")
     (folder / "corpora" / "faq.md").write_text(text, encoding="utf-8")
     lines = [line for line in text.splitlines() if len(line) > 60][:20]
-    write(
+    save_table(
         folder / "spans.csv",
         [
             {"query_id": f"q{at}", "document": "faq", "question": " ".join(line.split()[:8]), "start": start}

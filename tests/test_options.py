@@ -23,8 +23,6 @@ def is_list(action):
     )
 
 
-def is_one_value(action):
-    return action.nargs is None and not is_list(action)
 
 
 def parsed(one, action, *words):
@@ -51,7 +49,7 @@ def test_a_list_keeps_all_values_in_both_spellings():
 
 
 def test_one_value_is_not_silently_replaced_by_a_second(capsys):
-    for one, action in options(is_one_value):
+    for one, action in options(lambda action: action.nargs is None and not is_list(action)):
         name = action.option_strings[0]
         value = str(next(iter(action.choices))) if action.choices else "1"
         with pytest.raises(SystemExit) as stopped:
@@ -61,12 +59,11 @@ def test_one_value_is_not_silently_replaced_by_a_second(capsys):
 
 
 def test_an_empty_value_is_refused_everywhere(capsys):
-    def options_and_arguments(one):
-        return [action for action in one._actions if action.nargs != 0 and not action.choices]
-
     checked = 0
     for _, one in commands(parser()):
-        for action in options_and_arguments(one):
+        for action in one._actions:
+            if action.nargs == 0 or action.choices:
+                continue
             for value in ("", " "):
                 words = [*action.option_strings[:1], value]
                 with pytest.raises(SystemExit) as stopped:

@@ -13,7 +13,7 @@ from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
-from tests.command import table
+from tests.command import save_table, table
 from tests.testset.helpers import run
 
 ROOT = Path(__file__).parent.parent
@@ -139,7 +139,4 @@ def graded(sheet):
     """A person finds that every passage of a sheet answers."""
     rows = [{**row, "grade": 4} for row in table(sheet)]
     assert len(rows) == 270
-    with sheet.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    save_table(sheet, rows)

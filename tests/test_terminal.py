@@ -45,9 +45,12 @@ def test_a_cell_has_no_control_characters_and_can_be_read_back(text):
 
 
 def test_a_cell_is_escaped_only_where_it_must_be():
-    assert cell("\x1b[31m and \x00") == r"\x1b[31m and \x00"
-    assert cell(r"\alpha \x \n") == r"\alpha \x \n"
-    assert cell(r"print('\x1b')") == r"print('\\x1b')"
+    written = {
+        "\x1b[31m and \x00": r"\x1b[31m and \x00",
+        r"\alpha \x \n": r"\alpha \x \n",
+        r"print('\x1b')": r"print('\\x1b')",
+    }
+    assert {text: cell(text) for text in written} == written
 
 
 PRINTED = {
@@ -99,16 +102,15 @@ def test_bars_and_boards_clean():
         assert text in drawn
 
 
-def test_without_a_terminal_short_steps_leave_nothing_behind(capsys, monkeypatch):
+
+
+def test_what_another_program_reads_keeps_all_but_control_characters(capsys, monkeypatch):
+    # without a terminal short steps leave nothing behind
     monkeypatch.setattr("harness.values.progress.WORTH_A_LINE", float("inf"))
     with terminal.TerminalReporter().task("pairs", 1) as task:
         task.advance()
-    assert capsys.readouterr() == ("", "")
-
-
-def test_what_another_program_reads_keeps_all_but_control_characters(capsys):
     terminal.write_out("::error title=a::b\n\tمی\u200cخواهم \x1b[1m\ud800\n")
-    assert capsys.readouterr().out == "::error title=a::b\n\tمی\u200cخواهم \\x1b[1m\\ud800\n"
+    assert capsys.readouterr() == ("::error title=a::b\n\tمی\u200cخواهم \\x1b[1m\\ud800\n", "")
 
 
 def test_every_function_that_prints_is_tested_here():

@@ -10,6 +10,7 @@ import pytest
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
+from tests.command import table
 from tests.judge.fake_server import FakeServer, grade, says
 
 ROOT = Path(__file__).parent.parent
@@ -68,12 +69,11 @@ def recipe(tmp_path):
 
 
 def values(folder, measure):
-    with (folder / "per_query.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            (row["query_id"], row["stage"]): float(row["value"]) if row["value"] else None
-            for row in csv.DictReader(file)
-            if row["measure"] == measure
-        }
+    return {
+        (row["query_id"], row["stage"]): float(row["value"]) if row["value"] else None
+        for row in table(folder / "per_query.csv")
+        if row["measure"] == measure
+    }
 
 
 def check_the_lesson(recipe, document, asked, answer):

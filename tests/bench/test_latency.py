@@ -1,6 +1,5 @@
 """latency.csv: what one query takes, step by step, and that it leaves everything else alone."""
 
-import csv
 import shutil
 
 import pytest

@@ -23,8 +23,6 @@ class Watching(Silent):
         self.puts.append((row, dict(cells)))
 
 
-
-
 def test_where_people_judge_a_setting_has_its_scores_after_every_step(write_config):
     reporter = Watching()
     results, _ = bench(write_config(more="measures: [ndcg_text_tokens@60, tokens@3]"), reporter)

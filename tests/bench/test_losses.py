@@ -85,8 +85,6 @@ def test_what_is_lost_up_to_a_stage_leaves_the_score_of_that_stage(write_config)
         assert ("rerank" in verdict.lost["chunk=90/0"]) == lost
 
 
-
-
 def test_without_text_ndcg_among_the_measures_the_unit_is_named(lexical):
     results, _ = bench(lexical(more="measures: [map]"))
     assert {row.measure for row in results.of(LossRow)} == {"ndcg_text@10000"}
@@ -112,7 +110,9 @@ def test_labels_in_no_text_are_in_no_score_and_in_no_loss_and_are_mentioned(writ
     assert found == pytest.approx(final, abs=1e-9)
     assert "q6" not in {query for _, query in found}
     notes = FinalOutput.of(results, folder).notes
-    assert any(note.startswith("2 labels are in no extracted text, so they count in no score") for note in notes)
+    assert any(
+        note.startswith("2 labels are in no extracted text, so they count in no score") for note in notes
+    )
 
 
 def test_losses_are_in_the_unit_of_the_headline_where_it_reads_text(write_config):
@@ -135,8 +135,6 @@ def test_losses_are_in_the_unit_of_the_headline_where_it_reads_text(write_config
     # the bound stands beside the best order known, and nowhere else
     assert {row.part for row in rows if row.bound is not None} == {"chunking", "candidates"}
     assert all(row.bound is None or row.left <= row.bound <= 1 for row in rows)
-
-
 
 
 def test_where_nothing_is_relevant_there_is_no_waterfall(write_config, corpus, capsys):

@@ -18,12 +18,6 @@ pytest.importorskip("PIL", reason="needs Pillow, of the pdfium extra")
 SOURCE = Path("corpora/meridian/documents/meridian-10k-2025.pdf")
 
 
-class Told(Silent):
-    def __init__(self):
-        self.warned = []
-
-    def warn(self, message):
-        self.warned.append(message)
 
 
 @pytest.fixture
@@ -52,21 +46,21 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_pages_with_relevant_evidence_come_by_the_hardest_question_within_the_size_limit(folder):
-    found = page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, Told())
+    found = page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, Silent())
     assert [(one["document"], one["page"]) for one in found] == [("doc", 3), ("doc", 2)]
     assert [(start, end) for start, end, _ in found[0]["marks"]] == [(60, 90)]
     assert all(one["uri"].startswith("data:image/webp;base64,") for one in found)
     most = len(found[0]["uri"])
-    assert page_pictures(read_tables(folder), "ndcg_exp@10", most, Told()) == found[:1]
+    assert page_pictures(read_tables(folder), "ndcg_exp@10", most, Silent()) == found[:1]
 
 
 def test_a_pdf_that_has_changed_or_gone_is_not_shown(folder):
-    shown_text = Told()
+    reporter = Silent()
     Path("docs/doc.pdf").write_bytes(b"%PDF other")
     with pytest.raises(HarnessError, match="no pages to show"):
-        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, shown_text)
-    assert shown_text.warned == ["docs/doc.pdf has changed since the run, so its pages are not shown."]
+        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, reporter)
+    assert reporter.warnings == ["docs/doc.pdf has changed since the run, so its pages are not shown."]
     Path("docs/doc.pdf").unlink()
     with pytest.raises(HarnessError):
-        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, shown_text)
-    assert "Run the command in the folder where the benchmark ran." in shown_text.warned[1]
+        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, reporter)
+    assert "Run the command in the folder where the benchmark ran." in reporter.warnings[1]

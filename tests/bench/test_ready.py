@@ -13,7 +13,10 @@ from harness.values.progress import Silent
 
 MODEL = 'model: "embedded:all-MiniLM-L6-v2"'
 MISSING = {
-    "a function": ({"retrieve": "{kind: python, call: 'no_such_module:serch', version: '1'}"}, "no module no_such_module"),
+    "a function": (
+        {"retrieve": "{kind: python, call: 'no_such_module:serch', version: '1'}"},
+        "no module no_such_module",
+    ),
     "a function of a route": (
         {"retrieve": "{kind: rrf, routes: [{kind: bm25}, {kind: python, call: 'json:no', version: '1'}]}"},
         "json has no no",
@@ -78,5 +81,3 @@ def test_a_missing_key_ends_a_run_before_documents_are_read(name, lexical, monke
     monkeypatch.setattr(flow, "load_corpora", lambda *_: pytest.fail("documents were read first"))
     with pytest.raises(HarnessError, match="NO_SUCH_KEY is not set"):
         flow.run_bench(config, Silent())
-
-

@@ -32,8 +32,6 @@ def test_text_before_and_after_without_what_passages_show():
     assert [(row.start, row.end) for row in rows] == [(20, 100), (150, 450), (1600, 1900)]
 
 
-
-
 def test_an_apostrophe_of_the_document_survives_the_file(tmp_path):
     text = "'=1+1' \r\n" + "x" * 50
     rows = list(surrounding_rows([ranked("20-30")], [Document("d", text, (), "")]))
@@ -104,8 +102,6 @@ def test_routes_have_a_table_with_what_an_approximate_index_misses(lexical):
     assert all(0 < float(row["share"]) <= 1 for row in rows)
     _, folder = bench(lexical())
     assert not (folder / "routes.csv").exists()
-
-
 
 
 def test_chunk_health_is_written_and_examined_once_per_chunking(write_config, monkeypatch):

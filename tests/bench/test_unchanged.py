@@ -20,8 +20,6 @@ from harness.values.errors import StoreError
 from harness.values.types import RunRecord
 from tests.command import exit_code, write_files
 
-
-
 bench = partial(exit_code, "bench")
 
 
@@ -172,8 +170,6 @@ def test_what_changes_while_it_runs_is_run_again(words, corpus, monkeypatch, cap
     for _ in range(3):
         bench(words, "--quiet")
     assert len(count) == 2
-
-
 
 
 FAILURES = [
