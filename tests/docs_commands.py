@@ -1,6 +1,5 @@
 """The commands that README, CONTRIBUTING and docs/ print, and a folder with small inputs to run them in."""
 
-import csv
 import os
 import re
 import shlex
@@ -104,7 +103,7 @@ def first_pages(source, target, count=PAGE_COUNT):
     writer = PdfWriter()
     for page in PdfReader(source).pages[:count]:
         writer.add_page(page)
-    writer.save_table(target)
+    writer.write(target)
 
 
 def kept(row):
@@ -116,8 +115,6 @@ def kept(row):
 
 def table(name):
     return read(ROOT / "corpora" / "meridian" / name)
-
-
 
 
 def filings(folder):
@@ -144,7 +141,9 @@ def filings(folder):
     described = (
         {"document": name, "company": name.split("_")[0], "sector": "", "doc_type": "10q"} for name in names
     )
-    save_table(folder / "documents.csv", [row | {"period": row["document"].split("_")[1]} for row in described])
+    save_table(
+        folder / "documents.csv", [row | {"period": row["document"].split("_")[1]} for row in described]
+    )
     return folder
 
 

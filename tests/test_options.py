@@ -23,8 +23,6 @@ def is_list(action):
     )
 
 
-
-
 def parsed(one, action, *words):
     """What the option keeps of these words, with all that the command requires of others made optional."""
     for other in one._actions:

@@ -1,6 +1,5 @@
 """The recipes of docs/recipes.md on the shipped collection, whole; the model answers by rules."""
 
-import csv
 import re
 import threading
 from contextlib import contextmanager

@@ -102,8 +102,6 @@ def test_bars_and_boards_clean():
         assert text in drawn
 
 
-
-
 def test_what_another_program_reads_keeps_all_but_control_characters(capsys, monkeypatch):
     # without a terminal short steps leave nothing behind
     monkeypatch.setattr("harness.values.progress.WORTH_A_LINE", float("inf"))

@@ -1,6 +1,5 @@
 """The recipe of configs/tesla_10k.yaml, whole, with a local endpoint and embedded models."""
 
-import csv
 import json
 import re
 from pathlib import Path

@@ -18,8 +18,6 @@ pytest.importorskip("PIL", reason="needs Pillow, of the pdfium extra")
 SOURCE = Path("corpora/meridian/documents/meridian-10k-2025.pdf")
 
 
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Results with evidence of q0 on page 2 and of q1 on page 3; q1 is the harder question."""

@@ -23,16 +23,14 @@ def half_is_faster(monkeypatch):
     monkeypatch.setattr(ways, "_measured", lambda model, clock: {EXACT: 0.4, HALF: 0.1}[model.config.way])
 
 
-def record_of(folder):
-    return json.loads((folder / "record.json").read_text(encoding="utf-8"))
+def record_of(path):
+    """Run a configuration; returns the record of its results."""
+    assert exit_code("bench", path, "--quiet") == 0
+    return json.loads((path.parent / "results" / "tiny" / "record.json").read_text(encoding="utf-8"))
 
 
-def test_an_exact_run_takes_nothing_of_a_fast_one_and_the_record_says_how_each_computed(write_config, corpus):
-    found = []
-    for more in ("precision: fast", ""):
-        assert exit_code("bench", write_config(cache="own", more=more), "--quiet") == 0
-        found.append(record_of(corpus / "results" / "tiny"))
-    fast, exact = found
+def test_an_exact_run_takes_nothing_of_a_fast_one_and_the_record_says_how_each_computed(write_config):
+    fast, exact = (record_of(write_config(cache="own", more=more)) for more in ("precision: fast", ""))
     computes = [{name: (m["dtype"], m["backend"]) for name, m in r["models"].items()} for r in (exact, fast)]
     assert computes == [{MINILM: EXACT, MAXSIM: EXACT}, {MINILM: HALF, MAXSIM: HALF}]
     # nor of what that computed exactly to compare
@@ -55,37 +53,32 @@ def test_a_changed_order_is_counted(write_config, corpus, monkeypatch):
         sign = [-1 if self.config.way == HALF and text in asked else 1 for text in texts]
         return embed(self, texts) * np.array(sign, dtype=np.float32)[:, None]
 
+    def turned_scores(self, pairs):
+        return score(self, pairs) * (-1 if self.config.way == HALF else 1)
+
     monkeypatch.setattr(SentenceEncoder, "encode", turned)
-    monkeypatch.setattr(
-        LateInteractionScorer,
-        "score",
-        lambda self, pairs: score(self, pairs) * (-1 if self.config.way == HALF else 1),
-    )
+    monkeypatch.setattr(LateInteractionScorer, "score", turned_scores)
     path = write_config(cache="own", more="precision: fast", chunk="{kind: recursive_token, chunk_size: 90}")
-    assert exit_code("bench", path, "--quiet") == 0
-    facts = record_of(corpus / "results" / "tiny")["counts"]["precision"]
+    facts = record_of(path)["counts"]["precision"]
     assert facts[MINILM]["changed"] > 0.8
     assert facts[MAXSIM]["changed"] > 0.8
 
 
-def test_a_model_that_states_a_way_takes_it(write_config, corpus):
-    path = write_config(
-        cache="own", more="precision: fast", rerank="{kind: late_interaction, dtype: float16}"
-    )
-    assert exit_code("bench", path, "--quiet") == 0
-    record = record_of(corpus / "results" / "tiny")
+def test_a_model_that_states_a_way_takes_it(write_config):
+    rerank = "{kind: late_interaction, dtype: float16}"
+    record = record_of(write_config(cache="own", more="precision: fast", rerank=rerank))
     models = {name: facts["dtype"] for name, facts in record["models"].items()}
     assert models == {MINILM: "bfloat16", MAXSIM: "float16"}
     assert record["counts"]["precision"].keys() == {MINILM}
 
 
 def test_a_dry_run_says_what_fast_would_save(write_config, capsys, monkeypatch):
-    path = write_config(cache="own")
-    assert "precision" not in printed(capsys, "bench", path, "--dry-run")
+    dry = ("bench", write_config(cache="own"), "--dry-run")
+    assert "precision" not in printed(capsys, *dry)
     monkeypatch.setattr(precision, "_WORTH_A_PROBE", 1)
-    path = write_config(cache="another")
-    shown = " ".join(printed(capsys, "bench", path, "--dry-run").split())
+    write_config(cache="another")
+    shown = printed(capsys, *dry)
     assert f"{MINILM} would compute in bfloat16 by torch, 4.0 times as fast as in float32" in shown
     assert "are kept for the run; fast ones would take about" in shown
     # all is stored: nothing is left to save
-    assert "precision" not in printed(capsys, "bench", path, "--dry-run")
+    assert "precision" not in printed(capsys, *dry)

@@ -13,7 +13,6 @@ from harness.values.progress import Silent
 from tests.command import one_line, printed, run
 from tests.report.test_page import payload_of
 
-MORE = "measures: [ndcg_evidence@2000, ndcg_exp@3, recall@3]"
 UNLABELLED = "1 query has no label and is left out of NDCG and recall"
 SHALLOW = "rankings end before the 2,000 characters that ndcg_evidence@2000 reads"
 LONG = "counts any 200 of them as found evidence"
@@ -33,7 +32,7 @@ def results(module_config, module_corpus):
         chunk="{kind: recursive, chunk_size: [90, 180]}",
         retrieve="{kind: bm25, top_k: 3}",
         rerank="null",
-        more=MORE,
+        more="measures: [ndcg_evidence@2000, ndcg_exp@3, recall@3]",
     )
     reporter = Silent()
     return harness.run(load_config(path), reporter=reporter), reporter
@@ -87,30 +86,22 @@ def test_it_is_shown_wherever_the_number_is(results, capsys):
     texts = [row["text"] for row in verdict["warnings"]]
     lines = [line["text"] for line in verdict["lines"] if line["label"] == "Warning"]
     assert lines == [text.removesuffix(".") + "." for text in texts]
+    page = payload_of(write_page(folder)[0].read_text())
     shown = [
         " ".join(verdict["sentences"]),
-        printed(capsys, "show", folder),
-        printed(capsys, "show", folder, "--format", "markdown"),
-        printed(capsys, "show", folder, "--format", "json"),
-        printed(capsys, "compare", folder),
-        printed(capsys, "compare", folder, "--format", "markdown"),
-        printed(capsys, "compare", folder, "--format", "latex"),
-        printed(capsys, "compare", folder, "--format", "json"),
+        *(printed(capsys, "show", folder, "--format", form) for form in ("text", "markdown", "json")),
+        *(printed(capsys, "compare", folder, "--format", form) for form in ("text", "markdown", "latex", "json")),
         one_line(run(capsys, "gate", folder, "--baseline", folder)[1]),
         str(found),
         json.dumps(found.compare().as_dict()),
-        json.dumps(
-            payload_of(write_page(folder)[0].read_text())["statistics"]["ndcg_evidence@2000"]["verdict"]
-        ),
+        json.dumps(page["statistics"]["ndcg_evidence@2000"]["verdict"]),
     ]
     for text in shown:
         for warning in (UNLABELLED, SHALLOW, LONG):
             assert warning in text.replace("\\_", "_")
     # what bears on another measure is not said of this one
     text = printed(capsys, "compare", folder, "--measure", "recall@3")
-    assert UNLABELLED in text
-    assert SHALLOW not in text
-    assert LONG not in text
+    assert [warning in text for warning in (UNLABELLED, SHALLOW, LONG)] == [True, False, False]
 
 
 def test_of_two_results_each_warning_names_its_own(results, tmp_path, capsys):
@@ -156,16 +147,13 @@ def test_digits_that_may_differ_are_a_warning_of_the_result_only_where_a_model_c
     # the vectors are known, so that no model runs: the numbers are those of the run before
     with monkeypatch.context() as patched:
         patched.setattr("harness.store.artifacts.write_bytes", denied)
-        kept, printed_too = cache_warnings()
-    assert kept == []
-    assert ["last digits" in text for text in printed_too] == [False]
+        kept, (said,) = cache_warnings()
+    assert (kept, "last digits" in said) == ([], False)
     for path in vectors:
         path.unlink()
         path.mkdir()
-    kept, printed_too = cache_warnings()
-    (text,) = kept
+    (text,), said = cache_warnings()
     assert "scores may differ in their last digits" in text
-    assert text in printed_too
+    assert text in said
     # words alone need no model
-    kept, _ = cache_warnings(retrieve="{kind: bm25, top_k: 3}")
-    assert kept == []
+    assert cache_warnings(retrieve="{kind: bm25, top_k: 3}")[0] == []

@@ -8,7 +8,7 @@ import pytest
 
 from harness.report import read_chunk_offsets, read_table, spans_of_chunk
 from tests.bench.test_recompute import recomputed
-from tests.command import bench
+from tests.command import bench, save_table, write_files
 from tests.report.test_page import page_of, payload_of
 
 PLAN = """site,opened,places,use
@@ -17,33 +17,31 @@ Paducah shed,2004,310,"engines, tested"
 Lyon depot,1987,95,spare parts
 Tacoma yard,2011,1800,finished cars
 """
+LINES = PLAN.splitlines()
 QUERIES = [
-    ("q1", "How many places has the yard in Bremerton?", "train", PLAN.splitlines()[1]),
-    ("q2", "When was the shed in Paducah opened?", "validation", PLAN.splitlines()[2]),
-    ("q3", "What are the sites used for?", "train", PLAN.splitlines()[0]),
+    ("q1", "How many places has the yard in Bremerton?", "train", LINES[1]),
+    ("q2", "When was the shed in Paducah opened?", "validation", LINES[2]),
+    ("q3", "What are the sites used for?", "train", LINES[0]),
 ]
 MEASURES = ["ndcg_exp@3", "ndcg_text@200", "ndcg_evidence@200", "recall@1", "tokens@3"]
 
 
 def run_rows(folder, cache, chunk, read="null"):
     """A run over the table; returns its results and their folder."""
-    (folder / "plan.csv").write_text(PLAN, encoding="utf-8")
-    with (folder / "queries.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("query_id", "text", "split"), *(row[:3] for row in QUERIES)])
-    with (folder / "labels.csv").open("w", newline="", encoding="utf-8") as file:
-        labels = [(name, "plan", quote, 4, "") for name, _, _, quote in QUERIES]
-        # the heading helps with the second question: it says what 2004 is
-        labels.append(("q2", "plan", PLAN.splitlines()[0], 1, "heading"))
-        csv.writer(file).writerows([("query_id", "document", "quote", "grade", "evidence"), *labels])
-    path = folder / "rows.yaml"
-    path.write_text(
+    labels = [{"query_id": name, "quote": quote, "grade": 4, "evidence": ""} for name, _, _, quote in QUERIES]
+    # the heading helps with the second question: it says what 2004 is
+    labels.append({"query_id": "q2", "quote": LINES[0], "grade": 1, "evidence": "heading"})
+    save_table(folder / "labels.csv", [{"document": "plan", **row} for row in labels])
+    names = ("query_id", "text", "split")
+    save_table(folder / "queries.csv", [dict(zip(names, row[:3], strict=True)) for row in QUERIES])
+    config = (
         f"name: rows\ndocuments: {folder}/plan.csv\nqueries: {folder}/queries.csv\n"
         f"labels: {folder}/labels.csv\ncache: {cache}\nresults: {folder}/results\n"
         f"chunk: {chunk}\nretrieve: {{kind: bm25, top_k: 10}}\nrerank: null\nread: {read}\n"
-        f"measures: {json.dumps(MEASURES)}\n",
-        encoding="utf-8",
+        f"measures: {json.dumps(MEASURES)}\n"
     )
-    return bench(path)
+    write_files(folder, {"plan.csv": PLAN, "rows.yaml": config})
+    return bench(folder / "rows.yaml")
 
 
 @pytest.fixture
@@ -63,7 +61,7 @@ def test_values_can_be_recomputed_from_the_folder(run):
 def test_a_row_is_stored_read_and_scored_as_it_is_shown(run):
     results, folder = run("[{kind: rows}, {kind: rows, header_rows: 0}]")
     plain, bare = read_chunk_offsets(folder).values()
-    head = len(PLAN.splitlines()[0]) + 1
+    head = len(LINES[0]) + 1
     assert [chunk.before for chunk in plain] == [((0, head),)] * 4
     assert [chunk.before for chunk in bare] == [()] * 5
     shown = {chunk.chunk_id for chunk in (*plain, *bare)}
@@ -95,7 +93,7 @@ def test_a_row_is_stored_read_and_scored_as_it_is_shown(run):
 def test_what_is_read_has_its_heading(run):
     _, folder = run("{kind: rows}", "{kind: parent, chunk: {kind: rows, rows: 2, header_rows: 0}}")
     (read,) = read_chunk_offsets(folder).values()
-    head = len(PLAN.splitlines()[0]) + 1
+    head = len(LINES[0]) + 1
     # two rows of its parent, the heading among the first two
     assert all(chunk.before in ((), ((0, head),)) for chunk in read)
     assert any(chunk.before for chunk in read)
@@ -104,7 +102,7 @@ def test_what_is_read_has_its_heading(run):
     small = "{kind: recursive, chunk_size: 20}"
     _, folder = run(small, "{kind: parent, chunk: {kind: rows}}")
     (read,) = read_chunk_offsets(folder).values()
-    rows = [PLAN.index(line) for line in PLAN.splitlines()[1:]]
+    rows = [PLAN.index(line) for line in LINES[1:]]
     whole = [chunk for chunk in read if chunk.start in rows and PLAN[chunk.end : chunk.end + 1] == "\n"]
     assert whole
     assert all(chunk.before == ((0, rows[0]),) for chunk in whole)
