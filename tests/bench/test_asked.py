@@ -43,10 +43,10 @@ def fake(request, number):
     return says("Words of: " + request["body"]["messages"][-1]["content"].splitlines()[1], usage=(100, 10))
 
 
-def rewriting(url, more=""):
+def rewriting(url):
     return (
         f"{{kind: llm, endpoint: {{model: fake-1, base_url: '{url}', api_key_env: FAKE_KEY, timeout: 120}}, "
-        f"prices: {{fake-1: {{input: 10.0, output: 100.0}}}}{more}}}"
+        "prices: {fake-1: {input: 10.0, output: 100.0}}}"
     )
 
 

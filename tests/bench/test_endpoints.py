@@ -18,12 +18,11 @@ def script(request, number):
 
 
 @pytest.fixture
-def config(write_config):
+def config(lexical):
     def write(url):
         embedding = f"{{model: e-1, base_url: '{url}', api_key_env: null, price: 1000}}"
         reranker = f"{{model: r-1, base_url: '{url}', price_per_request: 0.5}}"
-        return write_config(
-            chunk="{kind: recursive, chunk_size: 90}",
+        return lexical(
             retrieve=f"""
   - {{kind: bm25, top_k: 5}}
   - kind: minmax

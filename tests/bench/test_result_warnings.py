@@ -90,7 +90,10 @@ def test_it_is_shown_wherever_the_number_is(results, capsys):
     shown = [
         " ".join(verdict["sentences"]),
         *(printed(capsys, "show", folder, "--format", form) for form in ("text", "markdown", "json")),
-        *(printed(capsys, "compare", folder, "--format", form) for form in ("text", "markdown", "latex", "json")),
+        *(
+            printed(capsys, "compare", folder, "--format", form)
+            for form in ("text", "markdown", "latex", "json")
+        ),
         one_line(run(capsys, "gate", folder, "--baseline", folder)[1]),
         str(found),
         json.dumps(found.compare().as_dict()),

@@ -1,6 +1,5 @@
 """A run over rows of tables: what is shown is what is scored, stored, read and judged."""
 
-import csv
 import json
 from functools import partial
 
