@@ -65,28 +65,21 @@ def test_a_missing_input_gives_no_value_and_never_zero(kind):
     assert unknown == QueryScore("", ANSWER, "q", kind, None, "no golden answer is known")
 
 
+ENDPOINT = {"model": "m", "base_url": "http://127.0.0.1:9"}
+
+
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
         # what is wrong, and what to name instead
-        ({"model": "m"}, ["model is for by: cross_encoder", "answer_embedding"]),
-        (
-            {"endpoint": {"model": "m", "base_url": "http://127.0.0.1:9"}},
-            ["endpoint is for by: cross_encoder", "answer_embedding"],
-        ),
-        ({"by": "cross_encoder"}, ["needs a model", "or an endpoint", "neither"]),
-        (
-            {
-                "by": "cross_encoder",
-                "model": "m",
-                "endpoint": {"model": "m", "base_url": "http://127.0.0.1:9"},
-            },
-            ["a model", "not both"],
-        ),
+        ({"model": "m"}, "model is for by: cross_encoder.*answer_embedding"),
+        ({"endpoint": ENDPOINT}, "endpoint is for by: cross_encoder.*answer_embedding"),
+        ({"by": "cross_encoder"}, "needs a model.*or an endpoint.*neither"),
+        ({"by": "cross_encoder", "model": "m", "endpoint": ENDPOINT}, "a model.*not both"),
     ],
 )
 def test_a_likeness_is_read_by_one_model(keys, words):
-    with pytest.raises(ValueError, match="(?s)" + ".*".join(words)):
+    with pytest.raises(ValueError, match=f"(?s){words}"):
         AnswerSimilarity(**keys)
     one = AnswerSimilarity(by="cross_encoder", model="m")
     assert (one.pair_model, one.needs) == ("m", {"answer", "reference"})

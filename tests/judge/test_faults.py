@@ -115,16 +115,6 @@ def test_an_outage_is_not_settled_so_the_next_run_asks_again(ledger):
     assert again.judgment.grade == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("header", ["retry-after", "retry-after-ms"])
-def test_retry_after_is_obeyed_by_all_callers(header, ledger):
-    busy = error(429, headers={header: "1" if header == "retry-after" else "1000"})
-    *_, server = judged(
-        lambda request, number: busy if number == 0 else grade(1), ledger, 3, endpoint={"max_concurrency": 1}
-    )
-    assert server.times[1] - server.times[0] >= 1.0
-
-
 @pytest.mark.parametrize(
     "slow", [Answer(body=completion("{}"), delay=600), Answer(body=completion("{}"), drip=2.0)]
 )
@@ -255,13 +245,6 @@ def test_the_breaker_stops_paying_for_useless_answers(ledger):
     with FakeServer(script_of(says("no"))) as server, stopped:
         judge_all(config(server.url, breaker=10, max_unscored=1.0), ledger, pairs(1000))
     assert 10 <= server.count <= 14
-
-
-def test_a_refused_connection_ends_the_run(ledger):
-    with FakeServer(script_of(grade(0))) as server:
-        url = server.url
-    with pytest.raises(EndpointDownError, match="connection"):
-        judge_all(config(url, breaker=10, breaker_seconds=0.1), ledger, pairs(100))
 
 
 def test_a_wrong_list_is_repeated_whole(ledger):

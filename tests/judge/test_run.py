@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 
 import pytest
 
@@ -155,34 +154,6 @@ def test_missing_usage_makes_the_cost_unknown(ledger):
 def test_the_cost_of_a_pair_holds_all_its_tries(ledger):
     (only,), summary, _ = judged(script_of(error(500), says("eh"), grade(1)), ledger, 1, prices=PRICES)
     assert only.cost == pytest.approx(2 * PRICE_OF_A_CALL) == summary.cost
-
-
-ATTEMPTS = 5
-
-
-def rate_reached(ledger, per_minute, count, prefix):
-    """Requests a minute at a server that takes 800 ms; checks that none came before it was due."""
-    with FakeServer(lambda request, number: Answer(body=completion('{"grade": 1}'), delay=0.8)) as server:
-        limits = {"requests_per_minute": per_minute, "max_concurrency": 32}
-        started = time.monotonic()
-        judge_all(config(server.url, endpoint=limits), ledger, pairs(count, prefix=prefix))
-        times = server.times
-    # A busy machine delivers late and then many at once, so a window counted here would say nothing about
-    # the limiter (test_limits counts windows, on a clock of its own). But nothing can come early.
-    rate = per_minute / 60
-    burst = rate
-    for number, at in enumerate(times, start=1):
-        assert number <= burst + rate * (at - started) + 1
-    return (len(times) - 1) / (times[-1] - times[0]) * 60
-
-
-@pytest.mark.slow
-def test_the_rate_limit_is_used_to_nine_tenths_and_never_exceeded(ledger):
-    """The best of a few attempts: a machine that is busy with other things sends later, never earlier."""
-    reached = []
-    while len(reached) < ATTEMPTS and max(reached, default=0) < 0.9 * 1200:
-        reached.append(rate_reached(ledger, 1200, 160, f"{len(reached)} "))
-    assert max(reached) >= 0.9 * 1200, reached
 
 
 def test_a_running_event_loop_is_no_obstacle(ledger):

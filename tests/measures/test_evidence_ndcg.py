@@ -127,16 +127,6 @@ def test_one_token_a_character_is_the_same_as_characters():
     assert tokens == value("ndcg_evidence(enough=4,L=7)@13", [B, A], judged, [A, B, C])
 
 
-def test_nothing_to_read():
-    judged = [span("q", "d", 5, 15, 2)]
-    name = "ndcg_evidence@20"
-    assert value(name, None, judged, [A, B]) == 0.0
-    assert value(name, [], judged, []) == 0.0
-    assert np.isnan(value(name, [A], [span("q", "d", 5, 15, 0)], [A, B]))
-    assert np.isnan(value(name, [A], [], [A, B]))
-    assert score([], [], judged, [A, B], [name]).values.shape == (0, 1)
-
-
 def test_queries_do_not_wait_for_each_other():
     judged = [
         span("q", "d", 0, 4, 1),

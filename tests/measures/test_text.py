@@ -156,7 +156,7 @@ EVIDENCE = ["ndcg_evidence(enough=5,L=3)@20", "ndcg_evidence(enough=3)@60", "ndc
 
 def test_nothing_to_read():
     judged = [span("q", "d", 5, 15, 2)]
-    for measure in TEXT[:5]:
+    for measure in (*TEXT[:5], "ndcg_evidence@20"):
         assert value(measure, None, judged, [A, B]) == 0.0
         assert value(measure, [], judged, []) == 0.0
         assert np.isnan(value(measure, [A], [span("q", "d", 5, 15, 0)], [A, B]))

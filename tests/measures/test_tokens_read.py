@@ -27,10 +27,8 @@ def test_by_hand():
     assert tokens("tokens@2", [c, a, b]).tolist() == [53]
     assert tokens("tokens@1", [a, b]).tolist() == [3]
     assert tokens("tokens@9", [a, b]).tolist() == [7]  # they overlap, and both are read
-
-
-def test_a_query_without_ranking_or_without_relevant_text_has_a_price():
-    assert tokens("tokens@2", [CHUNKS[0]], [query("other"), query("q"), query("none")]).tolist() == [0, 3, 0]
+    # a query without a ranking or without relevant text has a price
+    assert tokens("tokens@2", [a], [query("other"), query("q"), query("none")]).tolist() == [0, 3, 0]
 
 
 def test_without_lengths_it_is_refused_and_a_cutoff_is_needed():
@@ -70,15 +68,13 @@ def test_what_is_read_within_a_budget_by_hand():
         ("mrr", "whole ranking", "tokens"),
         # what is unjudged is left out before ranks are counted
         ("ndcg_exp_condensed@10", "whole ranking", "tokens"),
+        # what reads no ranking has no depth
+        *((name, "None", None) for name in ("precision_omega", "seed_ratio@5", "mine")),
     ],
 )
 def test_a_measure_has_a_depth_and_the_price_of_it(measure, depth, price):
     found = reading_depth(measure)
-    assert (str(found), found.price) == (depth, price)
-
-
-def test_what_reads_no_ranking_has_no_depth():
-    assert reading_depth("precision_omega") is reading_depth("seed_ratio@5") is reading_depth("mine") is None
+    assert (str(found), found and found.price) == (depth, price)
 
 
 def test_only_prices_are_better_when_less():
