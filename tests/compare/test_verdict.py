@@ -115,14 +115,10 @@ def test_a_sign_that_turns_changes_nothing_where_the_difference_may_be_chance_an
     found = conclude(scores, sensitivity=turned, options=QUICK)
     assert found.comparisons == plain.comparisons
     assert lines_in(found, "caveat") == []
-
-
-def test_label_sensitivity_of_another_measure_is_ignored():
-    found = conclude(
-        noisy(80, (0.3, 0.7, 0.35)), sensitivity={"ndcg_text@5000": PADDED["ndcg_exp@10"]}, options=QUICK
-    )
-    assert found.decision == "best"
-    assert "longer and shorter" not in lines_in(found, "test")[0]
+    # nor do labels under which another measure turns
+    given = noisy(80, (0.3, 0.7, 0.35))
+    other = {"ndcg_text@5000": PADDED["ndcg_exp@10"]}
+    assert conclude(given, sensitivity=other, options=QUICK).decision == "best"
 
 
 def test_a_setting_that_only_the_labels_rule_out_stays_next_to_the_baseline_open():
@@ -315,7 +311,7 @@ def test_settings_within_the_tolerance_are_equivalent():
     values = {"a": scores.row("a"), "b": scores.row("b")}
     values["c"] = values["a"] + np.random.default_rng(1).normal(0, 0.02, 80)
     found = conclude(matrix(values), options=QUICK)
-    assert found.decision == "equivalent"
+    assert (found.decision, found.needed) == ("equivalent", None)
     (pair,) = [one for one in found.comparisons if {one.setting, one.against} == {"a", "c"}]
     assert (pair.finding, finding_words(pair, 0.02)) == ("equivalent", "equal within 0.02")
     assert max(-pair.low, pair.high) <= 0.02
@@ -361,15 +357,6 @@ def test_the_queries_to_ask_do_not_depend_on_which_setting_happens_to_lead():
     few = [conclude(m, options=QUICK).needed for m in (scores, lifted)]
     assert few[0].queries == pytest.approx(few[1].queries, rel=0.02)
     assert few[0].low < few[0].queries < few[0].high
-
-
-def test_many_queries_without_a_difference_call_the_settings_equal():
-    rng = np.random.default_rng(0)
-    base = rng.random(2000)
-    scores = matrix({"a": base, "b": np.clip(base + rng.normal(0, 0.05, 2000), 0, 1)})
-    found = conclude(scores, options=QUICK)
-    assert found.decision == "equivalent"
-    assert found.needed is None
 
 
 TRUST = {

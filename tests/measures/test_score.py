@@ -185,6 +185,8 @@ def test_inputs_that_contradict_each_other_are_refused():
         ("recall( rel = 2 )@10", "recall(rel=2)@10"),
         ("recall(rel=1)@10", "recall@10"),
         ("precision()@5", "precision@5"),
+        ("success( rel=2 )@5", "success(rel=2)@5"),
+        ("hit(rel=2)@5", "hit(rel=2)@5"),
     ],
 )
 def test_names(given, canonical):
