@@ -97,13 +97,10 @@ def test_a_new_chunking_of_the_same_text_needs_no_new_judgment(first, second):
     assert pool(both, "passage", depth=99) == everything
 
 
-def test_nothing_retrieved_is_an_empty_pool():
+def test_nothing_retrieved_is_an_empty_pool_and_a_chunk_that_is_not_there_an_error():
     assert pool({"one": []}, "chunk") == pool({}, "passage") == []
     assert len(pool_of([QUERY], {"one": [{}]}, {}, [DOC], PoolConfig()).pairs) == 0
     assert len(pool_of([], {}, {}, [], PoolConfig()).pairs) == 0
-
-
-def test_a_ranked_chunk_that_is_not_there_is_an_error():
     rankings = {"one": [{"q": Ranking("q", ("d:0-9",), (1.0,))}]}
     with pytest.raises(JudgeError, match="one ranks chunk d:0-9"):
         pool_of([QUERY], rankings, {}, [DOC], PoolConfig())

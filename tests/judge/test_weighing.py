@@ -82,18 +82,15 @@ def weighed(url, **options):
 
 def test_a_judge_gives_the_expected_grade_and_both_ways_share_a_ledger(ledger):
     # 3 * 0.4 + 1 * 0.35 + 0 * 0.25 = 1.55, which rounds to 2
-    with FakeServer(script_of(answer(3, _1=0.35, _0=0.25))) as server:
+    with FakeServer(script_of(answer(3, _1=0.35, _0=0.25), answer(2, _1=0.5))) as server:
         (plain,), _ = judge_all(weighed(server.url), ledger, pairs(1))
         (found,), summary = judge_all(weighed(server.url, combine="expected"), ledger, pairs(1))
-    assert (plain.judgment.grade, found.judgment.grade) == (3, 2)
-    assert found.samples == (3,)
-    assert (server.count, summary.from_ledger) == (1, 1)
-
-
-def test_halves_are_rounded_down_as_in_the_mean(ledger):
-    with FakeServer(script_of(answer(2, _1=0.5))) as server:
-        (found,), _ = judge_all(weighed(server.url, combine="expected"), ledger, pairs(1))
-    assert found.judgment.grade == 1
+        assert (plain.judgment.grade, found.judgment.grade) == (3, 2)
+        assert found.samples == (3,)
+        assert (server.count, summary.from_ledger) == (1, 1)
+        # halves are rounded down, as in the mean
+        (half,), _ = judge_all(weighed(server.url, combine="expected"), ledger, pairs(1, prefix="half "))
+        assert half.judgment.grade == 1
 
 
 def test_an_endpoint_that_gives_no_probabilities_grades_nothing(ledger):

@@ -52,9 +52,12 @@ def test_two_sided_p_values_are_students():
     np.testing.assert_array_equal(student_tail(t, 0), 1.0)
 
 
-def test_intervals_of_one_query_and_of_no_spread():
+def test_the_ends_of_intervals():
+    # of one query there is none, and without spread no width
     assert np.isnan(bounds_of_means(np.array([[0.3]]), units_of((), 1), 0.95)).all()
     np.testing.assert_allclose(bounds_of_means(np.full((1, 9), 0.1), units_of((), 9), 0.95), 0.1)
+    # a price has no upper end
+    assert within(np.array([-5.0]), np.array([9000.0]), np.array([[100.0]]), 0.0) == (-5.0, 9000.0)
 
 
 def test_the_mean_of_a_measure_is_not_below_zero():
@@ -65,10 +68,6 @@ def test_the_mean_of_a_measure_is_not_below_zero():
     low, high = within(low, high, scores, 0.0)
     assert low[0] == 0
     assert 0.75 < high[0] <= 1
-
-
-def test_a_price_has_no_upper_end():
-    assert within(np.array([-5.0]), np.array([9000.0]), np.array([[100.0]]), 0.0) == (-5.0, 9000.0)
 
 
 def test_a_difference_stays_between_minus_one_and_one():
