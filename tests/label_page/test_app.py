@@ -168,6 +168,13 @@ def test_half_a_character_reaches_the_page(service, keys, monkeypatch):
     assert r"a\ud800b" in client.get("/api/leaf?doc=plain&offset=0").text
 
 
+def test_a_picture_of_a_page_is_sent_as_one(client, service, monkeypatch):
+    monkeypatch.setattr(service.store, "_files", {"plain": "plain.pdf"})
+    monkeypatch.setattr(service.store, "_drawn", lambda file, page: b"\x89PNG of %d" % page)
+    answer = client.get("/api/picture?doc=plain&page=2")
+    assert (answer.content, answer.headers["content-type"]) == (b"\x89PNG of 2", "image/png")
+
+
 def test_a_websocket_is_closed(client):
     from starlette.websockets import WebSocketDisconnect
 

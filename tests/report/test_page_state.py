@@ -1,4 +1,4 @@
-"""report.html keeps its state in the address, gives its tables and drawings as files, folds and prints."""
+"""report.html keeps its state in the address, gives its tables and drawings as files."""
 
 import time
 import xml.etree.ElementTree as ET
@@ -127,24 +127,3 @@ def test_drawings_are_saved_as_svg_with_their_style(chromium, plain, tmp_path):
         # with what the colours mean, where the page has a legend
         legend = chromium.run(f"return document.querySelector('#{section} .legend li')?.innerText")
         assert (legend or "") in "\n".join(root.itertext()), section
-
-
-# A4 less its margins; wider tables make the browser shrink the whole page
-PAPER = {"width": 688, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
-
-
-def test_paper_says_what_was_chosen_and_has_every_row_and_column(chromium, plain):
-    chromium.open(plain)
-    chromium.choose("#stage", "retrieve")
-    chromium.run("dispatchEvent(new Event('beforeprint'))")
-    chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
-        assert chromium.find("#choices").text == "ndcg_exp@10, stage retrieve, all queries"
-        # all twelve queries, of which the screen shows the first ten
-        assert len(chromium.all("#losses tbody tr")) == 12
-        # nothing of a table is cut off at the edge of an upright sheet
-        chromium.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PAPER)
-        assert chromium.run("return document.documentElement.scrollWidth <= window.innerWidth")
-    finally:
-        chromium.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-        chromium.run("dispatchEvent(new Event('afterprint'))")
