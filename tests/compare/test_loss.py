@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.data.corpus.align import QuotePlace
+from harness.data.corpus.align import TextPlace
 from harness.data.corpus.anchoring import Anchoring, AnchorResult, LabelRow
 from harness.measures import Scorer, SpanQrels, parse_measure
 from harness.report.losses import is_route, losses_by_query
@@ -326,7 +326,7 @@ def row(line, **fields):
 
 def test_labels_that_did_not_land_are_lost_with_their_length():
     labels = [row(2, quote="found"), row(3, quote=" not found "), row(4, page=3), row(5, start=10, end=60)]
-    text, place = Document("d", "found here", (), ""), QuotePlace("fuzzy", 0, 9, 50.0)
+    text, place = Document("d", "found here", (), ""), TextPlace("fuzzy", 0, 9, 50.0)
     anchored = AnchorResult(
         (),
         (Anchoring(labels[0], text, place, True), Anchoring(labels[1], text, place, False)),

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from harness.data.corpus.align import (
-    Alignment,
+    TextPlace,
     align_fuzzy,
     find_exact,
     find_in_view,
@@ -36,9 +36,11 @@ def test_folding_unifies_lookalikes():
 
 
 def test_exact_and_whitespace_free_count_copies_and_take_the_first():
-    assert find_exact("ab", "xab ab") == Alignment(1, 3, 100.0, 2)
+    assert find_exact("ab", "xab ab") == TextPlace("exact", 1, 3, 100.0, 2)
     assert find_exact("abc", "xab ab") is None
-    assert find_in_view(whitespace_free("a b"), whitespace_free("x a\nb ab")) == Alignment(2, 5, 100.0, 2)
+    assert find_in_view(whitespace_free("a b"), whitespace_free("x a\nb ab")) == TextPlace(
+        "whitespace_free", 2, 5, 100.0, 2
+    )
 
 
 def test_the_fuzzy_range_ends_where_the_passage_ends():

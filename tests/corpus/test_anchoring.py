@@ -167,7 +167,7 @@ def test_below_the_threshold_rows_are_listed_and_give_no_judgment():
     near, far = result.anchorings
     assert not near.accepted
     assert near.found == "Page one says little"
-    assert (far.place.start, far.place.score, far.page, far.accepted) == (None, 0.0, 1, False)
+    assert (bool(far.place), far.place.score, far.page, far.accepted) == (False, 0.0, 1, False)
 
 
 def test_a_threshold_of_zero_still_needs_a_place():

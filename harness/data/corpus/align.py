@@ -9,7 +9,7 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -42,14 +42,29 @@ class View:
         return self.offsets[start], self.offsets[end - 1] + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """Where a passage is, how alike the two are (0 to 100), and how often it is there."""
+Method = Literal["offsets", "page", "exact", "whitespace_free", "fuzzy"]
 
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """A half-open range of a text, how it was found, how surely (0 to 100), and how often it is there.
+
+    Empty, and so false, where nothing is alike. ``doc_id`` names its document where several were searched.
+    """
+
+    method: Method
     start: int
     end: int
-    score: float
+    score: float = 100.0
     copies: int = 1
+    doc_id: str = ""
+
+    def __bool__(self) -> bool:
+        return self.start < self.end
+
+    def text_in(self, document: Document) -> str:
+        """What the document has there."""
+        return document.text[self.start : self.end]
 
 
 def whitespace_free(text: str) -> View:
@@ -99,21 +114,21 @@ def _fold(character: str) -> str:
     return "".join(_FOLDED_PUNCTUATION.get(part, part) for part in kept)
 
 
-def find_exact(quote: str, text: str) -> Alignment | None:
+def find_exact(quote: str, text: str) -> TextPlace | None:
     """The first place where the quote is verbatim."""
-    start = text.find(quote)
-    return None if start < 0 else Alignment(start, start + len(quote), 100.0, text.count(quote))
+    start = text.find(quote) if quote else -1
+    return None if start < 0 else TextPlace("exact", start, start + len(quote), copies=text.count(quote))
 
 
-def find_in_view(quote: View, text: View) -> Alignment | None:
+def find_in_view(quote: View, text: View) -> TextPlace | None:
     """The first place where the quote is in the view of the text, as a range of the source."""
     found = find_exact(quote.text, text.text)
     if found is None:
         return None
-    return Alignment(*text.source_span(found.start, found.end), 100.0, found.copies)
+    return TextPlace("whitespace_free", *text.source_span(found.start, found.end), copies=found.copies)
 
 
-def align_fuzzy(quote: View, text: View) -> Alignment | None:
+def align_fuzzy(quote: View, text: View) -> TextPlace | None:
     """The range of the text that takes the fewest insertions and deletions to become the quote.
 
     Approximate substring matching (Sellers 1980) with free ends in the text and indel costs: unlike a window
@@ -129,7 +144,7 @@ def align_fuzzy(quote: View, text: View) -> Alignment | None:
     if length == 0:
         return None
     score = fuzz.ratio(quote.text, text.text[end - length : end])
-    return Alignment(*text.source_span(end - length, end), score)
+    return TextPlace("fuzzy", *text.source_span(end - length, end), score)
 
 
 def codes(text: str) -> Codes:
@@ -157,7 +172,6 @@ def _infix_distances(needle: Codes, hay: Codes, anchored: bool = False) -> NDArr
     return row
 
 
-Method = Literal["offsets", "page", "exact", "whitespace_free", "fuzzy"]
 Region = tuple[int, int]
 
 # Below this score on its page a quote may run over the page break: worth a look at the text that follows.
@@ -171,21 +185,6 @@ _OFFSETS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QuotePlace:
-    """A half-open range of the document (None if nothing is alike), how it was found, how surely."""
-
-    method: Method
-    start: int | None
-    end: int | None
-    score: float
-    copies: int = 1
-
-    def text_in(self, document: Document) -> str:
-        """What the document has there."""
-        return "" if self.start is None else document.text[self.start : self.end]
-
-
 class Searcher:
     """Finds quotes in one document and remembers the reduced forms of its pages."""
 
@@ -193,26 +192,25 @@ class Searcher:
         self._document = document
         self._views: dict[tuple[Callable[[str], View], Region], View] = {}
 
-    def find(self, quote: str, page: int | None) -> QuotePlace:
+    def find(self, quote: str, page: int | None) -> TextPlace:
         """The best place of a quote on a page (or beginning on it), or in the whole document."""
         if page is None:
             return self._in_document(quote)
         return self._on_page(quote, page)
 
-    def _on_page(self, quote: str, page: int) -> QuotePlace:
+    def _on_page(self, quote: str, page: int) -> TextPlace:
         on_page = self._document.page_span(page)
         for region in (on_page, self._run_over(on_page, quote)):
             found = self.verbatim(quote, region)
-            if found is not None and found.start is not None and found.start < on_page[1]:
+            if found is not None and found.start < on_page[1]:
                 return found
         place = self._fuzzy(quote, on_page)
         if place.score >= _SURELY_ON_PAGE:
             return place
         longer = self._fuzzy(quote, self._run_over(on_page, quote))
-        begins_here = longer.start is not None and longer.start < on_page[1]
-        return longer if begins_here and longer.score > place.score else place
+        return longer if longer.start < on_page[1] and longer.score > place.score else place
 
-    def _in_document(self, quote: str) -> QuotePlace:
+    def _in_document(self, quote: str) -> TextPlace:
         found = self.verbatim(quote, (0, len(self._document.text)))
         if found is not None:
             return found
@@ -223,20 +221,15 @@ class Searcher:
         places = [self._fuzzy(quote, self._run_over(windows[i], quote)) for i in sorted(likeliest)]
         return max(places, key=lambda place: place.score)
 
-    def verbatim(self, quote: str, region: Region) -> QuotePlace | None:
+    def verbatim(self, quote: str, region: Region) -> TextPlace | None:
         """The first place of a quote in a region, as it is, else without white space; None for none."""
         found = find_exact(quote, self._document.text[slice(*region)])
-        if found is not None:
-            return _place("exact", found, region)
-        needle = whitespace_free(quote)
-        if not needle.text:
-            return None
-        found = find_in_view(needle, self._view(whitespace_free, region))
-        return None if found is None else _place("whitespace_free", found, region)
+        found = found or find_in_view(whitespace_free(quote), self._view(whitespace_free, region))
+        return None if found is None else _moved(found, region[0])
 
-    def _fuzzy(self, quote: str, region: Region) -> QuotePlace:
+    def _fuzzy(self, quote: str, region: Region) -> TextPlace:
         found = align_fuzzy(folded(quote), self._view(folded, region))
-        return QuotePlace("fuzzy", None, None, 0.0, 0) if found is None else _place("fuzzy", found, region)
+        return TextPlace("fuzzy", 0, 0, 0.0, 0) if found is None else _moved(found, region[0])
 
     def _view(self, reduce: Callable[[str], View], region: Region) -> View:
         key = (reduce, region)
@@ -271,7 +264,7 @@ def page_of_row(document: Document, page: int, where: str, error: type[HarnessEr
 
 def by_offsets(
     document: Document, start: int, end: int, text: str, where: str, error: type[HarnessError]
-) -> QuotePlace:
+) -> TextPlace:
     """The place that a row names; raises ``error`` if it is not in the document, or holds another text."""
     if end > len(document.text):
         raise error(f"{where}: {document.doc_id} ends at {len(document.text)}, before {end}. {_OFFSETS}")
@@ -281,21 +274,21 @@ def by_offsets(
             f"{where}: the text at {start}-{end} of {document.doc_id} is {snippet(there, 160)!r}, not "
             f"{snippet(text, 160)!r}. {_OFFSETS}"
         )
-    return QuotePlace("offsets", start, end, 100.0)
+    return TextPlace("offsets", start, end)
 
 
 def whole_page(
     document: Document, page: int, where: str, error: type[HarnessError], may_miss: bool = False
-) -> QuotePlace:
+) -> TextPlace:
     """A page without the white space around it; raises ``error`` where there is none, or no text on it.
 
     With ``may_miss``, a page without text is no place.
     """
     start, end = trim(document.text, page_of_row(document, page, where, error))
     if start < end:
-        return QuotePlace("page", start, end, 100.0)
+        return TextPlace("page", start, end)
     if may_miss:
-        return QuotePlace("page", None, None, 0.0)
+        return TextPlace("page", 0, 0, 0.0)
     raise error(
         f"{where}: page {page} of {document.doc_id} has no text. Run OCR over the document, give the text, "
         "or remove the row."
@@ -314,5 +307,5 @@ def seeds(needle: str) -> list[str]:
     return [needle[start : start + length] for start in range(0, len(needle) - length + 1, step)]
 
 
-def _place(method: Method, found: Alignment, region: Region) -> QuotePlace:
-    return QuotePlace(method, region[0] + found.start, region[0] + found.end, found.score, found.copies)
+def _moved(found: TextPlace, by: int) -> TextPlace:
+    return replace(found, start=by + found.start, end=by + found.end)

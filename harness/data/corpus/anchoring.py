@@ -125,13 +125,13 @@ class Anchoring:
 
     row: LabelRow
     document: Document
-    place: align.QuotePlace
+    place: align.TextPlace
     accepted: bool = False
 
     @property
     def page(self) -> int | None:
         """The page where it landed, else the one that the row names."""
-        return self.row.page if self.place.start is None else self.document.page_of(self.place.start)
+        return self.document.page_of(self.place.start) if self.place else self.row.page
 
     @property
     def found(self) -> str:
@@ -144,17 +144,16 @@ class Anchoring:
         return align.figures_differ(self.place.method, self.row.quote, self.found)
 
     @property
-    def span(self) -> tuple[str, str, int | None, int | None]:
+    def span(self) -> tuple[str, str, int, int]:
         """The query and the place."""
         return self.row.query_id, self.document.doc_id, self.place.start, self.place.end
 
     @property
     def answer(self) -> tuple[int, int] | None:
         """Where the answer of the row is in the text; None if it names none, or that is not there."""
-        start, end = self.place.start, self.place.end
-        if not self.row.answer or start is None or end is None:
+        if not (self.row.answer and self.place):
             return None
-        return answer_span(self.row.answer, self.document, start, end)
+        return answer_span(self.row.answer, self.document, self.place.start, self.place.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +236,8 @@ def _locate(
                 row = replace(row, page=None)
             item = Anchoring(row, document, _place(row, document, searcher, may_miss))
             if row.answer and item.answer is None and row.line in may_miss:
-                item = replace(item, place=align.QuotePlace(item.place.method, None, None, 0.0))
-            sure = item.place.start is not None and item.place.score >= threshold
-            located[index] = replace(item, accepted=sure)
+                item = replace(item, place=align.TextPlace(item.place.method, 0, 0, 0.0))
+            located[index] = replace(item, accepted=bool(item.place) and item.place.score >= threshold)
     return [located[index] for index in sorted(located)]
 
 
@@ -257,7 +255,7 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
 
 def _place(
     row: LabelRow, document: Document, searcher: align.Searcher, may_miss: Collection[int]
-) -> align.QuotePlace:
+) -> align.TextPlace:
     if row.start is not None and row.end is not None:
         place = align.by_offsets(document, row.start, row.end, row.quote, row.where, LabelError)
         if row.page is not None and document.page_of(row.start) != row.page:
@@ -279,9 +277,9 @@ def _failure(item: Anchoring, threshold: float) -> str:
     at = f"{row.where}, query {row.query_id}, {item.document.doc_id}"
     at += "" if row.page is None else f" page {row.page}"
     closest = f"is {place.score:.1f} % like the closest text, {snippet(item.found, 160)!r}"
-    found = "is like nothing there" if place.start is None else closest
+    found = closest if place else "is like nothing there"
     anywhere = align.Searcher(item.document).find(row.quote.strip(), None)
-    if anywhere.start is not None and anywhere.score > place.score:
+    if anywhere.score > place.score:
         held = "holds it with" if anywhere.score >= threshold else "has text closer to it,"
         found += f"; page {item.document.page_of(anywhere.start)} {held} {anywhere.score:.1f} %"
     return (
@@ -316,8 +314,8 @@ def _judgment(item: Anchoring) -> Judgment:
     return Judgment(
         query_id=row.query_id,
         doc_id=item.document.doc_id,
-        start=place.start or 0,
-        end=place.end or 0,
+        start=place.start,
+        end=place.end,
         grade=row.grade,
         evidence=row.evidence,
         source=row.source,
@@ -334,4 +332,4 @@ def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[
     """
     answer = answer if answer in document.text[start:end] else plain_cell(answer)
     found = align.Searcher(document).verbatim(answer, (start, end))
-    return None if found is None or found.start is None or found.end is None else (found.start, found.end)
+    return None if found is None else (found.start, found.end)

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.data.corpus.align import (
-    Method,
-    QuotePlace,
     Searcher,
+    TextPlace,
     by_offsets,
     figures_differ,
     folded,
@@ -28,17 +27,6 @@ _MOST_COPIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class HitPlace:
-    """A half-open range of a document that a hit may stand for, how it was found, how surely (0 to 100)."""
-
-    doc_id: str
-    start: int
-    end: int
-    method: Method
-    score: float = 100.0
-
-
-@dataclass(frozen=True, slots=True)
 class PlacedHit:
     """A hit and its place; None if its text is in no document, or too little like it.
 
@@ -48,7 +36,7 @@ class PlacedHit:
     """
 
     row: GivenHit
-    place: HitPlace | None
+    place: TextPlace | None
     best: float
     copies: int
     repeats: bool = False
@@ -90,7 +78,7 @@ Documents = Mapping[str, Document]
 _NOWHERE = "\0nowhere"
 _Wanted = tuple[str, str]
 """A document, or '' for any, and a text."""
-_Found = dict[_Wanted, tuple[list[HitPlace], float]]
+_Found = dict[_Wanted, tuple[list[TextPlace], float]]
 """The places found, and the likeness of the best one, which need not be alike enough to be a place."""
 
 
@@ -143,18 +131,17 @@ def _place(
     places = sorted(known, key=lambda place: not _touches(place, row.page, documents))
     free = (place for place in places if (place.doc_id, place.start, place.end) not in taken)
     place = next(free, places[0])
-    text = documents[place.doc_id].text[place.start : place.end]
     return PlacedHit(
         row,
         place,
         place.score,
         len(known),
         other_page=row.page is not None and not _touches(place, row.page, documents),
-        figures_differ=figures_differ(place.method, row.text, text),
+        figures_differ=figures_differ(place.method, row.text, place.text_in(documents[place.doc_id])),
     )
 
 
-def _touches(place: HitPlace, page: int | None, documents: Documents) -> bool:
+def _touches(place: TextPlace, page: int | None, documents: Documents) -> bool:
     """Whether some of a place is on a page."""
     if page is None:
         return False
@@ -163,27 +150,25 @@ def _touches(place: HitPlace, page: int | None, documents: Documents) -> bool:
     return first is None or last is None or first <= page <= last
 
 
-def _as_it_says(row: GivenHit, doc_id: str, documents: Documents) -> HitPlace:
+def _as_it_says(row: GivenHit, doc_id: str, documents: Documents) -> TextPlace:
     """The place of a row that gives offsets, or a page and no text."""
     if not doc_id:
         raise CorpusError(f"{row.where}: start and end need a document. Name it, or leave them out.")
     document = documents[doc_id]
     if row.start is not None and row.end is not None:
-        return _at(document, by_offsets(document, row.start, row.end, row.text, row.where, CorpusError))
-    return _at(document, whole_page(document, row.page or 0, row.where, CorpusError))
-
-
-def _at(document: Document, place: QuotePlace) -> HitPlace:
-    return HitPlace(document.doc_id, place.start or 0, place.end or 0, place.method, place.score)
+        place = by_offsets(document, row.start, row.end, row.text, row.where, CorpusError)
+    else:
+        place = whole_page(document, row.page or 0, row.where, CorpusError)
+    return replace(place, doc_id=doc_id)
 
 
 def _find_texts(wanted: Collection[_Wanted], documents: Documents, threshold: float) -> _Found:
     """The places of every text. Document by document, as the reduced forms of all would fill the memory."""
-    places: dict[_Wanted, list[HitPlace]] = {key: [] for key in wanted}
+    places: dict[_Wanted, list[TextPlace]] = {key: [] for key in wanted}
     for document in documents.values():
         for key in _of(document, places):
-            found_at = _occurrences(key[1], document.text)
-            places[key] += [HitPlace(document.doc_id, at, at + len(key[1]), "exact") for at in found_at]
+            spans = [(at, at + len(key[1])) for at in _occurrences(key[1], document.text)]
+            places[key] += [TextPlace("exact", *span, doc_id=document.doc_id) for span in spans]
     unlike = [key for key, own in places.items() if not own]
     for document in documents.values():
         if missing := _of(document, unlike):
@@ -191,16 +176,15 @@ def _find_texts(wanted: Collection[_Wanted], documents: Documents, threshold: fl
             for key in missing:
                 needle = whitespace_free(key[1]).text
                 spans = [view.source_span(at, at + len(needle)) for at in _occurrences(needle, view.text)]
-                places[key] += [HitPlace(document.doc_id, *span, "whitespace_free") for span in spans]
+                places[key] += [TextPlace("whitespace_free", *span, doc_id=document.doc_id) for span in spans]
     found: _Found = {key: (own, 100.0 if own else 0.0) for key, own in places.items()}
     nowhere = sorted(key for key, own in places.items() if not own)
     for doc_id, keys in _likeliest_documents(nowhere, documents).items():
         searcher = Searcher(documents[doc_id])
         for key in keys:
-            at = searcher.find(key[1], None)
-            if at.start is not None and at.score > found[key][1]:
-                place = _at(documents[doc_id], at)
-                found[key] = ([place] if at.score >= threshold else [], at.score)
+            place = replace(searcher.find(key[1], None), doc_id=doc_id)
+            if place.score > found[key][1]:
+                found[key] = ([place] if place.score >= threshold else [], place.score)
     return found
 
 

@@ -256,7 +256,7 @@ def _row(setting: str, hit: PlacedHit, documents: Mapping[str, values.Document])
         repeats=hit.repeats,
         other_page=hit.other_page,
         figures_differ=hit.figures_differ,
-        text=hit.row.text or (documents[place.doc_id].text[place.start : place.end] if place else ""),
+        text=hit.row.text or (place.text_in(documents[place.doc_id]) if place else ""),
     )
 
 

@@ -45,7 +45,7 @@ def excerpts(documents: Sequence[Document], seed: int, length: int = EXCERPT) ->
 def locate(quote: str, place: Place) -> tuple[Place, bool]:
     """Where a quote is in a stretch, and whether it was found; the whole stretch where it was not."""
     found = Searcher(replace(place.document, text=place.text, page_starts=())).find(quote, None)
-    if found.start is None or found.end is None or found.score < _ALIKE:
+    if found.score < _ALIKE:
         return place, False
     return Place(place.document, place.start + found.start, place.start + found.end), True
 
