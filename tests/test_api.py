@@ -114,7 +114,11 @@ def pairs(**columns):
     ("function", "given", "message"),
     [
         (harness.run, [42], "path of a YAML file or a dict of its keys, not int"),
-        (harness.run, [{**TINY, "docments": "x"}], "docments: there is no such key; did you mean documents"),
+        (
+            harness.run,
+            [{**TINY, "docments": "x"}],
+            "docments: there is no such key .did you mean 'documents'",
+        ),
         (harness.run, [{**TINY, "retrieve": {"top_k": object()}}], "retrieve.top_k: this cannot be object"),
         (harness.run, [{**TINY, **RING}], "nested deeper"),
         (harness.score, [5, QRELS], "run is a dict, a DataFrame or a file, not int"),

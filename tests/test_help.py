@@ -41,8 +41,8 @@ def test_a_command_alone_is_the_one_among_all():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["shwo"], "did you mean show?"),
-        (["judge", "exprot"], "did you mean export?"),
+        (["shwo"], "did you mean 'show'?"),
+        (["judge", "exprot"], "did you mean 'export'?"),
         (["plot"], "invalid choice: 'plot'"),
     ],
 )

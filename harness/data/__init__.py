@@ -43,15 +43,7 @@ if TYPE_CHECKING:
     from harness.data.corpus.placing import PlacedHit, place_hits
     from harness.data.corpus.queries import QuerySet, SplitConfig, read_queries
     from harness.data.corpus.reading import read_json, read_utf8
-    from harness.data.corpus.table import (
-        InputTable,
-        Note,
-        mark_of,
-        plain_cell,
-        read_csv,
-        read_table,
-        suggestion,
-    )
+    from harness.data.corpus.table import InputTable, Note, mark_of, plain_cell, read_csv, read_table
     from harness.data.corpus.text import ParsedDocument, refusal, some_pages
     from harness.data.corpus.workers import ParsingConfig
     from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers

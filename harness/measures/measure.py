@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from harness.measures.ragged import Floats
+from harness.values import suggestion
 
 _NAME = re.compile(r"(?P<family>[A-Za-z_]\w*)(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d+))?")
 _FRACTION = re.compile(r"0?\.[0-9]{1,6}")
@@ -107,9 +107,9 @@ def parse(name: str, families: Mapping[str, Family]) -> Measure:
 
 
 def _unknown(name: str, key: str, families: Mapping[str, Family]) -> str:
-    close = difflib.get_close_matches(key.lower(), families, n=2, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    return f"there is no measure {name!r}.{_elsewhere(name) or hint} Known measures: {', '.join(families)}."
+    elsewhere = _elsewhere(name)
+    near = "" if elsewhere else suggestion(key, families)
+    return f"there is no measure {name!r}{near}.{elsewhere} Known measures: {', '.join(families)}."
 
 
 def _elsewhere(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from harness.report.columns import TABLES, R, spec_of
 from harness.report.rows.scores import SummaryRow
 from harness.report.scoring_inputs import read_chunk_offsets
 from harness.report.stored import RECORD, NoResultError, Row, damaged, read_as, read_record, read_rows
-from harness.values import SPLITS, Chunk, Declared, HarnessError, by_key, document_of
+from harness.values import SPLITS, Chunk, Declared, HarnessError, by_key, document_of, suggestion
 
 SUMMARY = spec_of(SummaryRow).file
 
@@ -145,9 +144,8 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
 
     folder, known = Path(folder), str(name).removesuffix(".csv")
     if known not in TABLES:
-        close = difflib.get_close_matches(known, TABLES, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        raise HarnessError(f"There is no table {name!r}.{hint} Tables: {', '.join(TABLES)}.")
+        near = suggestion(known, TABLES)
+        raise HarnessError(f"There is no table {name!r}{near}. Tables: {', '.join(TABLES)}.")
     spec = TABLES[known]
     try:
         rows = read_rows(folder, known)

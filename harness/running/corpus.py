@@ -115,7 +115,7 @@ def read_texts(
         )
         if named is None:
             ids = [file.doc_id for file in files]
-            close = data.suggestion(only, ids)
+            close = values.suggestion(only, ids)
             raise values.CorpusError(
                 f"Unknown document: {only!r}{close}. Correct the name. Known: {values.listed(ids)}."
             )

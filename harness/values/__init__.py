@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         printable_lines,
         quoted,
         snippet,
+        suggestion,
         width,
         without_controls,
         wrapped,

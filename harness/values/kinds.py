@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from abc import ABC
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from harness.values.errors import ConfigError
-from harness.values.text.characters import quoted
+from harness.values.text.characters import quoted, suggestion
 
 GROUP = "harness.kinds"
 Item = TypeVar("Item")
@@ -175,9 +174,8 @@ class StageConfig(BaseModel):
 
 def no_such_key(key: str, known: Collection[str]) -> str:
     """An unknown key, with the nearest known one or all of them."""
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(known)}."
-    return f"there is no such key; {hint}"
+    keys = f"; known keys: {', '.join(known)}"
+    return f"there is no such key{suggestion(key, known) or keys}."
 
 
 def unknown_key(key: str, known: Collection[str], hint: str = "") -> ValidationError:
@@ -332,10 +330,8 @@ class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
     def unknown(self, name: object) -> str:
         """That there is no kind of that name, what to use in its place, and which kinds there are."""
         instead = self._retired.get(name, "") if isinstance(name, str) else ""
-        gone = f"there is no kind {quoted(name)} any more. {instead}" if instead else ""
-        close = [] if gone else difflib.get_close_matches(str(name), list(self), n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        return f"{gone or f'there is no kind {quoted(name)}.'}{hint} Known kinds: {', '.join(sorted(self))}."
+        gone = f" any more. {instead}" if instead else f"{suggestion(str(name), self)}."
+        return f"there is no kind {quoted(name)}{gone} Known kinds: {', '.join(sorted(self))}."
 
     def make(self, config: StageConfig, *given: Any) -> Made:
         """The object that ``config`` asks for, of what else its stage gives.

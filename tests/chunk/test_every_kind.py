@@ -116,7 +116,7 @@ def test_offsets_order_and_coverage_hold_for_hard_texts_alone_and_together(confi
         ),
         ({"kind": "token", "tokens_per_chunk": 8, "token_overlap": 8}, "token_overlap .8. must be smaller"),
         ({"kind": "recursive", "chunk_size": 0}, "greater than or equal to 1"),
-        ({"kind": "sentence", "chunk_overlap": 1}, "no such key; did you mean sentence_overlap"),
+        ({"kind": "sentence", "chunk_overlap": 1}, "no such key .did you mean 'sentence_overlap'"),
         ({"kind": "agentic"}, "recursive_token"),
         ({"kind": "semantic", "chunk_size": 100}, r"min_size .200. must be (below|smaller)"),
         ({"kind": "langchain", "splitter": "LatexTextSplitter", "language": "latex"}, "omit it or splitter"),

@@ -198,7 +198,7 @@ def test_names(given, canonical):
     ("name", "message"),
     [
         ("ndcg@10", "is called ndcg_lin@k .* or ndcg_exp@k\\. "),
-        ("recal@10", "Did you mean recall"),
+        ("recal@10", "did you mean 'recall'"),
         ("zzz", "there is no measure 'zzz'. Known measures: ndcg_exp, ndcg_lin"),
         ("precision", "needs a cutoff, as in precision@10"),
         ("recall@0", "the cutoff must be at least 1"),

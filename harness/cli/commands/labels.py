@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from harness import data, judge, labels, running
+from harness import data, judge, labels, running, values
 from harness.cli.commands.declaring import (
     Command,
     command,
@@ -176,7 +176,7 @@ def find(args: argparse.Namespace) -> int:
 def _refuse_unknown(option: str, name: str, known: Sequence[str], where: Path) -> None:
     if name and name not in known:
         raise ConfigError(
-            f"{where} has no {option} {name!r}{data.suggestion(name, known)}. Correct --{option}."
+            f"{where} has no {option} {name!r}{values.suggestion(name, known)}. Correct --{option}."
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import math
 import re
 import textwrap
@@ -13,7 +12,7 @@ from typing import Any, NoReturn
 
 from harness import __version__
 from harness.cli.commands import COMMANDS, command_named
-from harness.values import printable_lines
+from harness.values import printable_lines, suggestion
 
 _wrapped = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
 _COMMENT = re.compile(r"^(?P<indent> +)(?P<command>\S.*?) {2,}(?P<comment>\S.*)$")
@@ -100,9 +99,8 @@ class _Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            near = difflib.get_close_matches(str(value), map(str, action.choices or ()), n=1)
-            if near:
-                error.message = error.message.replace(" (choose", f"; did you mean {near[0]}? (choose", 1)
+            near = suggestion(str(value), map(str, action.choices or ()))
+            error.message = error.message.replace(" (choose", f"{near} (choose", 1)
             raise
 
 

@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from harness import values
 from harness.data.corpus import align
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.inputs import INPUTS, input_table, read_rows
-from harness.data.corpus.table import FaultsOfRows, Note, plain_cell, suggestion
+from harness.data.corpus.table import FaultsOfRows, Note, plain_cell
 from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError, StageConfig, by_key, snippet
 
 
@@ -197,9 +198,9 @@ def anchor(
     doc_ids = []
     for row in rows:
         if known_queries is not None and row.query_id not in known_queries:
+            near = values.suggestion(row.query_id, known_queries)
             raise LabelError(
-                f"{row.where}: there is no query {row.query_id!r}{suggestion(row.query_id, known_queries)}. "
-                "Correct the id, or add the query."
+                f"{row.where}: there is no query {row.query_id!r}{near}. Correct the id, or add the query."
             )
         doc_ids.append(_resolve(row, documents, skipped_documents))
     anchorings = tuple(_locate(rows, doc_ids, documents, config.threshold, elsewhere))
@@ -248,7 +249,7 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
         if candidate in documents or candidate in skipped:
             return candidate
     raise LabelError(
-        f"{row.where}: there is no document {row.document!r}{suggestion(stem, documents)}. "
+        f"{row.where}: there is no document {row.document!r}{values.suggestion(stem, documents)}. "
         "Correct the name, or add the file to documents."
     )
 

@@ -17,8 +17,7 @@ from harness.data.corpus.align import (
 )
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.hits import GivenHit
-from harness.data.corpus.table import suggestion
-from harness.values import CorpusError, Document, by_key
+from harness.values import CorpusError, Document, by_key, suggestion
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
 _ALIGNED_DOCUMENTS = 3

@@ -12,12 +12,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
 from harness.data.corpus.reading import read_utf8
-from harness.values import FORMULA, CorpusError, HarnessError, counted, refuse_special
+from harness.values import FORMULA, CorpusError, HarnessError, counted, refuse_special, suggestion
 
 Records = list[tuple[int, list[str]]]
 Note = Callable[[str], None]
@@ -263,13 +262,6 @@ class FaultsOfRows:
             more = len(self._found) - self._MOST
             shown = self._found[: self._MOST] + ([f"and {more} more"] if more > 0 else [])
             raise self._error("\n".join([f"{len(self._found)} rows cannot be used:", *shown]))
-
-
-def suggestion(name: str, known: Collection[str]) -> str:
-    """The tail of a message that suggests the closest known name; '' where none is close."""
-    lowered = {candidate.lower(): candidate for candidate in known}
-    match = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
-    return f" (did you mean {lowered[match[0]]!r}?)" if match else ""
 
 
 def _of_records(path: Path, records: Records) -> InputTable:

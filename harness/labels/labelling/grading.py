@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from harness import data
-from harness.data import GivenPassage, input_table, is_same_text, possible_ids, suggestion
+from harness.data import GivenPassage, input_table, is_same_text, possible_ids
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.rows import holds_rows, spreadsheet_safe
 from harness.store import write_bytes, write_text
-from harness.values import Column, ConfigError, Document, LabelError
+from harness.values import Column, ConfigError, Document, LabelError, suggestion
 
 COLUMNS = (
     "query_id",
@@ -186,7 +186,7 @@ def graded_rows(
         if not row.grade:
             return ""
         if row.query_id not in query_ids:
-            near = data.suggestion(row.query_id, query_ids)
+            near = suggestion(row.query_id, query_ids)
             return f"there is no query {row.query_id!r}{near}. Correct the id."
         passage = row.placed(documents)
         grade = data.grade_of(row.where, row.grade)

@@ -13,7 +13,7 @@ import numpy as np
 
 from harness import judge
 from harness.comparison import Interval, mean_of
-from harness.data import AnsweredQuery, Passage, input_table, read_rows, suggestion
+from harness.data import AnsweredQuery, Passage, input_table, read_rows
 from harness.judge import FEWEST, corrected_mean, kendall_tau
 from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
@@ -34,6 +34,7 @@ from harness.values import (
     guide,
     interval,
     number,
+    suggestion,
 )
 
 

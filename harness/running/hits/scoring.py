@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from harness import values
-from harness.data import HitFile, ParserConfig, PlacedHit, place_hits, read_hits, suggestion
+from harness.data import HitFile, ParserConfig, PlacedHit, place_hits, read_hits
 from harness.measures import Projection, SpanQrels, project
 from harness.report import HitRow, Results
 from harness.running.bench.flow import Finish, keep_results
@@ -234,9 +234,10 @@ def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[values.Q
         for query_id, rows in file.rows.items():
             if query_id not in known:
                 first = min(rows, key=lambda row: row.line)
+                near = values.suggestion(query_id, known)
                 raise values.CorpusError(
-                    f"{first.where}: unknown query {query_id!r}{suggestion(query_id, known)}. Correct the "
-                    "id, or add the query to --queries."
+                    f"{first.where}: unknown query {query_id!r}{near}. Correct the id, or add the query to "
+                    "--queries."
                 )
 
 

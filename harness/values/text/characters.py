@@ -9,6 +9,8 @@ import re
 import textwrap
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 
 # Full-width characters, their punctuation among them; Korean parts its words by blanks.
@@ -142,6 +144,13 @@ def quoted(value: object, longest: int = 100) -> str:
     """A value as Python would write it, cut where it is long: for messages about what was found instead."""
     text = repr(value)
     return printable(text if len(text) <= longest else f"{text[: longest - 1]}…")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The tail of a message that suggests the known name most like another; '' where none is close."""
+    lowered = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), lowered, n=1)
+    return f" (did you mean {lowered[near[0]]!r}?)" if near else ""
 
 
 def without_controls(text: str) -> str:
