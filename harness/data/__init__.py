@@ -27,12 +27,7 @@ if TYPE_CHECKING:
         libraries_of,
         possible_ids,
     )
-    from harness.data.corpus.duplicates import (
-        FoundLabels,
-        anchor_in_each,
-        credit_duplicates,
-        one_evidence_a_row,
-    )
+    from harness.data.corpus.duplicates import anchor_in_each, credit_duplicates, one_evidence_a_row
     from harness.data.corpus.hits import GivenHit, HitFile, read_hits
     from harness.data.corpus.importers.beir import ImportSummary, new_corpus_folder, write_text
     from harness.data.corpus.inputs import INPUTS, input_table, read_rows

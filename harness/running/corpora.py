@@ -106,7 +106,7 @@ def _labels(
             # a quote and a page may turn out to be the same text
             refuse_disputed(one.graded(), config.labels)
     found = {
-        name: data.FoundLabels(one, _with_duplicates(one.judgments, texts[name], config, context))
+        name: replace(one, judgments=_with_duplicates(one.judgments, texts[name], config, context))
         for name, one in anchored.items()
     }
     if len(found) == 1:

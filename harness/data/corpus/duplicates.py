@@ -146,17 +146,6 @@ def _window_hashes(letters: Codes, width: int) -> NDArray[np.uint64]:
 _Name = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLabels:
-    """The label rows in the text of one parser, and the spans that they grade there.
-
-    ``judgments`` are those of ``anchored``, in their order, and after them the duplicates of their text.
-    """
-
-    anchored: AnchorResult
-    judgments: tuple[Judgment, ...]
-
-
 def anchor_in_each(
     rows: Sequence[LabelRow],
     texts: Mapping[str, Texts],
@@ -201,10 +190,11 @@ def _without_offsets(row: LabelRow, texts: Collection[Texts]) -> LabelRow:
 
 
 def one_evidence_a_row(
-    rows: Sequence[LabelRow], found: Mapping[str, FoundLabels]
+    rows: Sequence[LabelRow], found: Mapping[str, AnchorResult]
 ) -> dict[str, tuple[Judgment, ...]]:
     """The judgments of every parser, with evidence names that mean the same row under all of them.
 
+    Those of the anchored rows come first, in the order of the rows, and then the duplicates of their text.
     A name that people gave stays. Any other row is called after its line; rows that count as one evidence
     under one parser, because their texts are the same there, do so under all.
     """
@@ -232,9 +222,9 @@ def one_evidence_a_row(
     return out
 
 
-def _lines(found: FoundLabels) -> list[int]:
+def _lines(found: AnchorResult) -> list[int]:
     """The line of every anchored judgment."""
-    return [one.row.line for one in found.anchored.anchorings if one.accepted]
+    return [one.row.line for one in found.anchorings if one.accepted]
 
 
 def _names(given: Mapping[int, str], lines: Mapping[_Name, Sequence[int]]) -> dict[int, str]:
