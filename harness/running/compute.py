@@ -30,9 +30,15 @@ from harness.values import StoreError
 Floats = NDArray[np.float32]
 Items = Mapping[bytes, Any]
 """Distinct texts or pairs by their digests."""
+Hold = Literal["all", "unkept", "none"]
 _AT_ONCE = 64
 # rows of vectors read at once
 _ROWS_AT_ONCE = 4_096
+_OTHER_BATCHES = (
+    "A model computed what the cache cannot keep. When needed again, it is computed in other batches, so "
+    "scores may differ in their last digits from those of a run with a cache. Make the cache writable to "
+    "get the same numbers."
+)
 
 
 def digest(*texts: str) -> bytes:
@@ -68,19 +74,20 @@ class ModelPass(ABC):
     name: str
     fingerprint: str
     path: Path
+    context: Context = field(compare=False)
 
     @abstractmethod
-    def __call__(self, items: Items, context: Context) -> Computed:
+    def __call__(self, items: Items) -> Computed:
         """The value of every item: the stored one, else computed or bought, and stored.
 
         Raises NotStoredError where the run may not compute, PendingCallsError where it may not ask.
         """
 
-    def known(self, keys: Iterable[bytes], context: Context) -> set[bytes]:
+    def known(self, keys: Iterable[bytes]) -> set[bytes]:
         """Those keys whose value is in the file; computes nothing."""
         if not self.path.exists():
             return set()
-        with context.values(self.name, self.path) as store:
+        with self.context.values(self.name, self.path) as store:
             return store.present(keys)
 
 
@@ -93,10 +100,11 @@ class LocalPass(ModelPass):
     """
 
     model: LocalEncoder | PairScorer
-    hold: Literal["all", "unkept", "none"] = "all"
+    hold: Hold = "all"
 
-    def __call__(self, items: Items, context: Context) -> Computed:
+    def __call__(self, items: Items) -> Computed:
         """The value of every item; each batch is stored as soon as it is done."""
+        context = self.context
         with context.values(self.name, self.path) as store:
             keys, model = list(items), self.model
             hold = "all" if self.hold == "unkept" and not store.lasting else self.hold
@@ -109,7 +117,7 @@ class LocalPass(ModelPass):
                 return Computed(known, frozenset())
             # what was damaged was computed among all that is asked for now, or among more
             lost = keys if store.damaged & items.keys() else missing
-            planned = _plan(self.name, self.path, keys, lost, context)
+            planned = self._plan(keys, lost)
             batches = model.batches([items[key] for key in planned])
             whole = ([planned[place] for place in places] for places in batches)
             groups = [keys for keys in whole if any(key not in known for key in keys)]
@@ -135,19 +143,20 @@ class LocalPass(ModelPass):
                     seconds += part.seconds
             if job is not None:
                 keep_rate(self.path, characters, seconds, context)
-            if not kept:
-                _warn_of_other_batches(context)
+            if not kept and all(one.text != _OTHER_BATCHES for one in context.warnings):
+                context.warn("cache", _OTHER_BATCHES)
         return Computed(known, frozenset(missing))
 
-
-def _warn_of_other_batches(context: Context) -> None:
-    text = (
-        "A model computed what the cache cannot keep. When needed again, it is computed in other batches, so "
-        "scores may differ in their last digits from those of a run with a cache. Make the cache writable to "
-        "get the same numbers."
-    )
-    if all(one.text != text for one in context.warnings):
-        context.warn("cache", text)
+    def _plan(self, items: list[bytes], missing: list[bytes]) -> list[bytes]:
+        """The keys that were missing when this work was begun: those missing now, or more after a kill."""
+        key = key_of(self.name, self.path.name, hashlib.sha256(b"".join(items)).hexdigest())
+        stored = self.context.artifacts.get("plan", key)
+        if stored is not None:
+            planned = [bytes.fromhex(text) for text in stored]
+            if set(missing) <= set(planned):
+                return planned
+        self.context.artifacts.put("plan", key, [item.hex() for item in missing])
+        return missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +169,6 @@ class StoredValues:
 
     model: ModelPass
     keys: Sequence[bytes]
-    context: Context
     held: Mapping[bytes, bytes] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -185,7 +193,7 @@ class StoredValues:
         if all(map(self.held.get, keys)):
             yield from (self.held[key] for key in keys)
             return
-        with self.context.values(self.model.name, self.model.path) as store:
+        with self.model.context.values(self.model.name, self.model.path) as store:
             for start in range(0, len(keys), at_once):
                 part = keys[start : start + at_once]
                 found = {key: value for key in part if (value := self.held.get(key))}
@@ -196,18 +204,6 @@ class StoredValues:
                         "large for memory: set `cache` to a writable folder, and run again."
                     )
                 yield from (found[key] for key in part)
-
-
-def _plan(name: str, path: Path, items: list[bytes], missing: list[bytes], context: Context) -> list[bytes]:
-    """The keys that were missing when this work was first begun: those missing now, or more after a kill."""
-    key = key_of(name, path.name, hashlib.sha256(b"".join(items)).hexdigest())
-    stored = context.artifacts.get("plan", key)
-    if stored is not None:
-        planned = [bytes.fromhex(text) for text in stored]
-        if set(missing) <= set(planned):
-            return planned
-    context.artifacts.put("plan", key, [item.hex() for item in missing])
-    return missing
 
 
 # Before the numbers of an item: its share of the tokens and of the requests that brought it, in float32.
@@ -222,13 +218,14 @@ class ServedPass(ModelPass):
 
     model: models.ServedEncoder | models.ServedPairs
 
-    def __call__(self, items: Items, context: Context) -> Computed:
+    def __call__(self, items: Items) -> Computed:
         """The numbers of every item: those that are kept, and the others from the endpoint.
 
         Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so
         that no run buys what another is buying.
         """
-        with self._opened(context) as store:
+        context = self.context
+        with self._opened() as store:
             known = store.get(list(items))
             missing = [key for key in items if key not in known]
             if missing and not context.may_compute:
@@ -240,10 +237,10 @@ class ServedPass(ModelPass):
             spending.from_ledger += len(known.keys() - seen)
             seen |= items.keys()
             if missing:
-                with self._turn(store, context):
+                with self._turn(store):
                     known |= store.get(missing)
                     missing = [key for key in missing if key not in known]
-                    known |= self._bought({key: items[key] for key in missing}, store, spending, context)
+                    known |= self._bought({key: items[key] for key in missing}, store, spending)
             context.counts[f"{self.name}_computed"] += len(missing)
             return Computed({key: raw[_HEADER:] for key, raw in known.items()}, frozenset(missing))
 
@@ -255,17 +252,15 @@ class ServedPass(ModelPass):
         estimate = ServedEstimate(len(missing) + known, known, calls, tokens, price, self.model.noun)
         return PendingCalls(endpoint.model, self.model.fingerprint, estimate, endpoint.problem(), "endpoint")
 
-    def cost(self, keys: Iterable[bytes], context: Context) -> float | None:
+    def cost(self, keys: Iterable[bytes]) -> float | None:
         """What the items of these keys cost, each counted once, by the tokens and requests that they took."""
-        with self._opened(context) as store:
+        with self._opened() as store:
             found = store.get(list(dict.fromkeys(keys)))
         read = [np.frombuffer(raw[:_HEADER], dtype=np.float32).astype(np.float64) for raw in found.values()]
         tokens, requests = np.sum(read, axis=0) if read else (0.0, 0.0)
         return self.model.endpoint.cost(float(tokens), float(requests))
 
-    def _bought(
-        self, items: Items, store: KeyValue, spending: Spending, context: Context
-    ) -> dict[bytes, bytes]:
+    def _bought(self, items: Items, store: KeyValue, spending: Spending) -> dict[bytes, bytes]:
         """Request all items; each reply is stored immediately."""
         found: dict[bytes, bytes] = {}
         keys, wanted, model = list(items), list(items.values()), self.model
@@ -285,19 +280,19 @@ class ServedPass(ModelPass):
             found.update(new)
             task.advance(len(new))
 
-        with context.reporter.task(f"{self.name} by {model.endpoint.model}", len(keys)) as task:
+        with self.context.reporter.task(f"{self.name} by {model.endpoint.model}", len(keys)) as task:
             models.fetch(model.endpoint, model.requests(wanted, width), keep, spending)
         return found
 
-    def _opened(self, context: Context) -> KeyValue:
-        return KeyValue(self.path, context.faults, f"{self.name} that were paid for", durable=True)
+    def _opened(self) -> KeyValue:
+        return KeyValue(self.path, self.context.faults, f"{self.name} that were paid for", durable=True)
 
     @contextmanager
-    def _turn(self, store: KeyValue, context: Context) -> Iterator[None]:
+    def _turn(self, store: KeyValue) -> Iterator[None]:
         """Wait until no other run asks this endpoint with this cache."""
         if not store.lasting:
             raise self._not_kept()
-        path = context.cache.paid / f"{self.model.fingerprint[:32]}.turn"
+        path = self.context.cache.paid / f"{self.model.fingerprint[:32]}.turn"
 
         def taken() -> Lock | None:
             try:
@@ -307,7 +302,7 @@ class ServedPass(ModelPass):
 
         held = taken()
         if held is None:
-            context.reporter.note(
+            self.context.reporter.note(
                 f"Another run is asking {self.model.endpoint.model} with this cache. This run waits for "
                 "its turn and reuses what the other has paid for."
             )

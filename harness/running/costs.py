@@ -43,7 +43,7 @@ def _bought(
         index = _keys(((retriever, ()) for retriever, _ in within), passages, context)
         whole = _keys(within, passages, context)
         of_queries = {encoder: keys - index.get(encoder, set()) for encoder, keys in whole.items()}
-        found[name] = _cost(index, context), _cost(of_queries, context)
+        found[name] = _cost(index), _cost(of_queries)
     index_cost, total = found[RETRIEVE]
     for place, (step, model) in enumerate(zip(reranker_names(setting), rerankers, strict=True)):
         lists = list(dict.fromkeys(rerank_lists(by_chunks, place, queries)))
@@ -51,7 +51,7 @@ def _bought(
             asked = model.scorer.ordered(lists, RunTools(context.again()))
             total = add(total, models.sum_of(cost for _, cost in asked))
         elif isinstance(model, ServedPass):
-            total = add(total, model.cost([digest(*pair) for pair in pairs_of(lists)], context))
+            total = add(total, model.cost([digest(*pair) for pair in pairs_of(lists)]))
         found[step] = index_cost, total
     return found
 
@@ -71,11 +71,8 @@ def _keys(
     return keys
 
 
-def _cost(keys: _Keys, context: Context) -> float | None:
-    cost: float | None = 0.0
-    for model, own in keys.items():
-        cost = add(cost, model.cost(sorted(own), context))
-    return cost
+def _cost(keys: _Keys) -> float | None:
+    return models.sum_of(model.cost(sorted(own)) for model, own in keys.items())
 
 
 def spending_facts(context: Context) -> dict[str, Any]:

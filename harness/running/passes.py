@@ -15,6 +15,7 @@ from harness import steps
 from harness.models import EncoderConfig, LocalEncoder
 from harness.running.compute import (
     Computed,
+    Hold,
     Items,
     LocalPass,
     ModelPass,
@@ -37,15 +38,15 @@ class AskedPass(ModelPass):
 
     scorer: steps.ListScorer
 
-    def __call__(self, items: Items, context: Context) -> Computed:
+    def __call__(self, items: Items) -> Computed:
         """The scores of every list; the answers are in the ledger."""
         # which imports this module
         from harness.running.resources import Resources
 
-        before = context.bills.calls
-        found = self.scorer.ordered(list(items.values()), Resources(context))
+        before = self.context.bills.calls
+        found = self.scorer.ordered(list(items.values()), Resources(self.context))
         values = {key: value_bytes(scores) for key, (scores, _) in zip(items, found, strict=True)}
-        return Computed(values, frozenset(items if context.bills.calls > before else ()))
+        return Computed(values, frozenset(items if self.context.bills.calls > before else ()))
 
 
 def encoding(config: EncoderConfig, context: Context) -> ModelPass:
@@ -53,9 +54,10 @@ def encoding(config: EncoderConfig, context: Context) -> ModelPass:
     encoder = context.models.encoder(config)
     if isinstance(encoder, LocalEncoder):
         path = context.cache.vectors(encoder.fingerprint)
-        return LocalPass("vectors", encoder.fingerprint, path, encoder, "none" if encoder.bulky else "unkept")
+        hold: Hold = "none" if encoder.bulky else "unkept"
+        return LocalPass("vectors", encoder.fingerprint, path, context, encoder, hold)
     path = context.cache.served("vectors", encoder.fingerprint)
-    return ServedPass("vectors", encoder.fingerprint, path, cast("ServedEncoder", encoder))
+    return ServedPass("vectors", encoder.fingerprint, path, context, cast("ServedEncoder", encoder))
 
 
 def scoring(config: RerankerConfig, context: Context) -> ModelPass:
@@ -63,19 +65,18 @@ def scoring(config: RerankerConfig, context: Context) -> ModelPass:
     scorer = context.models.reranker(config)
     if scorer.served is not None:
         path = context.cache.served("pairs", scorer.served.fingerprint)
-        return ServedPass("pairs", scorer.fingerprint, path, scorer.served)
+        return ServedPass("pairs", scorer.fingerprint, path, context, scorer.served)
     if isinstance(scorer, steps.ListScorer):
-        return AskedPass("pairs", scorer.fingerprint, context.cache.ledger, scorer)
+        return AskedPass("pairs", scorer.fingerprint, context.cache.ledger, context, scorer)
     path = context.cache.scores(scorer.fingerprint.replace(":", "-"))
-    return LocalPass("pairs", scorer.fingerprint, path, scorer)
+    return LocalPass("pairs", scorer.fingerprint, path, context, scorer)
 
 
 def stored_values(texts: Sequence[str], config: EncoderConfig, context: Context) -> StoredValues:
     """The encodings of ``texts``, read a part at a time; equal texts are encoded once."""
     keys = [digest(text) for text in texts]
     model = encoding(config, context)
-    done = model(dict(zip(keys, texts, strict=True)), context)
-    return StoredValues(model, keys, context, done.values)
+    return StoredValues(model, keys, model(dict(zip(keys, texts, strict=True))).values)
 
 
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
@@ -86,7 +87,7 @@ def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> ND
 def pair_scores(pairs: Sequence[Pair], config: RerankerConfig, context: Context) -> list[float]:
     """The scores of ``pairs``, in their order; equal pairs are scored once."""
     keys = [digest(*pair) for pair in pairs]
-    done = scoring(config, context)(dict(zip(keys, pairs, strict=True)), context)
+    done = scoring(config, context)(dict(zip(keys, pairs, strict=True)))
     return [float(done.floats(key)[0]) for key in keys]
 
 
@@ -156,7 +157,7 @@ def _for_all(
         try:
             # what is asked is timed where it is
             with nullcontext() if isinstance(model, AskedPass) else context.timed(stage):
-                done[fingerprint] = model(items, context)
+                done[fingerprint] = model(items)
         except PendingCallsError as error:
             missing += error.missing
             continue

@@ -176,10 +176,10 @@ def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
     monkeypatch.setattr(spread, "LocalEngine", lambda: SimpleNamespace(worker=("local", 8, 0)))
     monkeypatch.setattr(spread, "speed_of", lambda path, worker, context: speeds.get(worker[0]))
     context = SimpleNamespace(engine=SimpleNamespace(worker=("ray", 2, 0)))
-    model = SimpleNamespace(path="m")
+    model = SimpleNamespace(path="m", context=context)
 
     def told(**asked):
-        return spread._seconds(model, 600, engines.EngineConfig(kind="ray", threads=2, **asked), context)
+        return spread._seconds(model, 600, engines.EngineConfig(kind="ray", threads=2, **asked))
 
     assert told() == (None, "nothing was measured with such workers")
     # 300 characters a second on 8 CPUs, of which a worker has 2: 600 / (300 * 2 / 8)

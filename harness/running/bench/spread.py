@@ -37,7 +37,7 @@ def texts_left(
                 items.update((digest(text), text) for text in texts)
     for config, items in found.values():
         model = encoding(config, context)
-        known = model.known(items, context)
+        known = model.known(items)
         left = {key: text for key, text in items.items() if key not in known}
         yield config.model_name, model, left, len(known)
 
@@ -119,7 +119,7 @@ class Work:
         self, model: ModelPass, work: str, characters: int, workers: int, batches: int | None
     ) -> tuple[float | None, str]:
         """The seconds until the ``work`` of one model is done, None where nothing was measured, in a line."""
-        seconds, measured = _seconds(model, characters, self.config.engine, self.context)
+        seconds, measured = _seconds(model, characters, self.config.engine)
         wall = wall_seconds(seconds, workers, batches)
         took = "time unknown" if wall is None else f"about {duration(wall)}"
         return wall, f"{work} on {counted(workers, 'worker')}: {took} ({measured})."
@@ -151,10 +151,9 @@ class Work:
                 yield self._stage(scoring(config, self.context), work, math.ceil(length), workers, None)
 
 
-def _seconds(
-    model: ModelPass, characters: int, asked: EngineConfig, context: Context
-) -> tuple[float | None, str]:
+def _seconds(model: ModelPass, characters: int, asked: EngineConfig) -> tuple[float | None, str]:
     """The seconds of all workers together, and where their speed was measured."""
+    context = model.context
     speed = speed_of(model.path, context.engine.worker, context)
     if speed is not None:
         return characters / speed, f"{speed:,.0f} characters a second each, by earlier runs on Ray"
