@@ -44,6 +44,11 @@ class Corpus:
         return [parsed.document for parsed in self.parsed]
 
     @property
+    def by_id(self) -> dict[str, values.Document]:
+        """The documents by their ids."""
+        return {document.doc_id: document for document in self.documents}
+
+    @property
     def texts(self) -> list[values.Document]:
         """All that a ranked chunk may be a range of: the documents, and text that is in none of them."""
         return self.documents if self.strange is None else [*self.documents, self.strange]
@@ -92,13 +97,13 @@ def read_documents(
     return parsed, skipped, hashes | file_hashes(others)
 
 
-def load_documents(config: BenchConfig, context: Context, only: str = "") -> list[values.Document]:
-    """The documents alone, or the one called ``only``, from the cache where they have been read before.
+def load_documents(config: BenchConfig, context: Context, only: str = "") -> dict[str, values.Document]:
+    """The documents alone by id, or the one called ``only``, from the cache where they have been read before.
 
     Neither queries nor labels need to be there. Of several parsers the first one reads them, and a note says
     so. Raises CorpusError for what cannot be used.
     """
-    return [item.document for item in read_texts(config, context, only)[0]]
+    return {item.document.doc_id: item.document for item in read_texts(config, context, only)[0]}
 
 
 def read_texts(

@@ -191,7 +191,7 @@ class RunSources(Resources):
     def document(self, doc_id: str) -> values.Document:
         """A document of the corpus."""
         if not self._documents:
-            self._documents.update({one.doc_id: one for one in self.corpus.documents})
+            self._documents.update(self.corpus.by_id)
         return self._documents[doc_id]
 
     def sentences(self, doc_id: str) -> NDArray[np.int64]:

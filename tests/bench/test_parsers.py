@@ -208,5 +208,5 @@ def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(two):
     with Context.at(config.cache, Silent()) as context:
         with pytest.raises(ConfigError, match="needs one text per document"):
             load_corpus(config, context)
-        (document,) = load_documents(config, context)
+        (document,) = load_documents(config, context).values()
     assert SECOND in document.text

@@ -64,9 +64,7 @@ def desk_at(folder, items=ITEMS, questions=QUESTIONS, **more):
     """A service over the three texts; its cache and its labels are in ``folder``."""
     context = Context.at(Path(folder) / "cache", Silent(), may_ask=False)
     state = state_at(Path(folder) / "pool.labelling.sqlite", items, questions)
-    return LabelService(
-        state, DocumentStore(list(DOCUMENTS.values()), context, {}), "# How\n\n- 4: all", **more
-    )
+    return LabelService(state, DocumentStore(DOCUMENTS, context, {}), "# How\n\n- 4: all", **more)
 
 
 def write_folder(folder, items=ITEMS):

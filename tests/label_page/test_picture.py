@@ -15,7 +15,7 @@ PDF = Path(__file__).parent.parent.parent / "corpora" / "meridian" / "documents"
 
 
 def picture(page, path=PDF):
-    return DocumentStore([document("a", "text")], None, {"a": path}).picture("a", page)
+    return DocumentStore({"a": document("a", "text")}, None, {"a": path}).picture("a", page)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_page_without_a_size_is_refused(size):
 @pytest.mark.slow
 def test_a_page_is_drawn_once(monkeypatch):
     pytest.importorskip("PIL")
-    store = DocumentStore([document("a", "text")], None, {"a": PDF})
+    store = DocumentStore({"a": document("a", "text")}, None, {"a": PDF})
     png = store.picture("a", 1)
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", png[16:24])
@@ -56,7 +56,7 @@ def test_a_page_that_takes_too_long_is_reported(monkeypatch):
 
 
 def test_without_the_libraries_the_page_says_what_is_needed(monkeypatch):
-    store = DocumentStore([document("a", "text", (0,)), document("b", "text", (0,))], None, {"a": PDF})
+    store = DocumentStore({name: document(name, "text", (0,)) for name in "ab"}, None, {"a": PDF})
     monkeypatch.setattr("harness.labels.label_page.document_store.can_draw", lambda: False)
     assert [store.part(name)["needs_extra"] for name in "ab"] == [True, False]
     assert store.part("a")["has_picture"] is False
@@ -83,5 +83,5 @@ LONG = "word " * 100 + "\nof a line\n" + "word " * 100
 )
 def test_a_passage_is_completed_to_its_sentence_row_page_or_line(text, pages, words, before, after):
     start = text.index(words)
-    store = DocumentStore([document("a", text, pages)], None, {})
+    store = DocumentStore({"a": document("a", text, pages)}, None, {})
     assert store.around("a", start, start + len(words)) == (before, after)

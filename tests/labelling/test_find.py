@@ -23,7 +23,7 @@ PLANTS = (
 
 def find(sought, *documents, top=None, tmp_path=None):
     with Context.at(tmp_path, Silent(), may_ask=False) as context:
-        return find_evidence(sought, documents, context, top)
+        return find_evidence(sought, {one.doc_id: one for one in documents}, context, top)
 
 
 def write(tmp_path, monkeypatch, **texts):
@@ -83,9 +83,7 @@ def test_the_rows_are_labels(tmp_path, monkeypatch, capsys):
         "query_id,document,page,start,end,quote,grade\n"
         + "".join(",".join(f'"{value}"' for value in {**row, "grade": "4"}.values()) + "\n" for row in rows)
     )
-    documents = {
-        "plants": load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()))[0]
-    }
+    documents = load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()))
     found = anchor(read_labels(tmp_path / "graded.csv"), documents, AnchorConfig())
     assert found.judgments[0].grade == 4
     assert PLANTS[found.judgments[0].start :].startswith("=SUM of what we sold")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
@@ -33,9 +33,10 @@ class DocumentStore:
     ``files`` are those that can be shown as pictures, by document.
     """
 
-    def __init__(self, documents: Sequence[Document], context: Context, files: Mapping[str, Path]) -> None:
-        self._documents = {document.doc_id: document for document in documents}
-        self._context = context
+    def __init__(
+        self, documents: Mapping[str, Document], context: Context, files: Mapping[str, Path]
+    ) -> None:
+        self._documents, self._context = documents, context
         self._files = dict(files)
         self._parts = cache(self._parts_of)
         # the cache and the retriever are used by one request at a time, and one page is drawn at a time
@@ -101,7 +102,7 @@ class DocumentStore:
         """Passages for some words: exact matches first, then by BM25."""
         if not q.strip():
             raise LabelError("There is nothing to look for: give some words.")
-        documents = [self.document(doc)] if doc else list(self._documents.values())
+        documents = {doc: self.document(doc)} if doc else self._documents
         with self._searching:
             passages = find_evidence(q[:LONGEST_SOUGHT], documents, self._context, top)
         found = [
@@ -129,7 +130,7 @@ class DocumentStore:
                 "around": document.text[max(0, first - 80) : last + 80],
             }
             for document, first, last in places_of(
-                self.document(doc).text[start:end], list(self._documents.values())
+                self.document(doc).text[start:end], self._documents.values()
             )
             if document.doc_id != doc or last <= start or end <= first
         )

@@ -83,11 +83,10 @@ def open_service(
             items.sort(key=lambda item: place[item.query_id])
         else:
             documents = load_documents(config, context)
-            by_id = {one.doc_id: one for one in documents}
-            questions, items = read_pool(source.pool, by_id, reporter.note)
+            questions, items = read_pool(source.pool, documents, reporter.note)
         files = {one.doc_id: one.path for one in document_files(config) if one.path.suffix.lower() == ".pdf"}
         with PageState(source.state_path) as state:
-            state.sync(questions, items, {one.doc_id: one.sha256 for one in documents})
+            state.sync(questions, items, {name: one.sha256 for name, one in documents.items()})
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
             store = DocumentStore(documents, context, files)

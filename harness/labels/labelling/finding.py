@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.labels.labelling.passages import PassageToGrade, overlapping
 from harness.running import Context, RunTools
@@ -22,29 +22,32 @@ _BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
 
 
 def find_evidence(
-    sought: str, documents: Sequence[Document], context: Context, top: int | None = None, query_id: str = ""
+    sought: str,
+    documents: Mapping[str, Document],
+    context: Context,
+    top: int | None = None,
+    query_id: str = "",
 ) -> list[PassageToGrade]:
     """The ``top`` passages for a query, all of them for None; none if no passage has a word of it.
 
     First come the passages that contain it exactly, ignoring white space and case, then those that share
     words with it; both in the order of BM25 over passages of some sentences, in languages of any script.
     """
-    by_id = {document.doc_id: document for document in documents}
-    of_document = {document.doc_id: passage_spans(document) for document in documents}
+    of_document = {doc_id: passage_spans(document) for doc_id, document in documents.items()}
     spans = [(doc_id, span) for doc_id, own in of_document.items() for span in own]
-    exact = _exact(sought, documents, of_document)
-    ranked = _by_words(sought, spans, by_id, context)
+    exact = _exact(sought, documents.values(), of_document)
+    ranked = _by_words(sought, spans, documents, context)
     place = {found: rank for rank, found in enumerate(ranked)}
     # a text that runs over several passages is none of them: it comes first
     first = sorted(exact, key=lambda found: place.get(found, -1))
     return [
-        PassageToGrade.of(by_id[doc_id], query_id, *span, origin="exact" if at < len(first) else "words")
+        PassageToGrade.of(documents[doc_id], query_id, *span, origin="exact" if at < len(first) else "words")
         for at, (doc_id, span) in enumerate(dict.fromkeys((*first, *ranked)))
     ][:top]
 
 
 def _exact(
-    sought: str, documents: Sequence[Document], spans: dict[str, list[Span]]
+    sought: str, documents: Iterable[Document], spans: dict[str, list[Span]]
 ) -> list[tuple[str, Span]]:
     """The passages that hold the text, each once; a text longer than a passage is its own."""
     found: dict[tuple[str, Span], None] = {}
@@ -55,7 +58,7 @@ def _exact(
     return list(found)
 
 
-def places_of(sought: str, documents: Sequence[Document]) -> Iterator[tuple[Document, int, int]]:
+def places_of(sought: str, documents: Iterable[Document]) -> Iterator[tuple[Document, int, int]]:
     """The places of a text, ignoring white space, invisible characters and case."""
     letters = [re.escape(letter) for letter in sought if not letter.isspace()]
     if not letters:
@@ -67,7 +70,7 @@ def places_of(sought: str, documents: Sequence[Document]) -> Iterator[tuple[Docu
 
 
 def _by_words(
-    sought: str, spans: Sequence[tuple[str, Span]], documents: dict[str, Document], context: Context
+    sought: str, spans: Sequence[tuple[str, Span]], documents: Mapping[str, Document], context: Context
 ) -> list[tuple[str, Span]]:
     """The passages that share words with the query, best first."""
     if not spans:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels",
 def documents_of(config: running.BenchConfig, reporter: Reporter) -> dict[str, Document]:
     """The documents of a configuration by id; none that is known is read again."""
     with running.Context.at(config.cache, reporter, may_ask=False) as context:
-        return {one.doc_id: one for one in running.load_documents(config, context)}
+        return running.load_documents(config, context)
 
 
 def config_of(record: dict[str, Any]) -> running.BenchConfig:
@@ -97,8 +97,8 @@ def _unjudged(folder: Path, top: int, answerable: Collection[str]) -> Iterator[R
 
 def pool_unjudged(
     config: running.BenchConfig, top: int, context: running.Context
-) -> tuple[Sequence[Document], dict[str, str], list[PassageToGrade]]:
-    """The documents and answerable queries of a configuration, and what of the first ``top`` is unjudged.
+) -> tuple[dict[str, Document], dict[str, str], list[PassageToGrade]]:
+    """The documents by id, the answerable queries, and what of the first ``top`` passages is unjudged.
 
     All settings are searched, up to their last step, and none is scored. The label file need not be there
     yet. Language models and endpoints are not called: raises LabelError if a setting needs an answer that is
@@ -127,5 +127,5 @@ def pool_unjudged(
                     if query_id in questions and known is None:
                         yield Retrieved(one.setting.name, query_id, rank, chunk)
 
-    documents = {document.doc_id: document for document in corpus.documents}
-    return corpus.documents, questions, unjudged_passages(unjudged(), documents, graded)
+    documents = corpus.by_id
+    return documents, questions, unjudged_passages(unjudged(), documents, graded)

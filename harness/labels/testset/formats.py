@@ -107,7 +107,7 @@ def import_testset(
     """
     nowhere = source / "none.csv"
     config = BenchConfig.of_documents(documents, nowhere, nowhere, cache=context.cache.root)
-    texts = {one.doc_id: one for one in load_documents(config, context)}
+    texts = load_documents(config, context)
     asked = data.read_answers(source)
     contexts = [
         [data.GivenHit(query_id=one.query_id, text=text) for text in one.evidence if text.strip()]

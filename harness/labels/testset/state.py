@@ -151,7 +151,7 @@ class SetState:
         Offsets of questions, passages and grades hold for the text they were made of, and for no other. A
         row of a document that is not there, or beyond its end, is refused too.
         """
-        documents = {one.doc_id: one for one in load_documents(self.config.bench(self.folder), context)}
+        documents = load_documents(self.config.bench(self.folder), context)
         for row in self.rows(SetDocument):
             now = documents.get(row.doc_id)
             if now is None or now.sha256 != row.sha256:

@@ -51,7 +51,7 @@ def label_pairs(corpus: Corpus) -> list[judge.Pair]:
     if not graded:
         raise LabelError("There are no human labels to compare with: name a label file under labels.")
     queries = {query.query_id: query for query in corpus.queries.queries}
-    documents = {document.doc_id: document for document in corpus.documents}
+    documents = corpus.by_id
     pairs = (
         judge.Pair(queries[label.query_id], Chunk.of(documents[label.doc_id], label.start, label.end))
         for label in sorted(graded, key=lambda label: label.query_id)

@@ -69,7 +69,7 @@ def returned(
     ``elsewhere`` are the texts that are in no document. Evidence that no returned chunk covers is among the
     chunks as one of its own.
     """
-    documents = {document.doc_id: document for document in corpus.documents}
+    documents = corpus.by_id
     chunks: dict[str, values.Chunk] = {}
     ranked = []
     for hits in rankings:
@@ -191,15 +191,13 @@ def score_hits(
         corpus = load_corpus(config, context)
         _refuse_unknown_queries(files, corpus.queries.queries)
         warn_of_labels(corpus, config, context)
-        ids = [document.doc_id for document in corpus.documents]
-        skipped = [item.doc_id for item in corpus.skipped]
-        documents = dict(zip(ids, corpus.documents, strict=True))
+        skipped, documents = [item.doc_id for item in corpus.skipped], corpus.by_id
         # the texts of all files are sought in one go
         rankings = [rows for file in files for rows in file.rows.values()]
         with context.timed("place"):
             each = iter(place_hits(rankings, documents, threshold, skipped, keep_other_documents))
             placed = [[next(each) for _ in file.rows] for file in files]
-        strange, elsewhere = text_elsewhere(placed, ids)
+        strange, elsewhere = text_elsewhere(placed, documents)
         hashes = file_hashes(file.path for file in files)
         corpus = replace(corpus, strange=strange, hashes=corpus.hashes | hashes)
         searched = []
