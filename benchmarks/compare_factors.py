@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.compare_calibration import percent, table
 from benchmarks.compare_populations import EQUAL, POPULATIONS, Population, draw, true_difference
-from harness.comparison import Grounds, Options, ScoreMatrix, Scores, design_of, verdict_of
-from harness.comparison.design import Factor, SweepDesign
+from harness.comparison import Grounds, Options, ScoreMatrix, Scores, verdict_of
+from harness.comparison.design import Factor, SweepDesign, design_of
 
 SIZES = (30, 50, 135)
 SHOWN = (POPULATIONS[0], POPULATIONS[3])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.comparison.advice import front
     from harness.comparison.caveats import filter_table, warnings_of
     from harness.comparison.conclusions import conclude
-    from harness.comparison.design import design_of, routes_in_words
+    from harness.comparison.design import design_in, routes_in_words
     from harness.comparison.factors import label_parts
     from harness.comparison.gating import gate, github_annotations, junit
     from harness.comparison.glance import glance_json, glance_lines

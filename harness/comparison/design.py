@@ -105,6 +105,11 @@ def design_of(settings: Mapping[str, Section]) -> SweepDesign:
     return SweepDesign(factors, told)
 
 
+def design_in(record: Mapping[str, Any]) -> SweepDesign:
+    """The design of the settings of one result, from its run record."""
+    return design_of({one["name"]: one for one in record["config"].get("settings", []) if "name" in one})
+
+
 def _is_known(setting: Section) -> bool:
     """Whether a setting says how it searches; the file of another pipeline is known by its name."""
     search = setting.get("retrieve") or {}

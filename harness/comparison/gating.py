@@ -12,6 +12,7 @@ import numpy as np
 from harness.comparison.joint_test import bound_below
 from harness.comparison.matrix import ScoredOn, ScoreMatrix, differences, matrix_differences
 from harness.comparison.paired import TOLERANCE
+from harness.comparison.sentences import drop_left_open
 from harness.comparison.stats import FEWEST_CLUSTERS, Units, units_of
 from harness.comparison.verdict import ENOUGH_READ
 from harness.values import HarnessError, counted, printable
@@ -73,14 +74,7 @@ class Check:
         most = f"{max(0.0, self.most):.4f}"  # in this order, as the bound may be -0.0
         if self.equivalent:
             return f"{change}: equivalent within {self.tolerance:g}; a drop is at most {most}."
-        if self.most <= 0:
-            return f"{change}: a drop is excluded."
-        if self.most <= self.max_drop:
-            return f"{change}: a drop of more than {most} is excluded, with {self.max_drop:g} tolerated."
-        return (
-            f"{change}: no drop beyond the {self.max_drop:g} that is tolerated, though one of up to {most} "
-            "cannot be excluded."
-        )
+        return f"{change}: {drop_left_open(self.most, most, self.max_drop)}."
 
 
 @dataclass(frozen=True, slots=True)

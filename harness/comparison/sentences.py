@@ -182,16 +182,16 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
         every = "the setting is" if len(checks) == 1 else f"all {len(checks)} settings are"
         return f"Passed: {every} equal to the baseline within {first.tolerance:g} {level}.{here}"
     largest = max(one or 0.0 for one in most)
-    if largest <= 0:
-        return f"Passed: a drop is excluded {level}.{here}"
-    open_ = rounded_up(largest)
-    if largest <= first.max_drop:
-        tolerated = f"with {first.max_drop:g} tolerated"
-        return f"Passed: a drop of more than {open_} is excluded, {tolerated} {level}.{here}"
-    return (
-        f"Passed: no drop beyond the {first.max_drop:g} tolerated is shown, though one of up to {open_} is "
-        f"not excluded {level}.{here}"
-    )
+    return f"Passed: {drop_left_open(largest, rounded_up(largest), first.max_drop)} {level}.{here}"
+
+
+def drop_left_open(most: float, shown: str, tolerated: float) -> str:
+    """The largest drop that a gate leaves open, ``shown`` in decimals, where it finds none beyond chance."""
+    if most <= 0:
+        return "a drop is excluded"
+    if most <= tolerated:
+        return f"a drop of more than {shown} is excluded, with {tolerated:g} tolerated"
+    return f"no drop beyond the {tolerated:g} tolerated is shown, though one of up to {shown} is not excluded"
 
 
 def _fitted(template: str, verdict: Verdict, *settings: str) -> str:

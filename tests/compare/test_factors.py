@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison import Grounds, Options, Scores, design_of, glance_lines, svg_of, verdict_of
+from harness.comparison import Grounds, Options, Scores, glance_lines, svg_of, verdict_of
 from harness.comparison.advice import Cheaper
+from harness.comparison.design import design_of
 from harness.comparison.factors import LabelSensitivity, effects_of
 from harness.comparison.glance import holds
 from harness.comparison.scores import advised_by

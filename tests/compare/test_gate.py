@@ -39,7 +39,7 @@ def test_a_check_that_passes_says_whether_the_two_are_equivalent():
     noisy = BASE - 0.005 + noise - noise.mean()
     for now, max_drop, equivalent, said in (
         (SLIGHTLY_DIFFERENT, 0.02, True, "equivalent within 0.02; a drop is at most {:.4f}."),
-        (noisy, 0.03, False, "no drop beyond the 0.03 that is tolerated, though one of up to {:.4f} "),
+        (noisy, 0.03, False, "no drop beyond the 0.03 tolerated is shown, though one of up to {:.4f} "),
         (noisy, 0.1, False, "a drop of more than {:.4f} is excluded, with 0.1 tolerated."),
         (BASE + 0.1, 0.02, False, "queries: a drop is excluded."),
     ):

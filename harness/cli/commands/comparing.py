@@ -198,11 +198,8 @@ def gate(args: argparse.Namespace) -> int:
         scored_on=(now.scored_on(measure), before.scored_on(measure)),
         read=(now.read(measure), before.read(measure)),
     )
-    configured = {
-        one["name"]: one for one in now.result.record["config"].get("settings", []) if "name" in one
-    }
     unit = "document" if set(new.clusters) - {""} <= now.result.documents else "cluster"
-    print_line(comparison.gate_sentence(result, comparison.design_of(configured).words, unit))
+    print_line(comparison.gate_sentence(result, comparison.design_in(now.result.record).words, unit))
     for line in (*done, *left_out, *(f"warning: {text}" for text in lines)):
         print_line(line)
     for check in result.checks:

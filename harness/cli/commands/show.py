@@ -150,8 +150,7 @@ def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict
     questions = {row["query_id"]: row["text"] for row in report.cells_of(args.results, "queries")}
     passages = report.read_first_passages(args.results, setting)
     expected = report.read_expected(args.results, setting)
-    configured = {one["name"]: one for one in record["config"].get("settings", []) if "name" in one}
-    called = comparison.design_of(configured).words(setting)
+    called = comparison.design_in(record).words(setting)
     return report.worst_table(losses, setting, args.worst, questions, passages, expected, called)
 
 
