@@ -16,8 +16,7 @@ from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
-from harness.running.evaluate.evaluating import queries_to_score
-from harness.running.judging.judged import judged_by_people
+from harness.running.judging.judged import GradedQueries, judged_by_people
 from harness.running.search import cut_for_all, search_settings
 from harness.steps.chunk.health import Outline
 from harness.values.progress import Silent
@@ -68,7 +67,7 @@ def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: boo
     context = Context.at(config.cache, Silent())
     corpus = load_corpus(config, context)
     judgments = judged_by_people(corpus, config).judgments
-    queries = queries_to_score(corpus.queries.queries, judgments, config.relevance)
+    queries = GradedQueries(corpus.queries.queries, judgments, config.relevance).to_score()
     asked = tuple(query for query in queries if query.answerable)
     own: dict[str, set[str]] | None = None
     if own_documents:

@@ -34,6 +34,6 @@ if TYPE_CHECKING:
     )
     from harness.judge.pool import Pool, pool_of
     from harness.judge.prompting import Example, Examples, GradingForm, candidates_of, load_prompt
-    from harness.judge.records import JudgeTools, Pair, PairGrade, PoolJudge, Sink, Summary
+    from harness.judge.records import GradedPairs, JudgeTools, Lazy, Pair, PairGrade, PoolJudge, Sink, Summary
 else:
     __getattr__ = door(__name__, __file__)

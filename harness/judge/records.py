@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
 
 from harness.judge.prompting import Example
 from harness.models import Estimate, Spending
 from harness.store import Ledger
-from harness.values import Chunk, JudgeError, Judgment, Query, Reporter
+from harness.values import Chunk, JudgeError, Judgment, Query, Reporter, counted
 
 EXAMPLES = 20
 # Why a pair has no grade whose answer has met its limit of tokens.
@@ -56,6 +58,60 @@ class PairGrade:
 
 
 Sink = Callable[[PairGrade], None]
+Item = TypeVar("Item")
+
+
+class Lazy(Sequence[Item]):
+    """A sequence of ``count`` items that are made when they are read, and not kept."""
+
+    def __init__(self, count: int, make: Callable[[int], Item]) -> None:
+        self._count, self._make = count, make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, at: Any) -> Any:
+        places = range(self._count)[at]
+        return [*map(self._make, places)] if isinstance(at, slice) else self._make(places)
+
+
+class GradedPairs:
+    """The answers of a judge to numbered ``pairs``, which come in any order; ``costs`` are NaN if unknown."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self._pairs = pairs
+        self.costs = np.full(len(pairs), np.nan)
+        self._sources = [""] * len(pairs)
+        self._answers: list[Any] = [None] * len(pairs)
+        # few different ones, each kept once
+        self._shared: dict[Hashable, Hashable] = {}
+
+    def keep(self, one: PairGrade) -> None:
+        """Take one graded pair, without its text."""
+        at, own = one.pair.number, one.judgment
+        answer = own.grade, own.judge, own.prompt_sha, (one.samples, one.spread, one.reason)
+        self._answers[at] = self._shared.setdefault(answer, answer)
+        self._sources[at] = own.source
+        self.costs[at] = np.nan if one.cost is None else one.cost
+
+    @property
+    def judgments(self) -> Sequence[Judgment]:
+        """The judgments, in the order of the pairs.
+
+        Raises RuntimeError where the judge has returned nothing for a pair.
+        """
+        if missing := self._answers.count(None):
+            raise RuntimeError(f"the judge has returned nothing for {counted(missing, 'pair')}")
+        return Lazy(len(self._pairs), self._judgment)
+
+    def sampled(self, at: int) -> tuple[tuple[int, ...], int, str]:
+        """The samples of a pair, their spread, and the reason for no grade."""
+        sampled: tuple[tuple[int, ...], int, str] = self._answers[at][-1]
+        return sampled
+
+    def _judgment(self, at: int) -> Judgment:
+        grade, judge, prompt_sha, _ = self._answers[at]
+        return self._pairs[at].judgment(grade, judge, self._sources[at], prompt_sha)
 
 
 @dataclass(slots=True)

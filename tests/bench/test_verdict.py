@@ -4,7 +4,8 @@ import json
 
 from harness.comparison.scores import options_of
 from harness.running.config.load import load_config
-from harness.running.evaluate.evaluating import clusters_of
+from harness.running.config.models import RelevanceConfig
+from harness.running.judging.judged import GradedQueries
 from harness.values.types import Judgment, Query
 from tests.command import bench, run, table
 
@@ -25,7 +26,8 @@ def test_a_query_is_tested_with_its_document_unless_its_file_says_otherwise():
         Judgment("q3", "b", 0, 10, None),
     ]
     # the highest grade, then the most evidence; what is not relevant says nothing
-    assert clusters_of(queries, judged) == {"q1": "a", "q2": "mine", "q3": ""}
+    graded = GradedQueries(queries, judged, RelevanceConfig())
+    assert graded.clusters() == {"q1": "a", "q2": "mine", "q3": ""}
 
 
 def test_clusters_own_columns_and_tolerances_reach_the_results_and_one_mean_has_one_interval(

@@ -15,7 +15,7 @@ from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers
-from harness.running.judging.judged import Judged, judge_pool, judged_by_people
+from harness.running.judging.judged import GradedQueries, Judged, judge_pool, judged_by_people
 from harness.running.judging.pool import grade_all, make_judge
 from harness.running.search import Searched
 from harness.store import Ledger
@@ -118,7 +118,8 @@ def _values(
     context: Context,
     queries: Collection[str],
 ) -> Values:
-    scorers, measure = Scorers(judged.judgments, corpus, config.relevance, context), config.measures[0]
+    graded = GradedQueries(corpus.queries.queries, judged.judgments, config.relevance)
+    scorers, measure = Scorers(graded, corpus, context), config.measures[0]
     values: Values = {}
     for one in searched:
         for stage, rankings in one.rankings.items():

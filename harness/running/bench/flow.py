@@ -19,7 +19,12 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_measure, run_headline
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
-from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
+from harness.running.judging.judged import (
+    GradedQueries,
+    judged_by_people,
+    pool_judge_config,
+    warn_of_same_model,
+)
 from harness.running.readiness import check_ready, results_folder, warn_of_languages
 from harness.running.tools import RETRIEVE
 from harness.store import replace_folder
@@ -158,7 +163,8 @@ class LiveTable:
         }
         if pool_judge_config(self.config) is None:
             judgments = judged_by_people(corpus, self.config).judgments
-            scorer = Scorers(judgments, corpus, self.config.relevance, self.context).of(one)
+            graded = GradedQueries(corpus.queries.queries, judgments, self.config.relevance)
+            scorer = Scorers(graded, corpus, self.context).of(one)
             for stage, rankings in one.rankings.items():
                 ((_, mean, _),) = means_by_measure(scorer, rankings, [run_headline(self.config)])
                 cells |= {} if is_route(stage) else {stage: number(mean)}

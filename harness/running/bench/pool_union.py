@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from harness.comparison import Stored, names_of, read_stored
-from harness.measures import Scorer, SpanQrels, family_of
+from harness.measures import Scorer, family_of
 from harness.report import Row, ScoringInputs, StoredResult, read_graded_spans, read_scoring_inputs
 from harness.running.config.models import RelevanceConfig
-from harness.running.evaluate.evaluating import clusters_of, left_out_of, queries_to_score
+from harness.running.judging.judged import GradedQueries
 from harness.values import HarnessError, Judgment, Query, counted
 
 
@@ -95,10 +95,14 @@ def united_clusters(
     asked: dict[str, Query] = {}
     for queries, judged in pools:
         plain = {one.query_id: replace(one, cluster="") for one in queries}
-        documents = clusters_of(list(plain.values()), judged)
+        documents = _clusters(list(plain.values()), judged)
         asked = plain | asked
         asked |= {one.query_id: one for one in queries if one.cluster != documents[one.query_id]}
-    return clusters_of(list(asked.values()), judgments)
+    return _clusters(list(asked.values()), judgments)
+
+
+def _clusters(queries: Sequence[Query], judgments: Sequence[Judgment]) -> dict[str, str]:
+    return GradedQueries(queries, judgments, RelevanceConfig()).clusters()
 
 
 def _one_judge(judges: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -136,8 +140,9 @@ def _again(
         )
     stated = {key: relevance.get(key) for key in SCORING_RULES} | {"judge": judge}
     rules = RelevanceConfig(**{key: relevance[key] for key in SCORING_RULES if key in relevance})
-    rows = rescored(result.per_query, inputs, judgments, rules)
-    counts = {**record.get("counts", {}), "left_out": left_out_of(inputs.queries, judgments, rules)}
+    graded = GradedQueries(inputs.queries, judgments, rules)
+    rows = rescored(result.per_query, inputs, graded)
+    counts = {**record.get("counts", {}), "left_out": graded.left_out()}
     spans = sorted((j.query_id, j.doc_id, j.start, j.end, j.evidence, repr(j.grade)) for j in judgments)
     return replace(
         result,
@@ -175,18 +180,15 @@ def can_be_rescored(measure: str) -> bool:
     return family is not None and family.reads in ("ranks", "characters")
 
 
-def rescored(
-    per_query: Sequence[Row], inputs: ScoringInputs, judgments: Sequence[Judgment], rules: RelevanceConfig
-) -> list[Row]:
-    """The rows of per_query.csv with the values that ``judgments`` give.
+def rescored(per_query: Sequence[Row], inputs: ScoringInputs, graded: GradedQueries) -> list[Row]:
+    """The rows of per_query.csv with the values that these judgments give.
 
     Measures that need more than the folder holds, such as those that count tokens, are left out.
     """
-    queries = queries_to_score(inputs.queries, judgments, rules)
-    spans = SpanQrels.from_judgments(judgments)
+    queries, spans = graded.to_score(), graded.spans(())
     measures = [name for name in dict.fromkeys(row["measure"] for row in per_query) if can_be_rescored(name)]
     values: dict[tuple[str, str, str, str], str] = {}
-    how, without = rules.projection, rules.without_relevant_text
+    how, without = graded.relevance.projection, graded.relevance.without_relevant_text
     scorers = {
         setting: Scorer(queries, spans, chunks, projection=how, unanswerable=without)
         for setting, chunks in inputs.chunks.items()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -24,17 +23,17 @@ from harness.measures import (
     relabelled,
 )
 from harness.models import ModelTokenizer
-from harness.report import WHY, LabelSensitivityRow, LossRow, SummaryRow
-from harness.running.config.models import BenchConfig, RelevanceConfig
+from harness.report import LabelSensitivityRow, LossRow, SummaryRow
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.losses import loss_levels, loss_rows
 from harness.running.evaluate.oracle import Oracle
 from harness.running.evaluate.scoring import ScoredSetting, Scoring
-from harness.running.judging.judged import Judged, judge_pool
+from harness.running.judging.judged import GradedQueries, Judged, judge_pool
 from harness.running.resources import outlines
 from harness.running.search import Searched
-from harness.values import Judgment, Query, Ranking, document_of
+from harness.values import Judgment, Ranking
 
 # No document has this id: file names hold no NUL.
 _LOST = "\0lost"
@@ -57,6 +56,7 @@ class Evaluated:
     """
 
     judged: Judged
+    graded: GradedQueries
     clusters: Mapping[str, str]
     scored: list[ScoredSetting]
     rows: list[LossRow | LabelSensitivityRow]
@@ -72,33 +72,30 @@ def evaluate(
 ) -> Evaluated:
     """Judge and score every setting; ``show`` gets the summary of each as soon as it is scored."""
     judged = judge_pool(searched, corpus, config, context)
-    clusters = clusters_of(corpus.queries.queries, judged.judgments, bool(corpus.texts_of))
+    graded = GradedQueries(corpus.queries.queries, judged.judgments, config.relevance)
+    clusters = graded.clusters(bool(corpus.texts_of))
     documents = {document.doc_id: document for document in corpus.texts}
-    scorers = Scorers(judged.judgments, corpus, config.relevance, context)
-    why = _reasons(corpus.queries.queries, judged.judgments)
-    scoring, scored = Scoring(judged, documents, clusters, why, config, context), []
+    scorers = Scorers(graded, corpus, context)
+    scoring, scored = Scoring(judged, documents, clusters, graded.reasons(), config, context), []
     for one in searched:
         scored.append(scoring.of(one, scorers.of(one)))
         show(scored[-1].summary)
     with context.timed("waterfall"):
-        losses = _losses(searched, scorers, judged.judgments, corpus, config, context)
+        losses = _losses(searched, scorers, graded, corpus, config, context)
     with context.timed("label_sensitivity"):
         drawn = label_sensitivity_rows(searched, scorers, corpus, config, context)
-    left_out = left_out_of(corpus.queries.queries, judged.judgments, config.relevance)
-    return Evaluated(judged, clusters, scored, [*losses, *drawn], left_out)
+    return Evaluated(judged, graded, clusters, scored, [*losses, *drawn], graded.left_out())
 
 
 class Scorers:
-    """The scorer of every searched setting, on one set of judgments; settings with the same chunks share it.
+    """The scorer of every searched setting, on the same grades; settings with the same chunks share it.
 
     A setting is scored on its own text, and on evidence that only other parsers have found.
     """
 
-    def __init__(
-        self, judgments: Sequence[Judgment], corpus: Corpus, relevance: RelevanceConfig, context: Context
-    ) -> None:
-        self.queries = queries_to_score(corpus.queries.queries, judgments, relevance)
-        self._corpus, self._relevance, self._judgments = corpus, relevance, judgments
+    def __init__(self, graded: GradedQueries, corpus: Corpus, context: Context) -> None:
+        self.queries = graded.to_score()
+        self._corpus, self._graded = corpus, graded
         self._spans: dict[frozenset[str], SpanQrels] = {}
         self._scorers: dict[tuple[object, ...], Scorer] = {}
         texts = {document.doc_id: document.text for document in corpus.texts}
@@ -117,15 +114,14 @@ class Scorers:
         if key not in self._scorers:
             if texts not in self._spans:
                 # the judged spans of the texts that it searches, and of evidence that is not in them
-                own, elsewhere = judged_for(setting.name, self._judgments, self._corpus)
                 ids = tuple(query.query_id for query in self.queries)
-                self._spans[texts] = SpanQrels.from_judgments([*own, *elsewhere]).for_queries(ids)
+                self._spans[texts] = self._graded.spans(texts, elsewhere=True).for_queries(ids)
             self._scorers[key] = Scorer(
                 self.queries,
                 self._spans[texts],
                 searched.chunking.chunks,
-                projection=self._relevance.projection,
-                unanswerable=self._relevance.without_relevant_text,
+                projection=self._graded.relevance.projection,
+                unanswerable=self._graded.relevance.without_relevant_text,
                 token_boundaries=self._boundaries(setting.tokenizer),
                 chunk_tokens=searched.chunking.tokens,
             )
@@ -150,7 +146,7 @@ def means_by_measure(
 def _losses(
     searched: Sequence[Searched],
     scorers: Scorers,
-    judgments: Sequence[Judgment],
+    graded: GradedQueries,
     corpus: Corpus,
     config: BenchConfig,
     context: Context,
@@ -171,7 +167,7 @@ def _losses(
             if scorer not in oracles:
                 oracles[scorer] = Oracle(scorer, parse_measure(measure), stored)
             if corpus.texts_of:
-                found = SpanQrels.from_judgments(judged_for(one.setting.name, judgments, corpus)[0])
+                found = graded.spans(corpus.texts_of[one.setting.name])
             levels = loss_levels(one, oracles[scorer], found)
             rows += loss_rows(one.setting.name, scorer.queries, levels, measure)
     return rows
@@ -192,55 +188,6 @@ def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Ju
         lost.append(Judgment(row.query_id, _LOST, at, at + length, row.grade, row.evidence, row.source))
         at += length + 1
     return lost
-
-
-def queries_to_score(
-    queries: Sequence[Query], judgments: Sequence[Judgment], relevance: RelevanceConfig
-) -> tuple[Query, ...]:
-    """The queries, those that no text answers to the grade ``answerable_from`` marked as unanswerable."""
-    least = relevance.answerable_from
-    answered = {judgment.query_id for judgment in judgments if (judgment.grade or 0) >= least}
-    return tuple(one if one.query_id in answered else replace(one, answerable=False) for one in queries)
-
-
-def judged_for(
-    setting: str, judgments: Sequence[Judgment], corpus: Corpus
-) -> tuple[Sequence[Judgment], list[Judgment]]:
-    """The judgments of the text that a setting searches, and those of evidence that is not in it.
-
-    The latter are where other parsers have found that evidence; with one parser there are none.
-    """
-    if not corpus.texts_of:
-        return judgments, []
-    texts = corpus.texts_of[setting]
-    own = [row for row in judgments if row.doc_id in texts]
-    there = {(row.query_id, row.evidence) for row in own}
-    return own, [
-        row for row in judgments if row.doc_id not in texts and (row.query_id, row.evidence) not in there
-    ]
-
-
-def clusters_of(
-    queries: Sequence[Query], judgments: Iterable[Judgment], several_texts: bool = False
-) -> dict[str, str]:
-    """The cluster of every query: that of the query file, else the document of its evidence.
-
-    Of several documents the one with the highest grade, then with most evidence, then the first by name; ''
-    for a query without evidence. ``several_texts``: a document has several, each with an id of its own.
-    """
-    weights: dict[str, dict[str, tuple[int, int]]] = {}
-    for judgment in judgments:
-        if judgment.grade:
-            own = weights.setdefault(judgment.query_id, {})
-            document = document_of(judgment.doc_id) if several_texts else judgment.doc_id
-            highest, characters = own.get(document, (0, 0))
-            own[document] = max(highest, judgment.grade), characters + judgment.end - judgment.start
-    found = {}
-    for query in queries:
-        own = weights.get(query.query_id, {})
-        document = min(own, key=lambda name: (-own[name][0], -own[name][1], name), default="")
-        found[query.query_id] = query.cluster or document
-    return found
 
 
 def label_sensitivity_rows(
@@ -281,25 +228,3 @@ def label_sensitivity_rows(
                     for measure, mean, count in means_by_measure(other, rankings, measures)
                 ]
     return rows
-
-
-def left_out_of(
-    queries: Sequence[Query], judgments: Sequence[Judgment], relevance: RelevanceConfig
-) -> dict[str, int]:
-    """How many queries means leave out for each reason; none where they count as zero."""
-    why, scored = _reasons(queries, judgments), queries_to_score(queries, judgments, relevance)
-    without = Counter(why[query.query_id] for query in scored if not query.answerable)
-    return {name: without[name] if relevance.unanswerable == "exclude" else 0 for name in WHY}
-
-
-def _reasons(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
-    """The reason for every query, should it have no relevant text; ``queries`` as their file has them."""
-    graded = {judgment.query_id for judgment in judgments if judgment.grade is not None}
-    return {
-        query.query_id: "unanswerable"
-        if not query.answerable
-        else "irrelevant"
-        if query.query_id in graded
-        else "ungraded"
-        for query in queries
-    }

@@ -17,9 +17,9 @@ from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.costs import price_rows, spending_facts
-from harness.running.evaluate.evaluating import Evaluated, judged_for
+from harness.running.evaluate.evaluating import Evaluated
 from harness.running.evaluate.warnings import shares_read
-from harness.running.judging.judged import Judged
+from harness.running.judging.judged import GradedQueries, Judged
 from harness.running.search import Searched, asked_rows
 
 AROUND = 300
@@ -38,7 +38,7 @@ def results_of(
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for one in scored for row in one.summary]
     prices = price_rows(searched, summary, judged.costs, corpus, config.measures, context)
-    filtered = list(filter_rows(searched, judged, corpus))
+    filtered = list(filter_rows(searched, evaluated.graded, corpus))
     ranked = [row for one in scored for row in one.ranked]
     record = make_record(config, corpus, searched, evaluated, context)
     results = report.Results(
@@ -172,12 +172,14 @@ def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterato
             )
 
 
-def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[report.FilterRow]:
+def filter_rows(
+    searched: Iterable[Searched], graded: GradedQueries, corpus: Corpus
+) -> Iterator[report.FilterRow]:
     """One row per query of every filter: values it named, documents left, labelled documents left out."""
     for one in searched:
         if not one.filtered:
             continue
-        own_text = judged_for(one.setting.name, judged.judgments, corpus)[0]
+        own_text = graded.within(corpus.texts_of.get(one.setting.name, ()))
         labelled = values.by_key((row.query_id, (row.doc_id, row.evidence)) for row in own_text if row.grade)
         for step, results in one.filtered.items():
             for found in results:

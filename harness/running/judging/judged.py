@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.judge import PEOPLE, LabelsConfig
-from harness.report import CostRow, JudgmentRow
-from harness.running.config.models import BenchConfig
+from harness.measures import SpanQrels
+from harness.report import WHY, CostRow, JudgmentRow
+from harness.running.config.models import BenchConfig, RelevanceConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
-from harness.values import Document, Judgment
+from harness.values import Document, Judgment, Query, document_of
 
 if TYPE_CHECKING:
     from harness.judge import PoolJudgeConfig
@@ -34,6 +36,80 @@ class Judged:
     failed: frozenset[str]
     costs: list[CostRow]
     spent: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GradedQueries:
+    """Queries as their file has them, the judgments they are scored on, and the rules of relevance."""
+
+    queries: Sequence[Query]
+    judgments: Sequence[Judgment]
+    relevance: RelevanceConfig
+
+    def to_score(self) -> tuple[Query, ...]:
+        """The queries, those that no text answers to the grade ``answerable_from`` marked as unanswerable."""
+        least = self.relevance.answerable_from
+        answered = {judgment.query_id for judgment in self.judgments if (judgment.grade or 0) >= least}
+        return tuple(
+            query if query.query_id in answered else replace(query, answerable=False)
+            for query in self.queries
+        )
+
+    def within(self, texts: Collection[str]) -> Sequence[Judgment]:
+        """The judgments of these texts, as one parser reads the documents; all where there is one parser."""
+        return [row for row in self.judgments if row.doc_id in texts] if texts else self.judgments
+
+    def spans(self, texts: Collection[str], *, elsewhere: bool = False) -> SpanQrels:
+        """The judged spans ``within`` texts; with ``elsewhere`` also those of evidence that is not in them.
+
+        The latter are where other parsers have found that evidence; with one parser there are none.
+        """
+        own = self.within(texts)
+        if not (elsewhere and texts):
+            return SpanQrels.from_judgments(own)
+        there = {(row.query_id, row.evidence) for row in own}
+        others = (row for row in self.judgments if row.doc_id not in texts)
+        return SpanQrels.from_judgments(
+            [*own, *(row for row in others if (row.query_id, row.evidence) not in there)]
+        )
+
+    def clusters(self, several_texts: bool = False) -> dict[str, str]:
+        """The cluster of every query: that of the query file, else the document of its evidence.
+
+        Of several documents the one with the highest grade, then with most evidence, then the first by name;
+        '' for a query without evidence. ``several_texts``: a document has several, each with its own id.
+        """
+        weights: dict[str, dict[str, tuple[int, int]]] = {}
+        for judgment in self.judgments:
+            if judgment.grade:
+                own = weights.setdefault(judgment.query_id, {})
+                document = document_of(judgment.doc_id) if several_texts else judgment.doc_id
+                highest, characters = own.get(document, (0, 0))
+                own[document] = max(highest, judgment.grade), characters + judgment.end - judgment.start
+        found = {}
+        for query in self.queries:
+            own = weights.get(query.query_id, {})
+            document = min(own, key=lambda name: (-own[name][0], -own[name][1], name), default="")
+            found[query.query_id] = query.cluster or document
+        return found
+
+    def reasons(self) -> dict[str, str]:
+        """The reason for every query, should it have no relevant text."""
+        graded = {judgment.query_id for judgment in self.judgments if judgment.grade is not None}
+        return {
+            query.query_id: "unanswerable"
+            if not query.answerable
+            else "irrelevant"
+            if query.query_id in graded
+            else "ungraded"
+            for query in self.queries
+        }
+
+    def left_out(self) -> dict[str, int]:
+        """How many queries means leave out for each reason; none where they count as zero."""
+        why = self.reasons()
+        without = Counter(why[query.query_id] for query in self.to_score() if not query.answerable)
+        return {name: without[name] if self.relevance.unanswerable == "exclude" else 0 for name in WHY}
 
 
 def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from harness.judge import (
     JUDGES,
     Example,
     Examples,
+    GradedPairs,
     GradingForm,
     JudgeTools,
+    Lazy,
     LlmConfig,
     Pair,
-    PairGrade,
     Pool,
     PoolConfig,
     PoolJudge,
@@ -39,7 +40,7 @@ from harness.running.corpus import Corpus
 from harness.running.judging.judged import Judged, judgment_row, label_rows, pool_judge_config
 from harness.running.search import Searched
 from harness.store import Ledger, LedgerEntry
-from harness.values import ConfigError, JudgeError, Judgment, Silent, counted, finite, guide, kind_of
+from harness.values import ConfigError, JudgeError, Silent, counted, finite, guide, kind_of
 
 
 def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus) -> PoolJudge:
@@ -110,9 +111,6 @@ def _prompts(judge: LlmConfig, config: BenchConfig) -> Iterator[tuple[str, str]]
 
 
 FLAGS_SHOWN = 3
-T = TypeVar("T")
-_Answer = tuple[int | None, str, str, tuple[int, ...], int, str]
-"""A grade, the judge and the hash of its prompt, the samples, their spread, the reason for no grade."""
 
 
 def judged_by_judge(
@@ -120,7 +118,7 @@ def judged_by_judge(
 ) -> Judged:
     """Have a judge grade the union of the passages that all settings rank high; raises JudgeError."""
     pool = make_pool(searched, corpus, judge_config.pool)
-    graded = GradedPool(pool)
+    graded = GradedPairs(pool.pairs)
     flagged = flag_passages(pool.pairs, context) if judge_config.asked else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, corpus)
@@ -129,11 +127,32 @@ def judged_by_judge(
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
         judgments=graded.judgments,
-        rows=graded.rows(label_rows(corpus, scored_on=False)),
+        rows=_rows(pool, graded, label_rows(corpus, scored_on=False)),
         failed=frozenset(one.query_id for one in graded.judgments if one.grade is None),
         costs=cost_rows(graded.costs, pool.by_setting, _paid_once(pool.pairs, graded.costs)),
         spent={**_spent(summary), "speak_to_the_judge": flagged},
     )
+
+
+def _rows(pool: Pool, graded: GradedPairs, more: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
+    """The rows of the table of judgments, which hold texts, and ``more`` after them."""
+    count = len(pool.pairs)
+
+    def row(at: int) -> JudgmentRow:
+        if at >= count:
+            return more[at - count]
+        samples, spread, reason = graded.sampled(at)
+        return judgment_row(
+            graded.judgments[at],
+            pool.pairs.documents[pool.pairs.columns[1][at]],
+            scored_on=True,
+            reason=reason,
+            samples=" ".join(map(str, samples)),
+            spread=spread,
+            cost=finite(graded.costs[at]),
+        )
+
+    return Lazy(count + len(more), row)
 
 
 def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) -> Pool:
@@ -242,66 +261,3 @@ def cost_rows(
         CostRow(setting, len(used[setting]), finite(costs[of].sum()), finite((costs[of] / users[of]).sum()))
         for setting, of in numbers.items()
     ]
-
-
-class Lazy(Sequence[T]):
-    """A sequence of ``count`` items that are made when they are read, and not kept."""
-
-    def __init__(self, count: int, make: Callable[[int], T]) -> None:
-        self._count, self._make = count, make
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, at: Any) -> Any:
-        places = range(self._count)[at]
-        return [*map(self._make, places)] if isinstance(at, slice) else self._make(places)
-
-
-class GradedPool:
-    """The answers of a judge to the pairs of a pool, in any order; judgments and rows are in the pool's."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pairs, count = pool.pairs, len(pool.pairs)
-        self.costs = np.full(count, np.nan)
-        self._sources = [""] * count
-        self._answers: list[Any] = [None] * count
-        # few different ones, each kept once
-        self._shared: dict[_Answer, _Answer] = {}
-
-    def keep(self, one: PairGrade) -> None:
-        """Take one graded pair, without its text."""
-        at, own = one.pair.number, one.judgment
-        answer = own.grade, own.judge, own.prompt_sha, one.samples, one.spread, one.reason
-        self._answers[at] = self._shared.setdefault(answer, answer)
-        self._sources[at] = own.source
-        self.costs[at] = np.nan if one.cost is None else one.cost
-
-    @property
-    def judgments(self) -> Sequence[Judgment]:
-        """The judgments; raises RuntimeError where the judge has returned nothing for a pair."""
-        if missing := self._answers.count(None):
-            raise RuntimeError(f"the judge has returned nothing for {counted(missing, 'pair')}")
-        return Lazy(len(self._pairs), self._judgment)
-
-    def rows(self, more: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
-        """The rows of the table of judgments, which hold texts, and ``more`` after them."""
-        count = len(self._pairs)
-        return Lazy(count + len(more), lambda at: self._row(at) if at < count else more[at - count])
-
-    def _judgment(self, at: int) -> Judgment:
-        grade, judge, prompt_sha, *_ = self._answers[at]
-        pair: Pair = self._pairs[at]
-        return pair.judgment(grade, judge, self._sources[at], prompt_sha)
-
-    def _row(self, at: int) -> JudgmentRow:
-        *_, samples, spread, reason = self._answers[at]
-        return judgment_row(
-            self._judgment(at),
-            self._pairs.documents[self._pairs.columns[1][at]],
-            scored_on=True,
-            reason=reason,
-            samples=" ".join(map(str, samples)),
-            spread=spread,
-            cost=finite(self.costs[at]),
-        )
