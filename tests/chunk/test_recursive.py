@@ -1,7 +1,6 @@
 """Parity with langchain-text-splitters, and what it cannot promise: exact offsets where text repeats."""
 
 import tracemalloc
-from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -93,14 +92,6 @@ def test_chunks_are_langchains_stripped_output_without_overlap(text, size):
     chunks = [chunk.text for chunk in chunk_documents([document(text)], config)]
     theirs = langchain(text, size, 0, ("\n\n", "\n", " ", ""), strip=True)
     assert chunks == [piece.strip() for piece in theirs if piece.strip()]
-
-
-@quick
-@given(text=texts, size=sizes)
-def test_no_chunk_is_longer_than_the_size_nor_shares_more_than_the_overlap(text, size):
-    spans = RecursiveSplitter(in_characters, *size).split(text)
-    assert all(end - start <= size[0] for start, end in spans)
-    assert all(before[1] - after[0] <= size[1] for before, after in pairwise(spans))
 
 
 def test_repeated_text_has_the_offsets_where_it_is():

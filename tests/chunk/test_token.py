@@ -136,13 +136,6 @@ def test_chinese_breaks_anywhere_and_english_within_it_does_not(minilm):
     assert 2 in shared
 
 
-def test_pieces_of_all_documents_are_tokenized_in_one_call(minilm):
-    docs = [document("the net revenue grew\n\n" * 100, doc_id=str(i)) for i in range(5)]
-    before = minilm.calls
-    chunk_documents(docs, RecursiveTokenConfig(chunk_size=200, tokens_per_chunk=16), minilm)
-    assert minilm.calls == before + 1
-
-
 def test_a_piece_that_fits_is_left_whole_and_a_long_one_is_windowed(minilm):
     doc = document("short one\n\n" + "word " * 30)
     config = RecursiveTokenConfig(chunk_size=160, tokens_per_chunk=12)

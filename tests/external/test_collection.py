@@ -2,10 +2,8 @@
 
 import json
 
-import pytest
-
 from harness.data.external.ragas import import_ragas
-from tests.command import printed, refused, table
+from tests.command import printed, table
 
 QUESTION = "How long is the Halden ferry crossing?"
 ANSWER = "The crossing takes 35 minutes."
@@ -80,14 +78,3 @@ def test_names_of_documents_stay_apart_and_cannot_lead_out_of_the_folder(tmp_pat
     names = sorted(path.name for path in (tmp_path / "r" / "documents").iterdir())
     assert names[0] == "etc_x.txt"
     assert names[1].startswith("passage-")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("import ragas x.jsonl --qrels q", "--qrels goes with the format beir alone"),
-        ("import rags x", "no format 'rags'. Known: beir, ragas."),
-    ],
-)
-def test_wrong_usage(words, message, capsys):
-    assert message in refused(capsys, *words.split())

@@ -135,30 +135,28 @@ def with_an_own_module(folder):
     return made
 
 
-def of_an_unknown_type(folder):
-    return edit(Path(tiny.bi_encoder(folder)), "config.json", model_type="brandnew")
+def a_bi_encoder(change):
+    """A function that makes a bi-encoder whose folder is changed."""
+
+    def make(folder):
+        made = Path(tiny.bi_encoder(folder))
+        change(made)
+        return made
+
+    return make
 
 
-def without_a_tokenizer(folder):
-    made = Path(tiny.bi_encoder(folder))
-    (made / "tokenizer.json").unlink()
-    return made
+def random_model(*given, **options):
+    """A function that makes one."""
+    return lambda folder: tiny.random_model(folder / "c", *given, **options)
 
 
-def a_bare_decoder(folder):
-    return tiny.random_model(folder / "q", "Qwen3", "Model")
-
-
-def classifier(folder):
-    return tiny.random_model(folder / "c", "XLMRoberta", "ForSequenceClassification", num_labels=3)
-
-
-def unpadded_reranker(folder):
-    return tiny.random_model(folder / "c", "Qwen3", "ForCausalLM", pad=None)
-
-
-def without_yes_and_no(folder):
-    return tiny.random_model(folder / "c", "Qwen3", "ForCausalLM", more=())
+of_an_unknown_type = a_bi_encoder(lambda made: edit(made, "config.json", model_type="brandnew"))
+without_a_tokenizer = a_bi_encoder(lambda made: (made / "tokenizer.json").unlink())
+a_bare_decoder = random_model("Qwen3", "Model")
+classifier = random_model("XLMRoberta", "ForSequenceClassification", num_labels=3)
+unpadded_reranker = random_model("Qwen3", "ForCausalLM", pad=None)
+without_yes_and_no = random_model("Qwen3", "ForCausalLM", more=())
 
 
 @pytest.mark.parametrize(

@@ -68,45 +68,39 @@ def test_weights_that_were_cut_short_are_found(model):
         resolve(str(model))
 
 
-def without_a_layer(model):
-    tensors = load_file(model / WEIGHTS)
-    rewrite(model / WEIGHTS, b"")
-    kept = {name: tensor for name, tensor in tensors.items() if "layer.3.attention.self.query" not in name}
-    save_file(kept, model / WEIGHTS)
+LAYER = "layer.3.attention.self.query.weight"
 
 
-def with_a_smaller_layer(model):
-    tensors = load_file(model / WEIGHTS)
-    rewrite(model / WEIGHTS, b"")
-    (name,) = (name for name in tensors if name.endswith("layer.3.attention.self.query.weight"))
-    save_file({**tensors, name: tensors[name][:-1].copy()}, model / WEIGHTS)
+def weights(change):
+    """Other weights: ``change`` gives the matrices anew by name and matrix, None to leave one out."""
 
+    def damage(model):
+        tensors = load_file(model / WEIGHTS)
+        rewrite(model / WEIGHTS, b"")
+        changed = {name: change(name, tensor) for name, tensor in tensors.items()}
+        save_file({name: tensor for name, tensor in changed.items() if tensor is not None}, model / WEIGHTS)
 
-def with_no_numbers(model):
-    tensors = load_file(model / WEIGHTS)
-    rewrite(model / WEIGHTS, b"")
-    save_file(
-        {name: np.full_like(t, np.nan) if t.ndim == 2 else t for name, t in tensors.items()}, model / WEIGHTS
-    )
-
-
-def of_no_kind(model):
-    rewrite(model / "config.json", b"{}")
-
-
-def without_pooling(model):
-    (model / "1_Pooling" / "config.json").unlink()
+    return damage
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (without_a_layer, r"lack .*layer\.3\.attention\.self\.query.* random numbers would be used"),
-        (with_a_smaller_layer, r"layer\.3\.attention\.self\.query|cannot be loaded"),
-        (with_no_numbers, "not finite numbers"),
-        (of_no_kind, "cannot be loaded"),
-        (without_pooling, "cannot be loaded"),
+        (
+            weights(lambda name, tensor: None if name.endswith(LAYER) else tensor),
+            r"lack .*layer\.3\.attention\.self\.query.* random numbers would be used",
+        ),
+        (
+            weights(lambda name, tensor: tensor[:-1].copy() if name.endswith(LAYER) else tensor),
+            r"layer\.3\.attention\.self\.query|cannot be loaded",
+        ),
+        (
+            weights(lambda name, tensor: np.full_like(tensor, np.nan) if tensor.ndim == 2 else tensor),
+            "not finite numbers",
+        ),
+        (lambda model: rewrite(model / "config.json", b"{}"), "cannot be loaded"),
+        (lambda model: (model / "1_Pooling" / "config.json").unlink(), "cannot be loaded"),
     ],
 )
 def test_what_shows_only_when_it_is_loaded_is_found_by_trying(model, damage, message):

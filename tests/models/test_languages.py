@@ -6,23 +6,15 @@ ENGLISH = [
     "embedded:all-MiniLM-L6-v2",
     "embedded:maxsim",
     "sentence-transformers/all-MiniLM-L6-v2",
-    "/models/all-mpnet-base-v2/",
     "cross-encoder/ms-marco-MiniLM-L-6-v2",
     "BAAI/bge-small-en-v1.5",
-    "intfloat/e5-base-v2",
-    "thenlper/gte-large",
     "colbert-ir/colbertv2.0",
 ]
 OTHERS = [
     "intfloat/multilingual-e5-small",
-    "BAAI/bge-m3",
     "BAAI/bge-small-zh-v1.5",
-    "BAAI/bge-reranker-v2-m3",
-    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
     "sentence-transformers/msmarco-distilbert-multilingual-en-de-v2-tmp-lng-aligned",
-    "Alibaba-NLP/gte-multilingual-base",
     "Snowflake/snowflake-arctic-embed-m-v2.0",
-    "jinaai/jina-embeddings-v3",
     "my-own-model",
 ]
 

@@ -9,11 +9,12 @@ import pytest
 from harness.models import ways
 from harness.models.encoder import EmbedConfig, LocalModel
 from harness.models.model_files import EXACT, Way
-from harness.models.ways import Probe, probe
+from harness.models.ways import probe
 from harness.store.artifacts import Artifacts
 from harness.values.errors import ModelError
 
 HALF, COMPILED = Way("bfloat16"), Way("float32", "openvino")
+WAYS = [EXACT, HALF, COMPILED]
 
 
 class Machine:
@@ -41,35 +42,37 @@ class Machine:
 
 @pytest.fixture(autouse=True)
 def three_ways(monkeypatch):
-    monkeypatch.setattr(ways, "ways_of", lambda kind, device: [EXACT, HALF, COMPILED])
+    monkeypatch.setattr(ways, "ways_of", lambda kind, device: WAYS)
 
 
 def found(machine, folder):
     return probe(machine.model(EXACT), machine.model, Artifacts(folder), machine.clock)[0]
 
 
-def test_the_fastest_way_is_taken_and_not_measured_again(tmp_path):
-    machine = Machine({EXACT: 0.4, HALF: 0.1, COMPILED: 0.2})
-    first = found(machine, tmp_path)
-    assert first.way == HALF
-    assert first.gain == pytest.approx(4)
-    # float32 is not tried where bfloat16 gains
-    assert first.seconds == {EXACT: pytest.approx(0.4), HALF: pytest.approx(0.1)}
-    # one round that warms up, two that count
-    assert machine.runs == [EXACT] * 3 + [HALF] * 3
-    # what is stored stands, whatever the machine does meanwhile
+@pytest.mark.parametrize(
+    ("seconds", "way", "gain", "runs"),
+    [
+        # one round that warms up, two that count; the last way is not tried where bfloat16 gains
+        ((0.4, 0.1, 0.2), HALF, 4, [EXACT] * 3 + [HALF] * 3),
+        # a slow model is measured in one round
+        ((9.0, 8.5, 0.9), COMPILED, 10, [EXACT] * 2 + [HALF] * 2 + [COMPILED] * 3),
+        # float32 by torch stays where others gain little
+        ((1.0, 0.95, 0.92), EXACT, 1, [EXACT] * 3 + [HALF] * 3 + [COMPILED] * 3),
+    ],
+)
+def test_the_fastest_way_is_taken_kept_as_it_is_loaded_and_not_measured_again(
+    tmp_path, seconds, way, gain, runs
+):
+    machine, made, store = Machine(dict(zip(WAYS, seconds, strict=True))), {}, Artifacts(tmp_path)
+    exact = made[EXACT] = machine.model(EXACT)
+    first, kept = probe(exact, lambda way: made.setdefault(way, machine.model(way)), store, machine.clock)
+    assert (first.way, first.gain) == (way, pytest.approx(gain))
+    assert machine.runs == runs
+    assert kept is made[way]
+    # what is stored stands, whatever the machine does meanwhile, and nothing is loaded for it
     other = Machine({EXACT: 0.1, HALF: 0.4, COMPILED: 0.4})
-    assert found(other, tmp_path) == first
+    assert probe(other.model(EXACT), other.model, store, other.clock) == (first, None)
     assert not other.runs
-
-
-def test_the_fastest_model_is_kept_as_it_is_loaded(tmp_path):
-    machine, made = Machine({EXACT: 0.4, HALF: 0.1, COMPILED: 0.2}), {}
-    exact, store = machine.model(EXACT), Artifacts(tmp_path)
-    result, kept = probe(exact, lambda way: made.setdefault(way, machine.model(way)), store, machine.clock)
-    assert kept is made[result.way]
-    # nothing is loaded for measures that are stored
-    assert probe(exact, machine.model, store, machine.clock) == (result, None)
 
 
 def test_another_machine_or_library_measures_again(tmp_path, monkeypatch):
@@ -79,17 +82,6 @@ def test_another_machine_or_library_measures_again(tmp_path, monkeypatch):
     assert found(other, tmp_path).way == EXACT
     monkeypatch.setattr(ways, "version_of", lambda name: "newer")
     assert found(Machine({EXACT: 0.4, HALF: 0.4, COMPILED: 0.1}), tmp_path).way == COMPILED
-
-
-def test_float32_by_torch_stays_where_others_gain_little(tmp_path):
-    assert found(Machine({EXACT: 1.0, HALF: 0.95, COMPILED: 0.92}), tmp_path).way == EXACT
-    assert Probe({EXACT: 1.0}).gain == 1
-
-
-def test_a_slow_model_is_measured_in_one_round(tmp_path):
-    machine = Machine({EXACT: 9.0, HALF: 8.5, COMPILED: 0.9})
-    assert found(machine, tmp_path).way == COMPILED
-    assert machine.runs == [EXACT] * 2 + [HALF] * 2 + [COMPILED] * 3
 
 
 def test_a_way_that_gives_no_numbers_is_left_out(tmp_path):
