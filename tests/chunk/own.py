@@ -12,28 +12,8 @@ def fixed(text, size=100):
     return [[i, min(i + size, len(text))] for i in range(0, len(text), size)]
 
 
-def texts(text):
-    return text.split("\n")
-
-
-def beyond(text):
-    return [(0, len(text) + 1)]
-
-
-def empty_chunk(text):
-    return [(3, 3)]
-
-
-def backwards(text):
-    return [(5, 9), (0, 5)]
-
-
-def halves(text):
-    return [(0, 2.5)]
-
-
-def whole(text):
-    return text
+def given(text, ranges):
+    return ranges
 
 
 def fails(text):

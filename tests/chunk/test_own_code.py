@@ -19,20 +19,24 @@ def test_chunks_are_the_ranges_that_were_returned():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("ranges", "says"),
     [
-        ("texts", r"returned 'One line.' for d.*not \(start, end\)"),
-        ("beyond", r"returned \(0, 25\) for d.*<= 24"),
-        ("empty_chunk", r"returned \(3, 3\)"),
-        ("backwards", r"returned \(0, 5\) after \(5, 9\)"),
-        ("halves", r"returned \(0, 2.5\) .*not \(start, end\)"),
+        (["One line."], r"returned 'One line.' for d.*not \(start, end\)"),
+        ([(0, 25)], r"returned \(0, 25\) for d.*<= 24"),
+        ([(3, 3)], r"returned \(3, 3\)"),
+        ([(5, 9), (0, 5)], r"returned \(0, 5\) after \(5, 9\)"),
+        ([(0, 2.5)], r"returned \(0, 2.5\) .*not \(start, end\)"),
         ("whole", "returned str for d"),
-        ("fails", r"failed: AttributeError: .*own.py:\d+"),
-        ("fails_late", r"failed: AttributeError: .*own.py:\d+"),
     ],
 )
-def test_an_answer_that_breaks_the_contract_is_named(call, says):
+def test_an_answer_that_breaks_the_contract_is_named(ranges, says):
     with pytest.raises(HarnessError, match=says):
+        cut("given", ranges=ranges)
+
+
+@pytest.mark.parametrize("call", ["fails", "fails_late"])
+def test_code_that_fails_is_named_with_its_line(call):
+    with pytest.raises(HarnessError, match=r"failed: AttributeError: .*own.py:\d+"):
         cut(call)
 
 

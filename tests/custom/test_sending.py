@@ -79,14 +79,6 @@ def test_a_fault_that_will_not_pass_ends_it_immediately(answer, says):
         assert server.count == 1
 
 
-@pytest.mark.slow
-def test_a_fault_that_lasts_ends_with_its_last_words():
-    with FakeServer(lambda request, number: Answer(500, {"message": "out of memory"})) as server:
-        with pytest.raises(ServiceError, match=r"answered 500: out of memory, even after \d+ tries"):
-            asked(service(server.url, timeout=5, deadline=5))
-        assert server.count > 1
-
-
 def test_what_was_answered_before_a_failure_has_been_handed_on():
     last = threading.Event()
 

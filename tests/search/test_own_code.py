@@ -33,19 +33,29 @@ def test_the_version_stated_decides_whether_it_is_called_again(tools, monkeypatc
 
 
 @pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ([], "returned 0 lists for 3 queries"),
+        ([[5]] * 3, "returned 5 for query q1: positions go from 0 to 4"),
+        ([[0, 0]] * 3, "ranked a passage twice for query q1"),
+        ([[(0, 1.0), (1, 2.0)]] * 3, "returned scores that rise for query q1"),
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_named(tools, answer, says):
+    with pytest.raises(HarnessError, match=says):
+        retrieve(tools, "given", arguments={"answer": answer})
+
+
+@pytest.mark.parametrize(
     ("call", "says"),
     [
-        ("too_few", "returned 0 lists for 3 queries"),
-        ("no_such_place", "returned 5 for query q1: positions go from 0 to 4"),
-        ("twice", "ranked a passage twice for query q1"),
-        ("rising", "returned scores that rise for query q1"),
         ("no_number", "returned nan for query q1, which is not a score"),
         ("leaves", r"failed: SystemExit: 0 \(own\.py:\d+\)"),
         ("fails", r"failed: KeyError: 'index' \(own.py:\d+\)"),
         ("fails_late", r"failed: ZeroDivisionError: .* \(own.py:\d+\)"),
     ],
 )
-def test_an_answer_that_breaks_the_contract_is_named(tools, call, says):
+def test_code_that_fails_or_returns_no_number_is_named(tools, call, says):
     with pytest.raises(HarnessError, match=says):
         retrieve(tools, call)
 
@@ -70,22 +80,22 @@ def test_a_hit_without_a_place_must_have_the_text_of_a_passage(tools):
 
 
 def test_rewriters_and_rerankers_are_checked_too(tools):
-    polite = PythonRewriterConfig(call="tests.search.own:polite", version="1", arguments={"ending": "thanks"})
+    def own(kind, call, **arguments):
+        return kind(call=f"tests.search.own:{call}", version="1", arguments=arguments)
+
+    polite = own(PythonRewriterConfig, "polite", ending="thanks")
     assert tools.rewritten(polite, QUERIES)[0].text == "How many vehicles fit the yard? thanks"
     with pytest.raises(HarnessError, match="returned None, which is not text"):
-        tools.rewritten(PythonRewriterConfig(call="tests.search.own:silent", version="1"), QUERIES)
+        tools.rewritten(own(PythonRewriterConfig, "given", answer=[None] * 3), QUERIES)
     # half of a character, which no tokenizer takes
-    half = PythonRewriterConfig(call="tests.search.own:halved", version="1")
-    assert tools.rewritten(half, QUERIES)[0].text.endswith(chr(0xFFFD))
-    scorer = PythonScorer(PythonRerankerConfig(call="tests.search.own:lengths", version="1"))
+    assert tools.rewritten(own(PythonRewriterConfig, "halved"), QUERIES)[0].text.endswith(chr(0xFFFD))
+    scorer = PythonScorer(own(PythonRerankerConfig, "lengths"))
     scorer.try_out()
     assert scorer.score([("a", "bb"), ("a", "b")]).tolist() == [2.0, 1.0]
     with pytest.raises(HarnessError, match=r"returned scores of shape \(1,\), not one for each of 2 pairs"):
-        PythonScorer(PythonRerankerConfig(call="tests.search.own:one_score", version="1")).score(
-            [("a", "bb"), ("a", "b")]
-        )
+        PythonScorer(own(PythonRerankerConfig, "given", answer=[1.0])).score([("a", "bb"), ("a", "b")])
     with pytest.raises(HarnessError, match="returned scores that are not numbers"):
-        PythonScorer(PythonRerankerConfig(call="tests.search.own:huge", version="1")).score([("a", "bb")])
+        PythonScorer(own(PythonRerankerConfig, "huge")).score([("a", "bb")])
 
 
 def test_own_steps_run_from_yaml_found_in_the_working_folder(write_config, tmp_path, monkeypatch):
