@@ -139,7 +139,9 @@ def test_a_window_must_fit_the_model(minilm):
 @pytest.mark.parametrize(
     "config", [{"kind": "token"}, {"kind": "recursive_token"}, {"kind": "sentence", "unit": "model"}]
 )
-def test_model_tokens_need_a_model(config):
+def test_model_tokens_and_sentences_that_are_compared_need_a_model(config):
+    with pytest.raises(ConfigError, match="no model that embeds"):
+        chunk_documents([document("One. Two.")], parse({"kind": "semantic"}))
     with pytest.raises(ConfigError, match="no embedding model"):
         chunk_documents([document("a")], parse(config), None)
     with pytest.raises(ConfigError, match="needs the tokenizer"):

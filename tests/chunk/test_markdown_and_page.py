@@ -33,6 +33,8 @@ def first_lines(text, level=6):
 def test_sections_begin_at_headings_of_both_styles():
     assert first_lines(GUIDE) == ["intro", "# One", "## One A", "Two", "body"]
     assert first_lines(GUIDE, level=1) == ["intro", "# One", "Two"]
+    # a fence that is closed ends its code
+    assert first_lines("```\n# no\n```\n# Yes\n") == ["```", "# Yes"]
 
 
 @pytest.mark.parametrize(
@@ -52,10 +54,6 @@ def test_sections_begin_at_headings_of_both_styles():
 )
 def test_lookalikes_of_headings_are_text(text):
     assert section_spans(text) == [(0, len(text))]
-
-
-def test_code_after_a_closed_fence_is_text_again():
-    assert first_lines("```\n# no\n```\n# Yes\n") == ["```", "# Yes"]
 
 
 def chunks(text, **config):

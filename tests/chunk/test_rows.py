@@ -27,9 +27,6 @@ def test_every_row_is_shown_with_the_heading():
     assert texts(CSV, header_rows=2) == [head + rows[0] + "\n" + row for row in rows[1:]]
     # a heading without rows is a row
     assert texts(CSV, header_rows=9) == [CSV.strip()]
-
-
-def test_offsets_are_of_the_row_and_its_heading():
     chunk = chunk_documents([document(CSV)], RowsConfig())[1]
     assert chunk.before == ((0, 15),)
     assert CSV[chunk.start : chunk.end].startswith("Pier")
@@ -42,6 +39,9 @@ def test_sheets_are_tables_of_their_own_with_their_title():
         "Sheet: Prices\nitem\tprice\ncoal\t4",
         "Sheet: Crew\nname\nAda",
     ]
+    # they are parted by tabs, whatever delimits the files next to them
+    sheet = 'Sheet: Crew\nname\tnote\nAda\t"two\nlines"\n'
+    assert texts(sheet, (0,), delimiter=";") == ['Sheet: Crew\nname\tnote\nAda\t"two\nlines"']
 
 
 def test_delimited_text_is_known_by_its_records():
@@ -52,11 +52,6 @@ def test_delimited_text_is_known_by_its_records():
     assert texts(ragged, delimiter=",") == ["a,b\n1,2,3", "a,b\n4,5"]
     prose = "The yard, which is full, was paved.\nThe pier was not.\nSo it is."
     assert texts(prose) == [prose]
-
-
-def test_sheets_are_parted_by_tabs_whatever_delimits_the_files_next_to_them():
-    sheet = 'Sheet: Crew\nname\tnote\nAda\t"two\nlines"\n'
-    assert texts(sheet, (0,), delimiter=";") == ['Sheet: Crew\nname\tnote\nAda\t"two\nlines"']
 
 
 def test_blanks_alone_are_no_heading():

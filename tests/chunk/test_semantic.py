@@ -5,7 +5,6 @@ import pytest
 
 from harness.steps.chunk import chunk_documents
 from harness.steps.chunk.semantic import SemanticConfig, distances
-from harness.values.errors import ConfigError
 from tests.chunk.conftest import document
 
 
@@ -71,8 +70,3 @@ def test_distances_are_of_angles_and_a_null_vector_is_far_from_all():
     vectors = np.array([[2, 0], [5, 0], [0, 3], [0, 0], [0, 0]], dtype=np.float32)
     assert distances(vectors) == pytest.approx([0, 1, 1, 1])
     assert len(distances(np.zeros((0, 2), dtype=np.float32))) == 0
-
-
-def test_semantic_chunking_needs_a_model():
-    with pytest.raises(ConfigError, match="no model that embeds"):
-        chunk_documents([document("One. Two.")], SemanticConfig())

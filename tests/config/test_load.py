@@ -9,6 +9,7 @@ import pytest
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError
 from tests.bad_files.test_bad_files import REMEDY
+from tests.command import write_files
 
 GOOD = """
 name: demo
@@ -263,13 +264,9 @@ def test_a_secret_in_the_file_is_refused_and_not_shown(write, section):
 def test_a_missing_file_names_its_neighbours_and_the_folder_of_configurations(write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("")
-    (tmp_path / "configs").mkdir()
-    for name in ("other.yaml", ".hidden.yaml"):
-        (tmp_path / "configs" / name).write_text("")
-    (tmp_path / ".pre-commit-config.yaml").write_text("")
-    with pytest.raises(ConfigError) as error:
+    write_files(tmp_path, {".hidden.yaml": "", "configs/other.yaml": "", "configs/.hidden.yaml": ""})
+    with pytest.raises(ConfigError, match=r"This folder holds: bench\.yaml\. configs holds: other\.yaml\.$"):
         load_config(Path("bnch.yaml"))
-    assert str(error.value).endswith("bnch.yaml. This folder holds: bench.yaml. configs holds: other.yaml.")
     with pytest.raises(ConfigError, match=r"configs is a folder.* It holds: other\.yaml\."):
         load_config(Path("configs"))
 
