@@ -29,34 +29,31 @@ def cross_encoder(tmp_path_factory):
     return tiny.cross_encoder(tmp_path_factory.mktemp("compiled") / "cross_encoder")
 
 
-def test_vectors_are_those_of_torch():
-    torch, compiled = (SentenceEncoder(EmbedConfig(model=MINILM, backend=b)) for b in ("torch", "openvino"))
-    a, b = torch.encode(TEXTS), compiled.encode(TEXTS)
-    np.testing.assert_allclose(b, a, atol=2e-6)
-    # in a batch or alone
-    alone = np.concatenate([compiled.encode([text]) for text in TEXTS])
-    np.testing.assert_allclose(alone, a, atol=2e-6)
+RUNS = {
+    "vectors": (lambda _, **by: SentenceEncoder(EmbedConfig(model=MINILM, **by)).encode, TEXTS, 2e-6),
+    "a cross-encoder": (
+        lambda model, **by: CrossEncoderScorer(CrossEncoderConfig(model=model, **by)).score,
+        [("which pump", text) for text in TEXTS],
+        1e-5,
+    ),
+    "late interaction": (
+        lambda _, **by: LateInteractionScorer(LateInteractionConfig(**by)).score,
+        [("net sales", text) for text in TEXTS[:4]],
+        2e-6,
+    ),
+}
 
 
-def test_scores_of_a_cross_encoder_are_those_of_torch(cross_encoder):
-    pairs = [("which pump", text) for text in TEXTS]
-    torch, compiled = (
-        CrossEncoderScorer(CrossEncoderConfig(model=cross_encoder, backend=b)) for b in ("torch", "openvino")
-    )
-    a = torch.score(pairs)
-    assert len(set(a.tolist())) == len(pairs)
-    np.testing.assert_allclose(compiled.score(pairs), a, atol=1e-5)
+@pytest.mark.parametrize(("make", "given", "error"), RUNS.values(), ids=RUNS)
+def test_numbers_are_those_of_torch_in_a_batch_or_alone(make, given, error, cross_encoder):
+    torch, compiled = (make(cross_encoder, backend=backend) for backend in ("torch", "openvino"))
+    expected = torch(given)
+    assert len(np.unique(expected, axis=0)) == len(given)
+    np.testing.assert_allclose(compiled(given), expected, atol=error)
+    np.testing.assert_allclose(np.concatenate([compiled([one]) for one in given]), expected, atol=error)
 
 
-def test_scores_of_late_interaction_are_those_of_torch():
-    pairs = [("net sales", text) for text in TEXTS[:4]]
-    torch, compiled = (
-        LateInteractionScorer(LateInteractionConfig(backend=backend)) for backend in ("torch", "openvino")
-    )
-    np.testing.assert_allclose(compiled.score(pairs), torch.score(pairs), atol=2e-6)
-
-
-def test_what_is_computed_otherwise_is_cached_apart(cross_encoder):
+def test_what_is_computed_otherwise_is_cached_apart():
     known = {
         SentenceEncoder(EmbedConfig(model=MINILM, backend=backend, dtype=dtype)).fingerprint
         for backend in ("torch", "openvino")
