@@ -6,7 +6,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from harness.steps.chunk import KINDS, chunk_documents, chunker_fingerprint
 from harness.values.errors import ConfigError
@@ -105,27 +104,6 @@ def test_offsets_order_and_coverage_hold_for_hard_texts_alone_and_together(confi
     together = chunk_documents([docs[place] for place in few], config, byte_level, letters)
     assert together == [chunk for place in few for chunk in alone[place]]
     assert chunk_documents([], config, minilm, letters) == []
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        (
-            {"kind": "recursive", "chunk_size": 100, "chunk_overlap": 100},
-            "chunk_overlap .100. must be smaller",
-        ),
-        ({"kind": "token", "tokens_per_chunk": 8, "token_overlap": 8}, "token_overlap .8. must be smaller"),
-        ({"kind": "recursive", "chunk_size": 0}, "greater than or equal to 1"),
-        ({"kind": "sentence", "chunk_overlap": 1}, "no such key .did you mean 'sentence_overlap'"),
-        ({"kind": "agentic"}, "recursive_token"),
-        ({"kind": "semantic", "chunk_size": 100}, r"min_size .200. must be (below|smaller)"),
-        ({"kind": "langchain", "splitter": "LatexTextSplitter", "language": "latex"}, "omit it or splitter"),
-        ({"kind": "langchain", "splitter": "os.system"}, "should match pattern"),
-    ],
-)
-def test_a_config_that_cannot_work_is_refused(wrong, says):
-    with pytest.raises((ConfigError, ValidationError), match=says):
-        parse(wrong)
 
 
 def test_a_window_must_fit_the_model(minilm):

@@ -178,6 +178,31 @@ MISTAKES = {
         "retrieve: {kind: rrf, weights: [1], routes: [{}, {}]}",
         "retrieve: {kind: rrf, weights: [0, 0], routes: [{}, {}]}",
         "rewrite: {kind: template, template: all}",
+        "chunk: {kind: token, tokens_per_chunk: 8, token_overlap: 8}",
+        "chunk: {kind: sentence, chunk_overlap: 1}",
+        "chunk: {kind: agentic}",
+        "chunk: {kind: semantic, chunk_size: 100}",
+        "chunk: {kind: langchain, splitter: LatexTextSplitter, language: latex}",
+        "chunk: {kind: langchain, splitter: os.system}",
+        "context: {kind: fields, file: documents.csv, template: company}",
+        "retrieve: {kind: bm25, user_dictionary: words.txt}",
+        "retrieve: {kind: bm25, analyser: plain, stop_words: short}",
+        "retrieve: {kind: exact, model: a/b, endpoint: {model: m}}",
+        "retrieve: {kind: faiss, index: hnsw, nlist: 16}",
+        "rerank: {kind: llm, endpoint: {model: m}, by: listwise, score: logprob}",
+        "rerank: {kind: llm, endpoint: {model: m}, score: logprob}",
+        "rerank: {kind: llm, endpoint: {model: m, top_logprobs: 5, max_tokens: 1}, score: logprob}",
+        "rerank: {kind: llm, endpoint: {model: m}, by: setwise, window: 10}",
+        "rerank: {kind: llm, endpoint: {model: m}, by: listwise, stride: 21}",
+        "rerank: {kind: llm, endpoint: {model: m}, by: setwise, prompt: order}",
+        "relevance: {judge: llm, endpoint: {model: m, max_tokens: 300, max_completion_tokens: 400}}",
+        "relevance: {judge: llm, endpoint: {model: m, max_tokens_field: max_completion_tokens}}",
+        "relevance: {judge: llm, endpoint: {model: m, extra_body: {temperature: 1}}}",
+        "relevance: {judge: llm, endpoint: {model: m, extra_body: {n: 3}}}",
+        "relevance: {judge: llm, endpoint: {model: m, extra_body: {stream: true}}}",
+        "relevance: {judge: llm, endpoint: {model: m, extra_body: {x: .nan}}}",
+        "relevance: {judge: llm, endpoint: {model: m, timeout: 10, deadline: 5}}",
+        "relevance: {judge: llm, endpoint: {model: m, temperature: 3}}",
     ],
     8: [
         "settings: \n  - {}\n  - {chunk: {chunk_sise: 3}}",
@@ -204,8 +229,11 @@ def test_a_mistake_is_reported_with_line_and_remedy(write, text, line):
     with pytest.raises(ConfigError) as caught:
         load_config(write(text))
     message = str(caught.value)
-    assert f"bench.yaml:{line}: " in message
-    assert REMEDY.search(message) or re.search("must hold|omit this key|name it there", message), message
+    section = "settings" if text.startswith("settings") else text.partition(":")[0]
+    assert re.search(rf"bench\.yaml:{line}: .*{section}", message), message
+    assert REMEDY.search(message) or re.search("must hold|omit|name it there|: (set|use|list) ", message), (
+        message
+    )
 
 
 @pytest.mark.parametrize(

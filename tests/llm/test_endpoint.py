@@ -5,7 +5,6 @@ import logging
 import traceback
 
 import pytest
-from pydantic import ValidationError
 
 from harness.judge import LlmConfig, LlmJudge
 from harness.models.llm.client import ChatClient
@@ -84,25 +83,6 @@ def test_what_can_change_an_answer_and_nothing_else_is_asked_again(ledger):
             judge_all(config(server.url, **options), ledger, pairs(1))
             asked.append(server.count - before)
     assert asked == [1, *[1] * len(CHANGES), *[0] * len(CHANGES_NOTHING), 0]
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"max_tokens": 300, "max_completion_tokens": 400}, "keep one of them"),
-        ({"max_tokens_field": "max_completion_tokens"}, "use max_completion_tokens instead of max_tokens"),
-        ({"extra_body": {"temperature": 1}}, "endpoint.temperature"),
-        ({"extra_body": {"n": 3}}, "samples"),
-        ({"extra_body": {"stream": True}}, "no call here can use"),
-        ({"extra_body": {"x": float("nan")}}, "JSON"),
-        ({"timeout": 10, "deadline": 5}, "shorter than one timeout"),
-        ({"temperature": 3}, "temperature"),
-    ],
-    ids=str,
-)
-def test_parameters_that_contradict_each_other_are_refused(fields, said):
-    with pytest.raises(ValidationError, match=said):
-        Endpoint(model="m", **fields)
 
 
 def test_azure(key, ledger):

@@ -139,11 +139,3 @@ def test_a_file_of_words_is_read_with_the_configuration(key, tmp_path):
     # a step does not look for it again
     assert (config._synonyms or config._dictionary) == "car => auto\n"
     assert Bm25Config()._synonyms == Bm25Config()._dictionary == ""
-
-
-def test_keys_that_an_analyser_does_not_read_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="user_dictionary is for analyser: jieba; auto reads none"):
-        Bm25Config(user_dictionary=tmp_path / "words.txt")
-    with pytest.raises(ValueError, match="stop_words are for analysers that stem; plain does not"):
-        Bm25Config(analyser="plain", stop_words="short")
-    assert Bm25Config(analyser="plain", stop_words="none").analyser == "plain"

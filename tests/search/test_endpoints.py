@@ -333,11 +333,6 @@ def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monke
         search(tmp_path, exact(NOWHERE, api_key_env="MY_KEY"))
 
 
-def test_a_model_has_one_home():
-    with pytest.raises(ValueError, match="model and endpoint both name a bi-encoder"):
-        ExactConfig(model="embedded:all-MiniLM-L6-v2", endpoint=endpoint(NOWHERE))
-
-
 PAIRS = [(q.text, text) for q in QUERIES for text in passages().texts]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from harness.models import Malformed
 from harness.models.llm.money import BudgetError
@@ -387,19 +386,3 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
     assert "{{" not in (system + user).replace(hostile, "")
     assert prompt.language == ("zh" if name.endswith("_zh") else "en")
     assert name.removesuffix("_zh") == prompt.answer
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"by": "listwise", "score": "logprob"}, "score belongs to by: pointwise"),
-        ({"score": "logprob"}, "needs endpoint.top_logprobs"),
-        ({"by": "setwise", "window": 10}, "window belongs to by: listwise"),
-        ({"score": "logprob", "endpoint": {"top_logprobs": 5, "max_tokens": 1}}, "max_tokens of 2 or more"),
-        ({"by": "listwise", "stride": 21}, "a stride of 21 leaves out passages"),
-        ({"by": "setwise", "prompt": "order"}, "the prompt has answer: order; name one that has best"),
-    ],
-)
-def test_what_does_not_fit_together_is_refused(options, message):
-    with pytest.raises(ValidationError, match=message):
-        config("http://localhost:1/v1", **options)

@@ -106,7 +106,7 @@ class HttpConfig(StageConfig):
     def _deadline_holds_a_try(self) -> Self:
         if self.deadline < self.timeout:
             raise ValueError(
-                f"deadline ({self.deadline:g} s) is shorter than one timeout ({self.timeout:g} s)"
+                f"deadline ({self.deadline:g} s) is shorter than one timeout ({self.timeout:g} s); correct it"
             )
         return self
 
@@ -212,7 +212,7 @@ class Endpoint(HttpEndpoint):
         "logprobs": "set endpoint.top_logprobs",
         "response_format": "set endpoint.structured",
         "n": "set samples",
-        "stream": "no call here can use it",
+        "stream": "remove it, for no call here can use it",
     }
 
     azure: AzureOptions | None = Field(None, description="An Azure resource instead of `base_url`.")
@@ -300,7 +300,7 @@ def as_json(value: dict[str, Any], name: str = "") -> dict[str, Any]:
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}cannot be written as JSON: {error}") from error
+        raise ValueError(f"{name}cannot be written as JSON: {error}; correct it") from error
     return value
 
 

@@ -106,7 +106,9 @@ class LlmRerankerConfig(models.LlmStepConfig, RerankerConfig):
                 "score: logprob needs endpoint.max_tokens of 2 or more: cut answers are not used"
             )
         if self.stride > self.window:
-            raise ValueError(f"a stride of {self.stride} leaves out passages between windows")
+            raise ValueError(
+                f"a stride of {self.stride} leaves out passages between windows; keep it within the window"
+            )
         return self
 
     @property

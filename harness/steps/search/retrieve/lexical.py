@@ -49,10 +49,10 @@ class TermsConfig(StageConfig):
     @model_validator(mode="after")
     def _read_files(self) -> Self:
         if self.user_dictionary is not None and self.analyser != "jieba":
-            raise ValueError(f"user_dictionary is for analyser: jieba; {self.analyser} reads none")
+            raise ValueError(f"user_dictionary is for analyser: jieba; {self.analyser} reads none: remove it")
         chosen = "stop_words" in self.model_fields_set and self.stop_words != "none"
         if chosen and self.analyser not in STEMMED:
-            raise ValueError(f"stop_words are for analysers that stem; {self.analyser} does not")
+            raise ValueError(f"stop_words are for analysers that stem; {self.analyser} does not: remove them")
         self._dictionary = _text_of("user_dictionary", self.user_dictionary)
         self._synonyms = _text_of("synonyms", self.synonyms)
         return self
