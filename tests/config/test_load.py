@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+import traceback
 from pathlib import Path
 
 import pytest
@@ -264,6 +265,8 @@ def test_a_judge_s_keys_are_next_to_those_of_relevance(write):
 
 
 HTTP = "retrieve: {kind: http, url: 'http://127.0.0.1:9', version: '1'"
+SECRET = "sk-very-secret-0123456789"
+AZURE = "{endpoint: 'https://host?key=SECRET', api_version: '1', deployment: d}"
 
 
 @pytest.mark.parametrize(
@@ -272,21 +275,31 @@ HTTP = "retrieve: {kind: http, url: 'http://127.0.0.1:9', version: '1'"
         *(
             f"relevance:\n  judge: llm\n  endpoint: {{model: m, {field}}}"
             for field in (
-                "api_key_env: sk-secret",
-                "api_key: sk-secret",
-                "base_url: 'sk-secret'",
-                "headers: sk-secret",
-                "extra_body: [sk-secret]",
+                "api_key_env: SECRET",
+                "api_key: SECRET",
+                "base_url: 'SECRET'",
+                "base_url: 'https://user:SECRET@host/v1'",
+                "base_url: 'https://host/v1?api-key=SECRET'",
+                "base_url: 'ftp://host/SECRET'",
+                "base_url: 'host:8000/SECRET'",
+                f"azure: {AZURE}",
+                "headers: SECRET",
+                "headers: {Authorization: SECRET}",
+                "headers: {Ocp-Apim-Subscription-Key: SECRET}",
+                "headers: {cf-aig-token: SECRET}",
+                "headers_env: {X-Api-Key: SECRET}",
+                "extra_body: [SECRET]",
             )
         ),
-        f"{HTTP}, request: {{token: sk-secret}}}}",
-        f"{HTTP}, headers: {{X-Odd: {{a: sk-secret}}}}}}",
+        f"{HTTP}, request: {{token: SECRET}}}}",
+        f"{HTTP}, headers: {{X-Odd: {{a: SECRET}}}}}}",
     ],
 )
-def test_a_secret_in_the_file_is_refused_and_not_shown(write, section):
+@pytest.mark.parametrize("secret", [SECRET, "0a1b2c3d4e5f"])
+def test_a_secret_in_the_file_is_refused_and_not_shown(write, section, secret):
     with pytest.raises(ConfigError, match=r"bench\.yaml:\d+: ") as caught:
-        load_config(write(section))
-    assert "sk-secret" not in str(caught.value)
+        load_config(write(section.replace("SECRET", secret)))
+    assert secret[:6] not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_missing_file_names_its_neighbours_and_the_folder_of_configurations(write, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import traceback
 
 import pytest
 
-from harness.judge import LlmConfig, LlmJudge
+from harness.judge import LlmJudge
 from harness.models.llm.client import ChatClient
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.http_client import Secret
@@ -238,28 +238,3 @@ def test_a_missing_or_malformed_secret_names_the_variable_and_is_not_shown(field
     with pytest.raises(ConfigError, match="MY_KEY") as caught:
         ChatClient(Endpoint(model="m", **fields))
     assert "cret" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"base_url": f"https://user:{KEY}@host/v1"},
-        {"base_url": f"https://host/v1?api-key={KEY}"},
-        {"base_url": "ftp://host"},
-        {"base_url": "host:8000/v1"},
-        {"api_key_env": KEY},
-        {"api_key_env": "0a1b2c3d4e5f"},
-        {"azure": {"endpoint": f"https://host?key={KEY}", "api_version": "1", "deployment": "d"}},
-        {"headers": {"Authorization": KEY}},
-        {"headers": {"Ocp-Apim-Subscription-Key": KEY}},
-        {"headers": {"cf-aig-token": KEY}},
-        {"headers_env": {"X-Api-Key": KEY}},
-    ],
-    ids=str,
-)
-def test_a_secret_in_the_configuration_is_refused_without_being_shown(fields):
-    with pytest.raises(ConfigError) as caught:
-        LlmConfig(endpoint={"model": "m", **fields})
-    shown = "".join(traceback.format_exception(caught.value))
-    assert KEY not in shown
-    assert "0a1b2c" not in shown
