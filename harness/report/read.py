@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from harness.report.columns import TABLES, R, spec_of
 from harness.report.rows.scores import SummaryRow
 from harness.report.scoring_inputs import read_chunk_offsets
 from harness.report.stored import RECORD, NoResultError, Row, damaged, read_as, read_record, read_rows
-from harness.values import SPLITS, Chunk, Declared, HarnessError, by_key, document_of, suggestion
+from harness.values import SPLITS, Chunk, Declared, HarnessError, by_key, document_of, suggestion, text_sha256
 
 SUMMARY = spec_of(SummaryRow).file
 
@@ -65,7 +64,7 @@ def read_result(folder: Path) -> StoredResult:
         per_query=scores,
         record=record,
         texts=texts,
-        judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
+        judged=text_sha256(json.dumps(spans)),
     )
 
 

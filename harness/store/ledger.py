@@ -7,7 +7,6 @@ cost nothing, does not count. Runs that ask one model take turns, so that no run
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness.store.artifacts import canonical, key_of
 from harness.store.locking import Lock, turn
 from harness.store.sqlite import Schema, UnknownVersionError, opened, sqlite_kind, transaction
-from harness.values import LARGEST, MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in
+from harness.values import LARGEST, MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in, text_sha256
 
 VERSION = 2
 _TABLES = (Path(__file__).parent / "assets" / "ledger.sql").read_text(encoding="utf-8")
@@ -159,7 +158,7 @@ class Ledger:
         """
         if model in self._turns:
             return False
-        name = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        name = text_sha256(model)[:12]
         path = self.path.with_name(f"{self.path.name}.{name}.lock")
         try:
             held = turn(path)

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         duration,
         remaining,
     )
-    from harness.values.regular_file import file_sha256, refuse_existing, refuse_special
+    from harness.values.regular_file import file_sha256, refuse_existing, refuse_special, text_sha256
     from harness.values.streams import Stopped, Unbreakable, give_output_up, on_stop
     from harness.values.text.characters import (
         WIDE,

@@ -30,11 +30,10 @@ from harness.data.corpus.text import (
     count_odd,
     join_pages,
     read_again,
-    text_sha256,
     without_surrogates,
 )
 from harness.data.corpus.workers import LostTask, ParsingConfig, Worker, run_in_workers
-from harness.values import CorpusError, Document, refuse_special
+from harness.values import CorpusError, Document, refuse_special, text_sha256
 
 _BOM = "\ufeff"
 

@@ -5,7 +5,6 @@ Lost text is found by a second reading, counted, and refused above a share.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +15,7 @@ from typing import Any
 from harness.data.corpus.parsers import ParserConfig, second_reader
 from harness.data.corpus.parsers.pdf_file import OnPage, PageReading
 from harness.data.corpus.workers import ParsingConfig
-from harness.values import CorpusError, Document
+from harness.values import CorpusError, Document, text_sha256
 
 # Bumped whenever the same file would yield another text; part of every cache key.
 TEXT_FORMAT = 1
@@ -105,11 +104,6 @@ class ParsedDocument:
         if parsed.document.sha256 != text_sha256(parsed.document.text):
             raise ValueError(f"{parsed.document.doc_id}: the stored text does not match its hash")
         return parsed
-
-
-def text_sha256(text: str) -> str:
-    """The hash a Document carries: SHA-256 of the text in UTF-8."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def count_odd(text: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 
 from harness.data.corpus.importers.beir import ImportSummary, new_corpus_folder, write_text
 from harness.data.external.answer_files import AnsweredQuery, read_answers, write_answers
-from harness.values import by_key, delimited_text, encodable, golden_cell, guide
+from harness.values import by_key, delimited_text, encodable, golden_cell, guide, text_sha256
 
 _ODD = re.compile(r"[^\w.-]+")
 _LONGEST = 80
@@ -63,7 +62,7 @@ def _document_names(exchanges: Iterable[AnsweredQuery]) -> dict[tuple[str, str],
     names: dict[tuple[str, str], str] = {}
     taken: dict[str, str] = {}
     for passage in (passage for one in exchanges for passage in one.read if passage.text):
-        sha = hashlib.sha256((passage.document or passage.text).encode("utf-8", "surrogatepass")).hexdigest()
+        sha = text_sha256(passage.document or passage.text)
         wanted = _plain(passage.document) or f"passage-{sha[:12]}"
         if taken.setdefault(wanted.lower(), sha) != sha:
             wanted = f"{wanted}-{sha[:12]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +10,7 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from harness.labels.labelling.rows import quote_of
-from harness.values import TO_GRADE, Chunk, Document, Judgment, Span, passage_spans, trim
+from harness.values import TO_GRADE, Chunk, Document, Judgment, Span, passage_spans, text_sha256, trim
 
 Origin = Literal["pool", "mark", "exact", "words"]
 """How a passage came up: given to grade, marked by a rater, or found by its exact text or by words."""
@@ -48,7 +47,7 @@ class PassageToGrade(Judgment):
     @property
     def item_id(self) -> str:
         """Its id on the page: it depends only on query and range, so a pool made again keeps its grades."""
-        return hashlib.sha256(json.dumps(self.key).encode()).hexdigest()[:16]
+        return text_sha256(json.dumps(self.key))[:16]
 
     def row(self) -> dict[str, Any]:
         """The columns of a labels file that say where it is."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from harness.models.llm.untrusted import NamedTwiceError, UntrustedJsonError, read_json
-from harness.values import LlmAnswer, LlmCall, encodable
+from harness.values import LlmAnswer, LlmCall, encodable, text_sha256
 
 Messages = list[dict[str, str]]
 About = tuple[str, tuple[str, ...]]
@@ -91,7 +91,7 @@ class TextForm(Form):
     @property
     def sha256(self) -> str:
         """The hash of both templates."""
-        return hashlib.sha256(json.dumps([self.system, self.user]).encode()).hexdigest()
+        return text_sha256(json.dumps([self.system, self.user]))
 
     def messages(self, call: LlmCall) -> Messages:
         """The messages of a call."""

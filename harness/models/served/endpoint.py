@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import defaultdict
@@ -15,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harness.models.llm.endpoint import HttpEndpoint, PlainUrl, as_json
 from harness.models.llm.money import PER_MILLION
+from harness.values import text_sha256
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 Method = Literal["POST", "PUT", "GET"]
@@ -127,7 +127,7 @@ class ServedEndpoint(HttpEndpoint):
     @property
     def fingerprint(self) -> str:
         """The hash of these facts."""
-        return hashlib.sha256(json.dumps(self.facts(), sort_keys=True).encode()).hexdigest()
+        return text_sha256(json.dumps(self.facts(), sort_keys=True))
 
 
 class EmbeddingEndpoint(ServedEndpoint):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import re
@@ -11,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from harness.values import StageConfig
+from harness.values import StageConfig, text_sha256
 
 # Two fields that are read together: (first, second, short name, whether the second is always shown)
 _PAIRS = [
@@ -86,13 +85,9 @@ def file_names(settings: Sequence[str]) -> dict[str, str]:
         safe = not _UNSAFE.search(name) and not name.startswith(".") and 0 < len(name.encode()) <= _LONGEST
         if not safe or alike[name.casefold()] > 1:
             kept = _UNSAFE.sub("_", name).lstrip(".").encode()[:_LONGEST].decode(errors="ignore")
-            name = f"{kept}-{_hash(setting)[:12]}"
+            name = f"{kept}-{text_sha256(setting)[:12]}"
         found[setting] = name
     return found
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _dump(config: StageConfig | None) -> Dump:
@@ -180,7 +175,7 @@ def _value(value: Any, others: Sequence[Any]) -> str:
         alike = [other for other in sections if other.get(named) == value[named]]
         if named == "kind":
             return str(value["kind"]) + (_difference(value, alike) if len(alike) > 1 else "")
-        return _last_parts(value["model"], 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
+        return _last_parts(value["model"], 1) + (_mark(value) if len(alike) > 1 else "")
     taken = [_in_words(other) for other in others if repr(other) != repr(value)]
     if (words := _in_words(value)) and words not in taken:
         return words
@@ -190,7 +185,7 @@ def _value(value: Any, others: Sequence[Any]) -> str:
         if not any(_last_parts(other, depth) == short for other in others if _text(other) != _text(value)):
             return short
     # they differ only in white space, or in no part of a path
-    return f"{_on_one_line(_text(value))}~{_hash(_text(value))[:6]}"
+    return f"{_on_one_line(_text(value))}{_mark(value)}"
 
 
 def _in_words(value: Any) -> str:
@@ -210,7 +205,11 @@ def _difference(value: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) ->
     keys = [key for key in value if len({repr(other.get(key)) for other in alike}) > 1]
     if all(_is_plain(value[key]) or _SHORT_WORD.fullmatch(str(value[key])) for key in keys):
         return f"({','.join(f'{key}={value[key]}' for key in keys)})"
-    return f"~{_hash(_text(value))[:6]}"
+    return _mark(value)
+
+
+def _mark(value: Any) -> str:
+    return f"~{text_sha256(_text(value))[:6]}"
 
 
 def _last_parts(value: Any, count: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -48,7 +47,7 @@ def text_elsewhere(
     name, whole = _NAME, _BETWEEN.join(texts)
     while name in taken:
         name += "-"
-    digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = values.text_sha256(whole)
     document, chunks, at = values.Document(name, whole, (), digest), {}, 0
     for text in texts:
         chunks[text] = values.Chunk.of(document, at, at + len(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import unicodedata
@@ -13,7 +12,7 @@ from importlib.metadata import PackageNotFoundError
 from io import StringIO
 from typing import Any, Literal
 
-from harness.values import ConfigError, installed_version
+from harness.values import ConfigError, installed_version, text_sha256
 
 StopWords = Literal["none", "short", "long"]
 AnalyserName = Literal["auto", "english", "plain", "cjk", "jieba"]
@@ -46,7 +45,7 @@ class Analyser:
                 f"bm25s {installed_version('bm25s')}",
             ]
         if self._name == "jieba":
-            facts += [_jieba_version(), hashlib.sha256(self._dictionary.encode()).hexdigest()]
+            facts += [_jieba_version(), text_sha256(self._dictionary)]
         return facts
 
     def terms(self, text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -16,14 +15,14 @@ from harness import models
 from harness.models import LocalConfig, LocalModel, RerankEndpoint
 from harness.steps.search.step import RerankerConfig
 from harness.steps.search.tools import Shared
-from harness.values import NOT_SCORED, KindAt, Kinds, Ranking, Step
+from harness.values import NOT_SCORED, KindAt, Kinds, Ranking, Step, text_sha256
 
 Pair = tuple[str, str]
 
 
 def hashed(kind: str, facts: Any) -> str:
     """The fingerprint of a scorer of that kind by JSON-able facts."""
-    return f"{kind}:{hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()}"
+    return f"{kind}:{text_sha256(json.dumps(facts, sort_keys=True, default=str))}"
 
 
 def pairs_of(lists: Iterable[Sequence[str]]) -> list[Pair]:
