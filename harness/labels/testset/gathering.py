@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness import running, values
-from harness.labels.labelling.passages import covers, overlapping
+from harness.labels.labelling.passages import PassageToGrade, covers, overlapping
 from harness.labels.labelling.rows import spreadsheet_safe
 from harness.labels.testset.config import TestsetConfig
-from harness.labels.testset.rows import Candidate, FoundRow, Place, PoolRow, SearchedRow
+from harness.labels.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
 from harness.labels.testset.state import Outcome, SetState, Tables, time_to_grade
 from harness.steps import (
     Bm25Config,
@@ -181,10 +180,8 @@ def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, values
     """The rows of a question, shuffled by a hash."""
 
     def place(key: Key) -> str:
-        return hashlib.sha256(repr((one.query_id, key)).encode()).hexdigest()
+        return values.text_sha256(repr((one.query_id, key)))
 
-    places = [Place(documents[doc_id], start, end) for doc_id, start, end in sorted(found, key=place)]
-    return [
-        PoolRow(one.query_id, at.document.doc_id, at.start, at.end, one.text, at.page, at.text)
-        for at in places
-    ]
+    order = sorted(found, key=place)
+    passages = (PassageToGrade.of(documents[doc_id], one.query_id, *span) for doc_id, *span in order)
+    return [PoolRow(*at.key, one.text, at.page, at.text) for at in passages]
