@@ -22,6 +22,7 @@ from tests.command import table
 from tests.measures.build import score
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
+README = " ".join((MERIDIAN / "README.md").read_text(encoding="utf-8").split())
 # the queries and labels of the studies, and those of the quickstart, which searches ten further documents
 SETS = {"queries.csv": "labels.csv", "quickstart_queries.csv": "quickstart_judged.csv"}
 ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -141,12 +142,9 @@ def test_plain_kappa_takes_every_difference_alike(tools):
 def test_agreement_reported_in_the_readme_is_what_the_passes_give(tools, prefix):
     agreement = tools["agreement"]
     first, second = agreement.read(f"{prefix}first.csv"), agreement.read(f"{prefix}second.csv")
-    kappas = [
-        agreement.weighted_kappa(agreement.confusion(first, second, unlisted)) for unlisted in (0, None)
-    ]
-    readme = " ".join((MERIDIAN / "README.md").read_text(encoding="utf-8").split())
-    assert f"kappa is {kappas[0]:.2f}" in readme
-    assert f"it is {kappas[1]:.2f}" in readme
+    for unlisted, said in ((0, "kappa is"), (None, "it is")):
+        kappa = agreement.weighted_kappa(agreement.confusion(first, second, unlisted))
+        assert f"{said} {kappa:.2f}" in README
 
 
 @pytest.mark.slow
@@ -191,10 +189,9 @@ def test_every_serious_difference_with_the_blind_pass_is_resolved_with_a_note(bo
 
 
 def test_the_readme_counts_what_is_there():
-    readme = (MERIDIAN / "README.md").read_text(encoding="utf-8")
-    assert f"{len(rows('queries.csv'))} queries and {len(rows('labels.csv')):,} graded spans" in readme
+    assert f"{len(rows('queries.csv'))} queries and {len(rows('labels.csv')):,} graded spans" in README
     for kind, count in Counter(row["type"] for row in rows("queries.csv")).items():
-        assert f"| {kind} | {count} |" in readme
+        assert f"| {kind} | {count} |" in README
 
 
 @pytest.fixture(scope="module")
@@ -223,12 +220,12 @@ def test_judged_is_the_labels_and_what_was_dismissed_with_grade_0():
     dismissed = rows("source/passes/dismissed.csv")
     assert everything[: len(labels)] == labels
     added = everything[len(labels) :]
-    assert [(row["query_id"], row["start"], row["end"]) for row in added] == [
-        (row["query_id"], row["start"], row["end"]) for row in dismissed
-    ]
+    found, read = (
+        [(row["query_id"], row["start"], row["end"]) for row in each] for each in (added, dismissed)
+    )
+    assert found == read
     assert {row["grade"] for row in added} == {"0"}
-    readme = " ".join((MERIDIAN / "README.md").read_text(encoding="utf-8").split())
-    assert f"{len(added):,} spans that were read for a query and hold no answer" in readme
+    assert f"{len(added):,} spans that were read for a query and hold no answer" in README
 
 
 @pytest.mark.slow

@@ -18,10 +18,6 @@ LOCKED = re.search(
 )[1]
 
 
-def read(name):
-    return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_its_versions_are_the_locked_one_and_its_command_exists(path):
     text = path.read_text(encoding="utf-8")
@@ -34,4 +30,5 @@ def test_the_machines_are_described_as_ray_wants_it():
     jsonschema = pytest.importorskip("jsonschema", reason="the extra ray is not installed")
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
     schema = Path(ray.__file__).parent / "autoscaler" / "ray-schema.json"
-    jsonschema.validate(read("aws.yaml"), json.loads(schema.read_text(encoding="utf-8")))
+    described = yaml.safe_load((FOLDER / "aws.yaml").read_text(encoding="utf-8"))
+    jsonschema.validate(described, json.loads(schema.read_text(encoding="utf-8")))
