@@ -5,7 +5,6 @@ import socket
 import numpy as np
 import pytest
 
-from harness.models import resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
@@ -51,16 +50,6 @@ def test_numbers_are_those_of_torch_in_a_batch_or_alone(make, given, error, cros
     assert len(np.unique(expected, axis=0)) == len(given)
     np.testing.assert_allclose(compiled(given), expected, atol=error)
     np.testing.assert_allclose(np.concatenate([compiled([one]) for one in given]), expected, atol=error)
-
-
-def test_what_is_computed_otherwise_is_cached_apart():
-    known = {
-        SentenceEncoder(EmbedConfig(model=MINILM, backend=backend, dtype=dtype)).fingerprint
-        for backend in ("torch", "openvino")
-        for dtype in ("float32", "bfloat16")
-    }
-    assert len(known) == 4
-    assert SentenceEncoder(EmbedConfig(model=MINILM)).fingerprint == resolve(MINILM).fingerprint
 
 
 def test_no_telemetry_is_sent(monkeypatch):

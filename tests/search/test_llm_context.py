@@ -112,6 +112,10 @@ def test_contexts_and_filters_are_asked_for_once_by_a_run_alone(configured, corp
         for words in (["bench", path], ["bench", path, "--dry-run"]):
             printed(capsys, *words)
         assert server.count == chunks + 5
+        path.write_text(path.read_text().replace("model: fake-2", "model: fake-3"))
+        output = printed(capsys, "bench", path, "--dry-run")
+        assert "depend on a filter that has not been made yet. Nothing was spent." in output
+        assert server.count == chunks + 5
     facts = results.record.counts["rewriting"].values()
     assert {(one["purpose"], one["calls"]) for one in facts} == {("context", chunks), ("filter", 5)}
     assert sum(one["cost"] for one in facts) == pytest.approx((chunks + 5) * 0.002)

@@ -87,6 +87,8 @@ def test_rewriters_and_rerankers_are_checked_too(tools):
     assert tools.rewritten(polite, QUERIES)[0].text == "How many vehicles fit the yard? thanks"
     with pytest.raises(HarnessError, match="returned None, which is not text"):
         tools.rewritten(own(PythonRewriterConfig, "given", answer=[None] * 3), QUERIES)
+    with pytest.raises(HarnessError, match=r"returned 1 text, not one text for each of \d+ questions"):
+        tools.rewritten(own(PythonRewriterConfig, "given", answer=["one"]), QUERIES)
     # half of a character, which no tokenizer takes
     assert tools.rewritten(own(PythonRewriterConfig, "halved"), QUERIES)[0].text.endswith(chr(0xFFFD))
     scorer = PythonScorer(own(PythonRerankerConfig, "lengths"))
