@@ -55,6 +55,8 @@ def test_bench_prints_the_summary_and_show_prints_it_again(write_config, tmp_pat
         assert part in shown
     assert exit_code("show", "results/one", "--format", "csv", "--output", "new/s.csv") == 0
     assert (tmp_path / "new/s.csv").read_text() == (tmp_path / "results/one/summary.csv").read_text()
+    assert exit_code("show", "results/one", "--output", "new/s.txt") == 0
+    assert "1.000" in (tmp_path / "new/s.txt").read_text()
     worst = printed(capsys, "show", "results/one", "--format", "markdown", "--worst", "3")
     assert "| q1 | train | " in worst.replace("validation", "train")
     for words, problem in {
