@@ -70,16 +70,12 @@ def test_faithfulness():
         {"statement": "It is red.", "verdict": 0},
     ]
     assert [name for name, *_ in tools.asked] == ["statements v1", "supported v1"]
-
-
-def test_faithfulness_in_chinese_asks_in_chinese():
+    # in Chinese it asks in Chinese
     reply = replies({"河": ["河很长。"]}, statements='{"statements": ["河很长。"]}')
     (found,), tools = run("faithfulness", [case("很长。", passages=["河"])], reply, language="zh")
     assert found.value == 1
     assert [name for name, *_ in tools.asked] == ["statements_zh v1", "supported_zh v1"]
-
-
-def test_an_answer_that_states_nothing_has_no_faithfulness():
+    # an answer that states nothing has none
     nothing = replies(statements='{"statements": []}')
     found = one_of("faithfulness", case("Hello!", passages=["the river"]), nothing)
     assert (found.value, found.failed, found.reason) == (None, False, "the answer states nothing")
@@ -166,11 +162,9 @@ def test_average_precision_is_best_when_sorted(useful):
 
 def test_context_recall():
     one = case(None, "It is long. It is deep! It is red.", passages=["the river", "the lake"], reason="none")
-    (found,), tools = run(
-        "context_recall", [one], replies({"the river": ["It is long."], "the lake": ["It is deep!"]})
-    )
-    assert found.value == pytest.approx(2 / 3)
-    assert len(tools.asked) == 1
+    reply = replies({"the river": ["It is long."], "the lake": ["It is deep!"]})
+    (found,), tools = run("context_recall", [one], reply)
+    assert (found.value, len(tools.asked)) == (pytest.approx(2 / 3), 1)
 
 
 def test_context_relevance():
@@ -185,24 +179,20 @@ def test_context_relevance():
 
 def test_context_entity_recall():
     named = {"golden": ["Acme Inc.", "Paris", "paris", "2021"], "p\nr": ["ACME  inc.", "2021", "Rome"]}
-
-    def entities(query, texts, sample):
-        return json.dumps({"entities": named[texts[0]]})
-
     one = case(None, "golden", passages=["p", "r"], reason="none")
-    (found,), _ = run("context_entity_recall", [one], replies(entities=entities))
+    entities = replies(entities=lambda query, texts, sample: json.dumps({"entities": named[texts[0]]}))
+    found = one_of("context_entity_recall", one, entities)
     # acme inc., paris, 2021 are wanted; paris is missing
     assert found.value == pytest.approx(2 / 3)
     assert (found.details["found"], found.details["missing"]) == (["2021", "Acme Inc."], ["paris"])
-    (found,), _ = run("context_entity_recall", [one], replies(entities='{"entities": []}'))
+    found = one_of("context_entity_recall", one, replies(entities='{"entities": []}'))
     assert (found.value, found.reason) == (None, "the golden answer names no entity")
 
 
 def test_aspect_critic_takes_the_majority():
     reply = replies(aspect=lambda query, texts, sample: json.dumps({"verdict": int(sample != 1)}))
-    (found,), tools = run(
-        "aspect_critic", [case("so")], reply, aspect="It is short.", samples=3, name="short"
-    )
+    asked = {"aspect": "It is short.", "samples": 3, "name": "short"}
+    (found,), tools = run("aspect_critic", [case("so")], reply, **asked)
     assert (found.measure, found.value, found.details) == ("short", 1, {"verdicts": [1, 0, 1]})
     assert tools.asked[0][2] == ("It is short.", "so")
     with pytest.raises(ValueError, match="may be a tie"):
@@ -244,10 +234,9 @@ def test_a_panel_votes_on_an_aspect(cast):
 def test_a_vote_is_the_majority_of_what_one_model_says():
     # three verdicts of a, then of b, then of c: yes, no (of one of each no counts), none (one of three)
     said = [1, 0, 1, 0, 1, None, None, None, 1]
-    reply = replies(
-        aspect=lambda query, texts, at: None if said[at] is None else json.dumps({"verdict": said[at]})
-    )
-    (found,), _ = run("aspect_critic", [case("so")], reply, aspect="x", panel=PANEL[:3], samples=3)
+    said = [None if one is None else json.dumps({"verdict": one}) for one in said]
+    reply = replies(aspect=lambda query, texts, at: said[at])
+    found = one_of("aspect_critic", case("so"), reply, aspect="x", panel=PANEL[:3], samples=3)
     assert found.details == {"votes": {"a": 1, "b": 0, "c": None}, "tie": 1}
 
 
