@@ -54,23 +54,21 @@ def test_worked_example():
     assert recall(one, of="all").value == pytest.approx(1 / 3)
 
 
-def test_a_copy_of_a_fact_is_the_fact():
+def test_what_is_evidence_and_what_is_judged():
+    # a copy of a fact is the fact
     one = cited([0, 2], LABELS)
-    assert precision(one).value == 1
-    assert recall(one).value == 0.5
-    assert recall(cited([2, 1], LABELS)).value == 1
-
-
-def test_grades_below_rel_are_no_evidence():
+    assert (precision(one).value, recall(one).value, recall(cited([2, 1], LABELS)).value) == (1, 0.5, 1)
+    # grades below rel are no evidence
     assert precision(cited([1], LABELS), rel=3).value == 0
     assert recall(cited([0], LABELS), rel=3).value == 1
-
-
-def test_unjudged_passages_earn_nothing_or_are_left_out_as_asked():
+    # unjudged passages earn nothing or are left out as asked
     one = cited([0, 2], LABELS[:1])
     assert (precision(one).value, precision(one).details["judged"]) == (0.5, 0.5)
     assert precision(one, unjudged="left_out").value == 1
-    assert precision(cited([2], LABELS[:1]), unjudged="left_out").reason == "no cited passage is judged"
+    # failed judgments count as unjudged
+    one = cited([3], [label("a", 0, 50), label("c", 0, 50, None)])
+    assert precision(one).details["judged"] == 0
+    assert precision(one, unjudged="left_out").value is None
 
 
 def test_a_span_is_held_by_half_or_by_its_answering_words():
@@ -82,12 +80,6 @@ def test_a_span_is_held_by_half_or_by_its_answering_words():
     assert precision(cited([0], half), rule="full_cover").value == 0
 
 
-def test_failed_judgments_count_as_unjudged():
-    one = cited([3], [label("a", 0, 50), label("c", 0, 50, None)])
-    assert precision(one).details["judged"] == 0
-    assert precision(one, unjudged="left_out").value is None
-
-
 def test_an_undefined_value_has_a_reason():
     assert precision(cited([], LABELS)).reason == "nothing is cited"
     assert recall(cited([], LABELS)).value == 0
@@ -95,6 +87,8 @@ def test_an_undefined_value_has_a_reason():
     assert recall(cited([0], LABELS[4:])).reason == "no labelled evidence was read"
     assert recall(cited([0], LABELS[4:]), of="all").value == 0
     assert precision(case("so", judgments=LABELS)).reason == "nothing was read"
+    left = precision(cited([2], LABELS[:1]), unjudged="left_out")
+    assert left.reason == "no cited passage is judged"
 
 
 @given(st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))

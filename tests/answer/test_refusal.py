@@ -35,9 +35,7 @@ def value(one, tools=NO_TOOLS, **options):
 def test_it_is_right_to_refuse_what_cannot_be_answered():
     assert value(case(NO, answerable=False)) == value(case("97.")) == 1
     assert value(case(NO)) == value(case("97.", answerable=False)) == 0
-
-
-def test_queries_can_be_limited_to_one_side():
+    # queries can be limited to one side
     assert value(case(NO, answerable=False), of="unanswerable") == 1
     assert value(case(NO), of="unanswerable") is None
     assert value(case(NO), of="answerable") == 0
@@ -53,12 +51,9 @@ def test_right_to_refuse_where_the_evidence_was_not_read():
     assert value(missed) == 0
 
 
-def test_a_model_can_recognise_refusals():
+def test_a_model_can_recognise_refusals_and_no_answer_is_none():
     tools = ToyTools(lambda name, query, texts, sample: '{"verdict": 1}')
     assert value(case("Hard to say.", answerable=False), tools, by="llm") == 1
     assert tools.asked == [("refuses v1", "What is it?", ("Hard to say.",), 0)]
-
-
-def test_no_answer_is_no_refusal():
     (found,) = Refusal().run([case(None, answerable=False, reason="content_filter")], NO_TOOLS)
     assert (found.value, found.failed) == (None, True)

@@ -22,9 +22,8 @@ def test_judgments_carry_span_source_judge_and_prompt(ledger):
     assert (judgment.query_id, judgment.doc_id, judgment.start, judgment.end) == ("q2", "d", 200, 209)
     assert judgment.judge == "fake (pointwise v1)"
     assert judgment.source.startswith("ledger:")
-    assert len(judgment.prompt_sha) == 64
+    assert (len(judgment.prompt_sha), summary.served_models) == (64, {"fake-1-2025"})
     assert sorted(g.judgment.grade for g in graded) == [0, 1, 2, 3, 4]
-    assert summary.served_models == {"fake-1-2025"}
 
 
 def test_a_second_run_asks_nothing_and_grades_the_same(ledger):
@@ -144,11 +143,10 @@ def test_an_unknown_price_is_unknown_not_free(ledger):
     assert LlmJudge(config("http://127.0.0.1:9/v1"), ledger).estimate(pairs(2)).price is None
     (only,), summary, _ = judged(script_of(grade(1)), ledger, 1)
     assert (summary.cost, only.cost) == (None, None)
-
-
-def test_missing_usage_makes_the_cost_unknown(ledger):
-    _, summary, _ = judged(script_of(says('{"grade": 1}', usage=None)), ledger, 1, prices=PRICES)
-    assert summary.cost is None
+    # nor is the price known of an answer that does not say its length
+    silent = script_of(says('{"grade": 1}', usage=None))
+    _, summary, _ = judged(silent, ledger, 1, prices=PRICES, prompt="umbrela")
+    assert (summary.calls > 0, summary.cost) == (True, None)
 
 
 def test_the_cost_of_a_pair_holds_all_its_tries(ledger):
