@@ -190,6 +190,7 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering):
     ("answer", "more", "message"),
     [
         ("null", "[exact_match]", "no setting has answers"),
+        ("{kind: extractive}", "[exact_mach]", "no kind 'exact_mach'"),
         ("{kind: extractive}", "[{name: x}]", "must be a kind such as exact_match"),
         ("{kind: extractive}", "[{kind: exact_match, k: 3}]", r"answer_measures.k"),
         ("{kind: extractive}", "[exact_match, exact_match]", "exact_match twice"),

@@ -43,7 +43,10 @@ def test_a_check_that_passes_says_whether_the_two_are_equivalent():
         (noisy, 0.1, False, "a drop of more than {:.4f} is excluded, with 0.1 tolerated."),
         (BASE + 0.1, 0.02, False, "queries: a drop is excluded."),
     ):
-        (check,) = checked(now, max_drop=max_drop).checks
+        result = checked(now, max_drop=max_drop)
+        (check,) = result.checks
+        told = gate_sentence(result, str, "document")
+        assert ("excluded" in told, "not excluded" in told) == (not equivalent, check.most > max_drop)
         assert (check.equivalent, said.format(check.most) in check.reason) == (equivalent, True)
     (same,) = checked(SLIGHTLY_DIFFERENT).checks
     assert -0.02 < same.drop < same.most < 0.02
@@ -83,6 +86,7 @@ def test_a_drop_in_doubt_passes():
     result = checked(few - np.array([0.4, -0.2, 0.1, 0.3, -0.1]), few)
     assert (result.failed, result.checks[0].drop) == (False, pytest.approx(0.1))
     assert result.checks[0].at_least <= 0
+    assert "but only 0.0000 of it is beyond chance" in result.checks[0].reason
 
 
 def test_more_confidence_asks_for_more():
@@ -103,7 +107,8 @@ def test_queries_are_matched_by_name_undefined_ones_left_out_and_one_alone_canno
     now = matrix({"a": BASE}, splits=("train",) * 100)
     assert gate(now, before, max_drop=0).checks[0].drop == 0
     assert checked([0.5, np.nan, 0.4], [0.5, np.nan, 0.4]).checks[0].n == 2
-    assert not checked([0.1], [0.9]).failed
+    single = checked([0.1], [0.9])
+    assert (single.failed, "single query" in single.checks[0].reason) == (False, True)
 
 
 def test_three_queries_that_drop_alike_prove_nothing():

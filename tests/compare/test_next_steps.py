@@ -87,7 +87,7 @@ RERANK = "rerank: {{kind: cross_encoder, model: {}}}"
         ("chunking", [setting()] * 2, "chunk_overlap: 100"),
         ("chunking", [LAPPED] * 2, "chunk_size: 1000"),
         ("parser", [setting()] * 2, "parse: {kind: pypdfium2}"),
-        ("rerank", [setting()] * 2, ""),
+        *((part, [setting()] * 2, "") for part in ("rerank", "filter")),
         # hits of another pipeline have no key here
         *((part, [HITS] * 2, "") for part in ("candidates", "order", "chunking")),
     ],

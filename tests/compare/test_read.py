@@ -58,6 +58,7 @@ def test_no_two_are_equal_of_which_one_is_cut_short():
 def test_next_to_a_baseline_the_same_holds():
     shown = cut((0.7, 0.4), {"b": 0.2}, baseline="b")
     assert (shown.decision, shown.used) == ("not better", "")
+    assert "rankings of b end before what is read" in sentence(shown)
     assert cut((0.7, 0.4), {"a": 0.2}, baseline="b").decision == "better"
 
 

@@ -58,11 +58,14 @@ def test_the_margin_is_to_a_setting_that_is_neither_ruled_out_nor_equal():
     found = conclude(matrix({"a": a, "b": a - 0.02, "c": a - 0.03 + turns}), options=QUICK)
     assert groups(found) == {"a": "use", "b": "out", "c": "may"}
     assert (found.margin.setting, found.margin.against) == ("a", "c")
+    assert " from the next that is not ruled out, c (" in lines_in(found, "margin")[0]
     one = noisy(200, (0.6,)).values[0]
     noise = np.random.default_rng(3).normal(0, 0.3, 200)
     noise -= noise.mean()
     near = matrix({"a": one, "b": one - 0.001 + noise / 30, "c": one - 0.002 + noise})
-    assert conclude(near, options=QUICK).margin.against == "c"
+    found = conclude(near, options=QUICK)
+    assert found.margin.against == "c"
+    assert "from the next that is neither equal nor ruled out, c" in lines_in(found, "margin")[0]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -436,6 +439,8 @@ def test_the_verdict_names_its_population(count, kind):
     found = conclude(replace(noisy(60, (0.5, 0.6)), clusters=clusters), options=QUICK)
     assert (found.population.kind, found.population.clusters) == (kind, count)
     assert (found.population.icc is not None) == (1 < count < 60)
+    assert ("whole documents" in lines_in(found, "test")[0]) == (kind == "clusters")
+    assert ("this one document" in lines_in(found, "population")[0]) == (count == 1)
 
 
 def test_of_the_differences_only_those_found_are_printed_if_wanted():
