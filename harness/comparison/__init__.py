@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.comparison.advice import front
     from harness.comparison.caveats import filter_table, warnings_of
     from harness.comparison.conclusions import conclude
     from harness.comparison.design import design_in, routes_in_words

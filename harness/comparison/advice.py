@@ -36,41 +36,24 @@ def is_poor(best: float, measure: str) -> bool:
     return round(best, 2) < POOR and ends_at_one(measure)
 
 
-@dataclass(frozen=True, slots=True)
-class FrontStep:
-    """A setting on the front, and what its quality costs beyond the next cheaper one on it.
-
-    ``price`` is the extra cost per point of quality, a point being 0.01; None for the cheapest setting.
-    """
-
-    setting: str
-    cost: float
-    quality: float
-    price: float | None
-
-
-def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[FrontStep]:
+def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[str]:
     """The settings that no other one beats, from the cheapest to the best (Pareto).
 
     None is as cheap and as good, and better in one of the two; nor is one better that gives more for each
     unit of its cost, so that what finds nothing is not on the front for being cheap. Equals are on the front
     together. Costs are of any unit (seconds, tokens, dollars), but one and the same.
     """
-    steps: list[FrontStep] = []
-    known = [(cost[name], -value, name) for name, value in quality.items()]
-    known = [one for one in known if one[1] < 0] or known
-    worth = [
-        (paid, negated, name)
-        for paid, negated, name in known
-        if all(other >= negated or other * paid >= negated * theirs for theirs, other, _ in known)
-    ]
-    for paid, negated, name in sorted(worth, key=lambda one: one[:2]):
-        last = steps[-1] if steps else None
-        gained = -negated - last.quality if last else 0.0
-        if last is None or gained > 0 or (gained == 0 and paid == last.cost):
-            price = (paid - last.cost) / (100 * gained) if last and gained > 0 else None
-            steps.append(FrontStep(name, float(paid), float(-negated), price))
-    return steps
+    known = [(cost[name], value, name) for name, value in quality.items()]
+    known = [one for one in known if one[1] > 0] or known
+
+    def beaten_by(one: tuple[float, float, str], other: tuple[float, float, str]) -> bool:
+        (paid, good, _), (theirs, better, _) = one, other
+        if better > good and better * paid > good * theirs:
+            return True
+        return theirs <= paid and better >= good and (theirs, better) != (paid, good)
+
+    left = [one for one in known if not any(beaten_by(one, other) for other in known)]
+    return [name for *_, name in sorted(left, key=lambda one: one[:2])]
 
 
 _COMPARED = frozenset(("real", "equivalent", "open", "turns"))

@@ -49,25 +49,19 @@ def filter_notes(
 
     ``rows`` are those of each result, ``names`` what a (result, setting) is called.
     """
-    worst: dict[str, tuple[FilterCounts, bool]] = {}
+    worst: dict[str, FilterCounts] = {}
     for result, own in rows.items():
-        kept = list(own)
-        modes = {(row.setting, row.step): row.mode for row in kept}
-        for (setting, step), one in count_filters(kept).items():
+        for (setting, _), one in count_filters(own).items():
             name = names.get((result, setting))
-            if name is None or not one.wrong or (name in worst and worst[name][0].wrong >= one.wrong):
-                continue
-            worst[name] = one, modes[setting, step] == "restrict" and not is_route(step)
-    ordered = sorted(worst.items(), key=lambda item: -item[1][0].wrong)
-    if not ordered:
+            if name is not None and one.wrong > (worst[name].wrong if name in worst else 0):
+                worst[name] = one
+    if not worst:
         return ()
-    shown = ", ".join(
+    shown = [
         f"{name} ({one.wrong} of {counted(one.labelled, 'query', 'queries')})"
-        for name, (one, _) in ordered[:_NAMED]
-    )
-    more = f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else ""
-    lost = "; what they leave out cannot be found" if any(final for _, (_, final) in ordered) else ""
-    return (f"Filters leave out labelled documents: {shown}{more}{lost}. filters.csv lists them.",)
+        for name, one in sorted(worst.items(), key=lambda item: -item[1].wrong)
+    ]
+    return (f"Filters leave out labelled documents: {listed(shown, _NAMED)}. filters.csv lists them.",)
 
 
 def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
@@ -79,10 +73,9 @@ def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, 
     if not same:
         return ()
     shown = "; ".join(listed(names, 4) for names in same[:_NAMED])
-    more = len(same) - _NAMED
-    rest = f"; and {counted(more, 'more group')}" if more > 0 else ""
+    more = "; and more" if len(same) > _NAMED else ""
     return (
-        f"Settings that differ only in `answer` have the same rankings, so they tie here: {shown}{rest}. "
+        f"Settings that differ only in `answer` have the same rankings, so they tie here: {shown}{more}. "
         "Choose between them by their answers.",
     )
 

@@ -36,7 +36,6 @@ class LabelSensitivity:
     maps a setting to its means [W].
     """
 
-    measure: str
     ways: tuple[str, ...]
     lengths: tuple[float, ...]
     means: Mapping[str, tuple[float, ...]]
@@ -68,7 +67,6 @@ def sensitivity_of(
             lengths.setdefault(row.measure, {}).setdefault(row.labels, row.label_p50)
     return {
         measure: LabelSensitivity(
-            measure,
             tuple(ways),
             tuple(ways.values()),
             {name: tuple(means[measure][name][way] for way in ways) for name in settings},
@@ -89,7 +87,7 @@ def label_parts(verdict: Verdict) -> tuple[Part, ...]:
         return ()
     rows = sorted(drawn.means.items(), key=lambda item: -item[1][0])
     table = Table(
-        f"{drawn.measure} with longer and shorter labels: means",
+        f"{verdict.measure} with longer and shorter labels: means",
         ("setting", *drawn.ways),
         (
             *((setting, *map(number, means)) for setting, means in rows),
@@ -97,10 +95,9 @@ def label_parts(verdict: Verdict) -> tuple[Part, ...]:
         ),
     )
     lines = [f"The median label has {drawn.lengths[0]:,.0f} characters."]
-    real = sum(one.real for one in verdict.comparisons)
-    if real and all(one.finding != "turns" for one in verdict.comparisons):
-        keep = "All real differences keep their" if real > 1 else "The real difference keeps its"
-        lines.append(f"{keep} sign however the labels are drawn.")
+    findings = {one.finding for one in verdict.comparisons}
+    if "real" in findings and "turns" not in findings:
+        lines.append("Real differences keep their sign however the labels are drawn.")
     return table, tuple(lines)
 
 

@@ -124,10 +124,9 @@ def _surer(verdict: Verdict) -> Iterator[NextStep]:
     if verdict.holes is not None and could_pass(verdict)[1]:
         yield _labelling(verdict, f"Label the rest of {extent_of(verdict.holes)}")
     if verdict.here:
-        matter = "matters" if people.clusters == 1 else "matter"
         yield NextStep(
-            f"Add queries on other {people.unit}s. If only {these(people)} {matter}, give every query "
-            "its own name in the column cluster of the query file."
+            f"Add queries on other {people.unit}s. For {these(people)} alone, give every query its own name "
+            "in the column cluster of the query file."
         )
     elif verdict.decision in ("best", "better", "equivalent"):
         yield NextStep("Confirm it on queries that were not used for tuning.")
@@ -259,7 +258,7 @@ def _find_more(setting: Section, verdict: Verdict) -> tuple[str, str]:
 
 
 def _rerank(setting: Section, verdict: Verdict) -> tuple[str, str]:
-    """A reranker that was not tried; the text says what is known of those that were."""
+    """A reranker that was not tried."""
     if (setting.get("retrieve") or {}).get("kind") in (None, "returned"):
         return "Try a reranker.", ""
     tried = _sections(*(one.get("rerank") for one in verdict.configured.values()))
@@ -267,25 +266,7 @@ def _rerank(setting: Section, verdict: Verdict) -> tuple[str, str]:
         line = 'rerank: {kind: late_interaction, model: "embedded:maxsim"}'
         return _untried("the bundled reranker", "it ranks evidence higher"), line
     used = {one.get("model") for one in tried}
-    alone = len({(one.get("kind"), one.get("model")) for one in tried}) == 1
     left = [f"rerank: {{kind: cross_encoder, model: {one}}}" for one in _RERANKERS if one not in used]
-    which = "The reranker tried is not" if alone else "None of the rerankers tried is"
-    known = "" if _helps("rerank", verdict) else f"{which} shown to help. "
     if not left:
-        return f"{known}Try another reranker.", ""
-    return f"{known}{_untried('another', 'it ranks evidence higher')}", left[0]
-
-
-def _helps(step: str, verdict: Verdict) -> bool:
-    """Whether a step is shown to be better than leaving it out, all else the same; True if untried."""
-
-    def added(setting: str, other: str) -> int:
-        """1 if the first of two has the step that the second lacks, -1 the other way round, else 0."""
-        first, second = (verdict.configured.get(name, {}) for name in (setting, other))
-        alike = all(first.get(key) == second.get(key) for key in {*first, *second} - {"name", step})
-        return (bool(first.get(step)) - bool(second.get(step))) * alike
-
-    effects = [(one.found, pair) for one in verdict.effects.main for pair in one.pairs]
-    pairs = [(one, (one.setting, one.against)) for one in verdict.comparisons]
-    found = [(one, side) for one, pair in (*effects, *pairs) if (side := added(*pair))]
-    return not found or any(one.real and one.difference * side > 0 for one, side in found)
+        return "Try another reranker.", ""
+    return _untried("another reranker", "it ranks evidence higher"), left[0]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from harness.comparison.advice import is_poor
-from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, beaten
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.stats import ROUNDING
 from harness.comparison.verdict import Holes, Population, Verdict
 from harness.measures import family_of, parse_measure, reading_depth
@@ -56,7 +56,6 @@ def sentence(verdict: Verdict) -> str:
 def _use(verdict: Verdict) -> str:
     """The setting to use, where any can be advised."""
     advice, leader = verdict.advice, verdict.leader or ""
-    limited = advice is not None and len(advice.among) < len(verdict.standings)
     if advice is None:
         limit, prices = verdict.options.price_limit, verdict.costs.by_setting
         if limit is not None and prices is not None and all(price > limit for price in prices.values()):
@@ -65,34 +64,25 @@ def _use(verdict: Verdict) -> str:
             return _ends_early("The leader is {}, but", verdict, leader)
         unlike = "but that does not compare settings that cut documents differently"
         return _fitted(f"The leader by {in_words(verdict.measure)} is {{}}, {unlike}.", verdict, leader)
+    limited = len(advice.among) < len(verdict.standings)
     within = " within the price limit" if limited else ""
     if verdict.decision == "best" and advice.setting == leader and not verdict.here:
         far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
-        best = f"It is shown to be best{far} ({confidence(verdict.level)}), {_ahead(verdict)} above the next."
+        ahead = 0.0 if verdict.margin is None else verdict.margin.difference
+        best = f"It is shown to be best{far} ({confidence(verdict.level)}), {ahead:.2f} above the next."
         return _fitted(f"Use {{}}. {best}", verdict, leader)
-    if limited and len(advice.among) == 1:
-        return _fitted("Use {}, the only setting within the price limit.", verdict, advice.setting)
-    if verdict.decision == "best" and not verdict.here:
-        loses = f"it is {worse_than(advice.regret)} any other ({confidence(verdict.level)})"
-        text = f"Use {{}}: within the price limit {loses}. The best whatever it costs is {{}}."
-        return _fitted(text, verdict, advice.setting, leader)
     loses = f"{worse_than(advice.regret)} any other{within} ({confidence(verdict.level)})"
     if any(one.finding == "turns" for one in verdict.comparisons):
         loses += ", with labels as given"
     if verdict.here:
-        if verdict.decision == "best" and advice.setting == leader:
-            loses = f"better than all others, the next by {_ahead(verdict)} ({confidence(verdict.level)})"
         here = f"On {these(verdict.population)} use {{}}, {loses}."
         return _fitted(f"{here} New {verdict.population.unit}s may differ.", verdict, advice.setting)
-    if limited and advice.setting in beaten(verdict.comparisons):
-        return _fitted(f"Use {{}}: {loses}. A dearer one is better.", verdict, advice.setting)
+    if limited:
+        return _fitted(f"Use {{}}: {loses}.", verdict, advice.setting)
     if verdict.decision == "equivalent":
         by = f" by more than {rounded_up(advice.regret)}" if advice.regret > ROUNDING else ""
-        return _fitted(
-            f"Use {{}}. No other{within} is better{by} ({confidence(verdict.level)}).",
-            verdict,
-            advice.setting,
-        )
+        text = f"Use {{}}. No other is better{by} ({confidence(verdict.level)})."
+        return _fitted(text, verdict, advice.setting)
     return _fitted(f"Use {{}}. Not proven best, but {loses}.", verdict, advice.setting)
 
 
@@ -119,24 +109,16 @@ def _ends_early(lead: str, verdict: Verdict, setting: str) -> str:
     return _fitted(f"{lead} rankings of {whose} end before what is read.", verdict, setting, *called)
 
 
-def _ahead(verdict: Verdict) -> str:
-    """How far the leader is ahead of the next."""
-    return f"{abs(verdict.margin.difference):.2f}" if verdict.margin is not None else ""
-
-
 def _against_baseline(verdict: Verdict) -> str:
     """How many settings are better than the baseline, and which most."""
     baseline, better = verdict.baseline or "", verdict.beyond_baseline(better=True)
     on = f"On {these(verdict.population)} " if verdict.here else ""
     differ = f" New {verdict.population.unit}s may differ." if verdict.here else ""
     if not better:
-        worse = verdict.beyond_baseline(better=False)
-        be = "is" if len(worse) == 1 else "are"
-        more = f" {len(worse)} of {len(verdict.standings) - 1} {be} worse." if worse else ""
         none = f"{on}{'no' if on else 'No'} setting is shown to be better than the baseline, {{}}."
         if verdict.unread:
             return _ends_early(f"{none.removeprefix(on).capitalize()[:-1]};", verdict, baseline)
-        return _fitted(f"{none}{more}{differ}", verdict, baseline)
+        return _fitted(f"{none}{differ}", verdict, baseline)
     be = "is" if len(better) == 2 else "are"
     others = f" So {be} {counted(len(better) - 1, 'other')}." if len(better) > 1 else ""
     best = f"{on}{'better' if on else 'Better'} than the baseline, {{}}: {{}}."

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.comparison.advice import FrontStep, front
+from harness.comparison.advice import front
 from harness.comparison.glance import pair_of
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_changes, reranked
@@ -41,7 +41,7 @@ def compared_parts(verdict: Verdict, *, only_real: bool = False) -> tuple[Part, 
     ]
     if verdict.comparisons:
         parts += _differences(verdict, only_real and verdict.baseline is None)
-        parts += [costs] if (costs := tuple(_front(verdict))) else []
+        parts += [(verdict.costs.reason,)] if verdict.costs.reason and verdict.leader is not None else []
     return tuple(parts)
 
 
@@ -51,7 +51,8 @@ def standings_table(verdict: Verdict) -> Table:
     columns = ["setting", "n", "mean", f"{confidence(verdict.level)} interval"]
     columns += ["group"] if len(verdict.standings) > 1 else []
     columns += [verdict.costs.unit, "front"] if prices else []
-    on_front = {step.setting for step in _steps(verdict)}
+    means = {one.setting: one.mean for one in verdict.standings}
+    on_front = front(prices, means) if prices and verdict.leader is not None else []
     rows = []
     for one in verdict.standings:
         bounds = interval(one.low, one.high, people.queries)
@@ -134,26 +135,10 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
             notes=(
                 f"Intervals and p are {family}: better or worse where the interval excludes 0{where}; "
                 f"equal where it lies within ±{tolerance:g}.",
-                *_lopsided(shown[:SHOWN]),
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )
     ]
-
-
-def _lopsided(found: Sequence[Comparison]) -> tuple[str, ...]:
-    """What an interval means that reaches more than twice as far on one side, where there is one."""
-    known = [
-        (one.difference - one.low, one.high - one.difference)
-        for one in found
-        if one.low is not None and one.high is not None
-    ]
-    if not any(max(arms) > 2 * min(arms) for arms in known):
-        return ()
-    return (
-        "Where an interval reaches much further to one side, a few queries or documents make that side: more "
-        "like them would move the difference there.",
-    )
 
 
 def difference_cells(one: Comparison, tolerance: float) -> tuple[str, ...]:
@@ -168,25 +153,6 @@ def difference_cells(one: Comparison, tolerance: float) -> tuple[str, ...]:
 
 def _bounded(one: Comparison) -> tuple[str, str]:
     return signed(one.difference), signed_interval(one.low, one.high, one.n)
-
-
-def _front(verdict: Verdict) -> list[str]:
-    steps = _steps(verdict)
-    if not steps:
-        return [verdict.costs.reason] if verdict.costs.reason and verdict.leader is not None else []
-    named = [
-        f"{verdict.quoted(step.setting)} ({step.quality:.3f} for {step.cost:,.0f}"
-        + (f"; {step.price:,.0f} more for each 0.01)" if step.price is not None else ")")
-        for step in steps
-    ]
-    return [f"On the front of {verdict.measure} against {verdict.costs.unit}: {', '.join(named)}."]
-
-
-def _steps(verdict: Verdict) -> list[FrontStep]:
-    prices = verdict.costs.by_setting
-    if prices is None or verdict.leader is None:
-        return []
-    return front(prices, {one.setting: one.mean for one in verdict.standings})
 
 
 def reranked_table(rows: Sequence[Cells], measure: str, options: Options) -> Table | None:

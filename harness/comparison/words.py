@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
-from harness.comparison.paired import Comparison, beaten
+from harness.comparison.paired import Comparison
 from harness.comparison.sentences import (
     amount,
     extent_of,
@@ -19,7 +19,7 @@ from harness.comparison.sentences import (
 )
 from harness.comparison.stats import FEWEST_CLUSTERS
 from harness.comparison.verdict import ENOUGH_JUDGED, LABELS, Line, Role, Trust, Verdict
-from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, by_key, confidence, listed, signed
+from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, by_key, confidence, counted, listed, signed
 
 # With fewer queries, a caveat says that kinds of queries may be missing.
 MAY_MISS = 60
@@ -49,21 +49,13 @@ def p_value(p: float) -> str:
 
 
 def _margin(verdict: Verdict, margin: Comparison) -> str:
-    over = "the next"
-    if verdict.baseline is not None:
-        over = "the baseline"
-    elif margin.against != verdict.standings[1].setting:
-        names = [one.setting for one in verdict.standings]
-        passed_over = {*names[1 : names.index(margin.against)]}
-        equal = "" if passed_over <= beaten(verdict.comparisons) else "neither equal nor "
-        over = f"the next that is {equal or 'not '}ruled out"
     bounds = ""
     if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
         bounds = f"{confidence(verdict.level)} interval {signed(margin.low)} to {signed(margin.high)}, "
     finding = finding_words(margin, verdict.options.tolerance)
     leader, other = verdict.quoted(margin.setting), verdict.quoted(margin.against)
     return (
-        f"{leader} differs by {signed(margin.difference)} from {over}, {other} "
+        f"{leader} differs by {signed(margin.difference)} from {other} "
         f"({bounds}{p_value(margin.p)}): {finding}. "
         f"Better on {margin.wins}, equal on {margin.ties}, worse on {margin.losses} of {queries(margin.n)}."
     )
@@ -101,11 +93,10 @@ def _population(verdict: Verdict) -> str:
             f"worth only {people.worth:.1f} such {unit}s, so the {queries(people.queries)} are tested one by "
             "one."
         )
-    alike = "this one" if people.queries == 1 else f"these {people.queries:,}"
+    asked = f"Queries like the {people.queries:,} asked"
     if people.kind == "queries":
-        none = "" if people.clusters == people.queries else " or on none"
-        return f"Queries like {alike}, each on its own {unit}{none}."
-    return f"Queries like {alike}. It is not known here which of them share a document."
+        return f"{asked}, no two of them on one {unit}."
+    return f"{asked}. It is not known here which of them share a document."
 
 
 def _caveats(verdict: Verdict) -> list[str]:
@@ -154,16 +145,10 @@ def _sign_changes(verdict: Verdict) -> list[str]:
         return []
     pairs.sort(key=lambda one: verdict.leader not in (one.setting, one.against))
     names = [f"{verdict.quoted(one.setting)} against {verdict.quoted(one.against)}" for one in pairs]
-    if len(pairs) > 1:
-        return [
-            f"{len(pairs)} differences depend on the length of the labels: {listed(names, 3)}. They are "
-            "beyond chance with the labels as given, but change sign with longer or shorter labels. Do not "
-            "rely on them."
-        ]
-    ways = verdict.turns(pairs[0].pair, verdict.measure)
+    depend = counted(len(pairs), "difference depends", "differences depend")
     return [
-        f"The difference of {names[0]} depends on the length of the labels: it is beyond chance with the "
-        f"labels as given, but changes sign with labels {listed(ways, len(ways))}. Do not rely on it."
+        f"{depend} on the length of the labels: {listed(names, 3)}. Beyond chance with the labels as given, "
+        "but of another sign with longer or shorter ones: do not rely on that."
     ]
 
 
@@ -193,15 +178,11 @@ def _unjudged(verdict: Verdict) -> list[str]:
 
 def _disagreement(verdict: Verdict) -> str:
     """A sentence on the measures with another leader, and one on what each measure is good for."""
-    parts = []
-    for name, conflicts in by_key((one.found.setting, one) for one in verdict.conflicts).items():
-        # described by the first that is real, if any is, else by one that compares them
-        clear = max(conflicts, key=lambda one: (one.found.real, one.found.finding != "incomparable"))
-        finding = finding_words(clear.found, verdict.options.tolerance)
-        ahead = f" ({signed(clear.found.difference)} in {clear.measure}, {finding})"
-        # between chunkings that the measure does not compare, the figure means nothing
-        shown = "" if clear.found.finding == "incomparable" else ahead
-        parts.append(f"{verdict.quoted(name)} by {listed([one.measure for one in conflicts])}{shown}")
+    found = by_key(
+        ((one.found.setting, finding_words(one.found, verdict.options.tolerance)), one.measure)
+        for one in verdict.conflicts
+    )
+    parts = [f"{verdict.quoted(name)} by {listed(by)} ({words})" for (name, words), by in found.items()]
     return (
         f"Measures disagree: {verdict.quoted(verdict.leader or '')} leads by {verdict.measure}, "
         f"{'; '.join(parts)}. Trust {_trusted(verdict)}."

@@ -87,8 +87,8 @@ def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(lexical, corpus)
         assert row["snippet"][start - judgment.start : end - judgment.start] == words[row["query_id"]]
 
 
+TEXT = "ndcg_text@5000"
 WAYS = LabelSensitivity(
-    "ndcg_text@5000",
     ("as labelled", "padded by 250", "padded by 700"),
     (83.0, 583.0, 1483.0),
     {"small": (0.46, 0.44, 0.34), "large": (0.40, 0.43, 0.41), "page": (0.26, 0.30, 0.32)},
@@ -97,14 +97,14 @@ WAYS = LabelSensitivity(
 
 def test_only_pairs_of_different_chunkings_can_change_sign():
     chunkings = {"small": "a", "large": "b", "page": "c"}
-    known = Grounds(sensitivity={WAYS.measure: WAYS}, chunkings=chunkings)
+    known = Grounds(sensitivity={TEXT: WAYS}, chunkings=chunkings)
     pairs = [(pair,) for pair in combinations(chunkings, 2)]
-    assert [known.turns(pair, WAYS.measure) for pair in pairs] == [("padded by 700",), (), ()]
+    assert [known.turns(pair, TEXT) for pair in pairs] == [("padded by 700",), (), ()]
     # with a reranker, say: what differs is not how documents are cut
     same = replace(known, chunkings={**chunkings, "large": "a"})
-    assert same.turns(pairs[0], WAYS.measure) == ()
+    assert same.turns(pairs[0], TEXT) == ()
     # nobody knows how they are cut: they are held to it
-    assert replace(known, chunkings={}).turns(pairs[0], WAYS.measure) == ("padded by 700",)
+    assert replace(known, chunkings={}).turns(pairs[0], TEXT) == ("padded by 700",)
     # to be equal is no other sign
     equal = replace(WAYS, means={"small": (0.4, 0.4, 0.3), "large": (0.3, 0.4, 0.4)})
     assert equal.turns(("small", "large")) == ("padded by 700",)
@@ -113,8 +113,8 @@ def test_only_pairs_of_different_chunkings_can_change_sign():
 
 
 def test_compare_shows_the_means_under_all_labels():
-    verdict = conclude(replace(noisy(60, (0.5, 0.3)), measure=WAYS.measure))
+    verdict = conclude(replace(noisy(60, (0.5, 0.3)), measure=TEXT))
     assert label_parts(verdict) == ()
-    table, _ = label_parts(replace(verdict, sensitivity={WAYS.measure: WAYS}))
+    table, _ = label_parts(replace(verdict, sensitivity={TEXT: WAYS}))
     assert table.rows[0] == ("small", "0.460", "0.440", "0.340")
     assert table.rows[-1] == ("median label, characters", "83", "583", "1,483")

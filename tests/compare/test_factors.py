@@ -161,7 +161,7 @@ def test_an_effect_of_chunks_is_no_finding_where_the_measure_cannot_compare_them
     means = {name: (mean, mean) for name, mean in zip(scores.settings, scores.means, strict=True)}
     turned = means | {name: (one[0], 1 - one[1]) for name, one in means.items() if name.startswith("500")}
     for drawn, finding in ((means, "real"), (turned, "turns")):
-        known = LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
+        known = LabelSensitivity(("as given", "padded"), (80.0, 300.0), drawn)
         grounds = Grounds(chunkings=cut, design=design_of(configured), sensitivity={scores.measure: known})
         found = effects_of(scores, grounds)
         assert {one.factor: one.found.finding for one in found.main}["chunk size"] == finding
@@ -176,9 +176,7 @@ def test_an_interaction_with_chunks_is_no_finding_where_theirs_is_none():
     turned = means | {"500 bm25": (own["500 bm25"], own["500 bm25"] - 0.5)}
     design = design_of(configured)
     for drawn, count in ((means, 1), (turned, 0)):
-        known = {
-            scores.measure: LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
-        }
+        known = {scores.measure: LabelSensitivity(("as given", "padded"), (80.0, 300.0), drawn)}
         found = effects_of(scores, Grounds(options=QUICK, chunkings=cut, design=design, sensitivity=known))
         assert len(found.interactions) == count
     apart = Grounds(

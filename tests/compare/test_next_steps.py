@@ -200,16 +200,6 @@ def test_what_is_folded_is_counted_and_the_one_to_use_never_is():
     assert [one.group for one in folded(last, 1)[0]] == ["may", "use"]
 
 
-def test_where_a_reranker_changed_nothing_that_is_said_and_another_is_named():
-    settings = (setting(rerank=LATE), setting())
-    for means, shown in (((0.8, 0.5), True), ((0.5, 0.5), False)):
-        found = concluded("order", *settings, means=means)
-        (step, *_) = steps_of(found)
-        assert found.comparisons[0].real == shown
-        assert step.text.startswith("The reranker tried is not shown to help.") == (not shown)
-        assert "cross_encoder" in step.config
-
-
 def test_the_largest_loss_names_its_unit_where_that_is_not_the_measure():
     found = concluded("order", setting(), setting(BOTH))
     assert largest(found).startswith("Largest loss of a (in ndcg_text@10000): ranked too low 0.40, ")

@@ -58,14 +58,12 @@ def test_the_margin_is_to_a_setting_that_is_neither_ruled_out_nor_equal():
     found = conclude(matrix({"a": a, "b": a - 0.02, "c": a - 0.03 + turns}), options=QUICK)
     assert groups(found) == {"a": "use", "b": "out", "c": "may"}
     assert (found.margin.setting, found.margin.against) == ("a", "c")
-    assert " from the next that is not ruled out, c (" in lines_in(found, "margin")[0]
     one = noisy(200, (0.6,)).values[0]
     noise = np.random.default_rng(3).normal(0, 0.3, 200)
     noise -= noise.mean()
     near = matrix({"a": one, "b": one - 0.001 + noise / 30, "c": one - 0.002 + noise})
     found = conclude(near, options=QUICK)
     assert found.margin.against == "c"
-    assert "from the next that is neither equal nor ruled out, c" in lines_in(found, "margin")[0]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -88,7 +86,7 @@ def test_groups_follow_from_the_intervals_and_from_nothing_else(seed):
 def drawn(ways, measure="ndcg_exp@10", **means):
     """The means of settings, first with the labels as given, then drawn in other ways."""
     lengths = (80.0,) * (len(ways) + 1)
-    return {measure: LabelSensitivity(measure, ("as labelled", *ways), lengths, means)}
+    return {measure: LabelSensitivity(("as labelled", *ways), lengths, means)}
 
 
 MEANS = {"a": (0.3, 0.3, 0.3), "b": (0.7, 0.5, 0.5), "c": (0.5, 0.7, 0.7)}
@@ -105,7 +103,7 @@ def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
     # the test stays as it was: what it says is not enough
     assert (found.margin.p, found.margin.low) == (sure.margin.p, sure.margin.low)
     (caveat,) = lines_in(found, "caveat")
-    assert "changes sign with labels padded by 250 and padded by 700" in caveat
+    assert "of another sign with longer or shorter ones" in caveat
     cells = {(one.setting, one.against): finding_words(one, 0.02) for one in found.comparisons}
     assert cells == {("b", "c"): "depends on labels", ("b", "a"): "better", ("c", "a"): "better"}
     assert verdict_json(found)["margin"]["finding"] == "turns"
@@ -140,7 +138,7 @@ def test_another_measure_whose_difference_turns_contradicts_without_being_real()
     turned = drawn(("trimmed to 50 %",), "ndcg_text@5000", a=(0.7, 0.3), b=(0.3, 0.7))
     found = conclude(text, others=[exp], trust=trust, sensitivity=turned, options=QUICK)
     (caveat,) = lines_in(found, "caveat")
-    assert "in ndcg_text@5000, depends on labels)" in caveat
+    assert "by ndcg_text@5000 (depends on labels)" in caveat
 
 
 def holes(shares, upper=None):
@@ -300,7 +298,7 @@ def test_within_a_price_limit_the_choice_is_among_what_it_allows():
     tied = replace(scores, values=scores.values[[1, 1, 0, 0]])
     dear = Costs({"a": 3.0, "b": 3.0, "c": 1.0, "d": 1.0}, "dollars")
     found = conclude(tied, costs=dear, options=replace(QUICK, price_limit=2.0))
-    assert sentence(found).endswith("within the price limit (95%). A dearer one is better.")
+    assert sentence(found).endswith("within the price limit (95%).")
     none = conclude(scores, costs=costs, options=replace(QUICK, price_limit=0.5))
     assert none.advice is None
     for more in ({}, {"costs": costs, "baseline": "c"}):
@@ -382,7 +380,7 @@ def test_measures_that_disagree_on_the_winner_are_reported():
     # what is no measure of quality is not asked
     assert [one.measure for one in found.conflicts] == ["ndcg_exp@10", "recall@10"]
     (caveat,) = lines_in(found, "caveat")
-    assert f"+{found.conflicts[0].found.difference:.3f} in ndcg_exp@10, better" in caveat
+    assert "by ndcg_exp@10 and recall@10 (better)" in caveat
     agreeing = named_matrix("ndcg_exp@10", (0.4, 0.6), seed=1)
     alike = conclude(text, others=[agreeing], trust=TRUST, options=QUICK)
     assert (alike.conflicts, lines_in(alike, "caveat")) == ((), [])
@@ -494,7 +492,7 @@ def test_on_few_documents_only_what_is_shown_is_better_than_all():
     turned = drawn(("padded by 700",), a=(0.8, 0.5), b=(0.5, 0.8))
     for scores, sensitivity, claim in (
         (same, {}, "no worse than any other (95%). New documents may differ."),
-        (ahead, {}, "better than all others, the next by 0.3"),
+        (ahead, {}, "no worse than any other (95%). New documents may differ."),
         (ahead, turned, "no worse than any other (95%), with labels as given."),
     ):
         given = replace(scores, clusters=clusters)
@@ -530,5 +528,5 @@ def test_a_name_that_is_cut_is_still_that_of_one_setting():
 
 def test_to_be_equal_is_no_other_sign():
     means = {"a": (0.8, 0.8, 0.4), "b": (0.6, 0.8 + 1e-16, 0.5)}
-    known = LabelSensitivity("m", ("as labelled", "padded by 100", "cut"), (80.0, 280.0, 40.0), means)
+    known = LabelSensitivity(("as labelled", "padded by 100", "cut"), (80.0, 280.0, 40.0), means)
     assert known.turns(("a", "b")) == ("cut",)

@@ -284,7 +284,9 @@ def test_what_filters_left_and_lost_is_reported_query_by_query_and_on_the_page(l
     assert [rows["q1"][name] for name in shown] == ["topic=company", "1", "3", "1", "people"]
     assert [rows["q2"][name] for name in shown] == ["topic=fuel pump", "1", "3", "1", ""]
     assert [rows["q3"][name] for name in shown] == ["", "3", "3", "1", ""]
-    output = 'Caveat: Filters leave out labelled documents: "filter rules" (1 of 4 queries); what they leave'
+    output = (
+        'Caveat: Filters leave out labelled documents: "filter rules" (1 of 4 queries). filters.csv lists'
+    )
     assert any(sentence.startswith(output) for sentence in results.verdict["sentences"])
     lost = {
         (row["setting"], row["query_id"], row["part"]): float(row["loss"])
