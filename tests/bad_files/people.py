@@ -116,7 +116,7 @@ KINDS = {
         "testset set grade --from l.csv --by Ben",
         SET | {"l.csv": f"query_id,document,start,end,quote,grade\n{LABEL}"},
     ),
-    "pool.csv": Kind("set/pool.csv", "testset set grade --sheet s.csv --all", SET, fine=NEW, row=PoolRow),
+    "pool.csv": Kind("set/pool.csv", "testset set gather", SET, fine=NEW, row=PoolRow),
 } | dict(
     [
         export(Candidate),

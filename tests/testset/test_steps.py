@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,6 +55,12 @@ def gathered(folder):
     return folder
 
 
+def set_passages(before, after):
+    """Another number of passages for a question."""
+    path = SET.folder / "testset.yaml"
+    path.write_text(path.read_text().replace(f"passages: {before}\n", f"passages: {after}\n"))
+
+
 def filled(sheet, grade):
     """Fill a sheet by ``grade(row)``; an empty grade leaves the row open."""
     rows = table(sheet)
@@ -63,8 +70,9 @@ def filled(sheet, grade):
 
 def graded(by, grade):
     """A person grades a sheet."""
-    Path("s.csv").unlink(missing_ok=True)
-    assert testset("grade", "--sheet", "s.csv", "--all") == 0
+    if not Path("all.csv").exists():
+        assert testset("grade", "--sheet", "all.csv") == 0
+    shutil.copy("all.csv", "s.csv")
     filled("s.csv", grade)
     assert testset("grade", "--from", "s.csv", "--by", by) == 0
 
@@ -125,11 +133,15 @@ def test_gathering_again_searches_only_what_is_new(gathered, capsys):
     assert SET.path(PoolRow).read_text() != before
     # passages are kept until a new search is asked for
     before = SET.path(PoolRow).read_text()
-    told = step_printed(capsys, "gather", "--count", "20")
-    assert "3 questions keep their passages, without --count: add --again to search anew for all" in told
+    Path("also.yaml").write_text(
+        "name: also\ndocuments: docs/*\nqueries: q.csv\nlabels: l.csv\nsettings: [{retrieve: {kind: bm25}}]\n"
+    )
+    told = step_printed(capsys, "gather", "--also", "also.yaml")
+    assert "3 questions keep their passages, without --also: add --again to search anew for all" in told
     assert "nope.yaml" in step_refused(capsys, "gather", "--also", "nope.yaml")
     assert SET.path(PoolRow).read_text() == before
-    assert testset("gather", "--count", "20", "--again") == 0
+    set_passages(5, 20)
+    assert testset("gather", "--again") == 0
     assert SET.path(PoolRow).read_text() != before
 
 
@@ -360,7 +372,9 @@ def test_a_gathering_that_was_killed_between_its_tables_is_done_again(gathered, 
     SET.path(SetDocument).unlink()
     names = (PoolRow, FoundRow, SearchedRow)
     before = {kind: SET.path(kind).read_bytes() for kind in names}
-    killed_after(files, monkeypatch, "gather", "--again", "--count", "2")
+    set_passages(5, 2)
+    killed_after(files, monkeypatch, "gather", "--again")
+    set_passages(2, 5)
     assert "gather was killed while it wrote: run it again" in step_printed(capsys, "status")
     assert "Undone, as it was killed while it wrote: gather" in step_printed(capsys, "gather")
     assert {kind: SET.path(kind).read_bytes() for kind in names} == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -102,9 +102,9 @@ _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of 
 @part("status", "say where you are and what comes next")
 def status(args: argparse.Namespace) -> int:
     """Print a line per step, and what comes next."""
-    found = labels.status_of(labels.SetState(args.folder))
-    print_facts(str(args.folder), found.steps)
-    _print_next(found.next)
+    steps, following = labels.status_of(labels.SetState(args.folder))
+    print_facts(str(args.folder), steps)
+    _print_next(following)
     return 0
 
 
@@ -154,19 +154,15 @@ def _run_step(step: Callable[[], Callable[..., labels.Outcome]], args: argparse.
     if outcome.dry:
         print_line("Nothing was spent.")
         return 0
-    _print_next(labels.status_of(state).next if outcome.next is None else outcome.next)
+    _print_next(labels.status_of(state)[1] if outcome.next is None else outcome.next)
     return 0
 
 
-def _print_next(commands: tuple[str, ...]) -> None:
+def _print_next(commands: Sequence[str]) -> None:
     if commands:
         print_line("Next:" if len(commands) == 1 else "Next, one of:")
     for one in commands:
         print_line(f"  {one}")
-
-
-def _count(help: str) -> Option:
-    return option("--count", type=int, metavar="N", help=help)
 
 
 def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[Option, Option]:
@@ -187,7 +183,7 @@ _propose = _step(
         path("--from", "questions of your users: .csv, .xlsx, .jsonl", dest="given"),
     ),
     option("--field", default="", metavar="NAME", help="with --from: the field that holds the question"),
-    _count("how many; default: questions in testset.yaml"),
+    option("--count", type=int, metavar="N", help="how many; default: questions in testset.yaml"),
     _PROMPT,
     flag("--add", "add to the existing proposals"),
     _AGAIN,
@@ -202,7 +198,6 @@ _choose = _step(
     "questions, which copy the words of their passage, are shown with measures. --auto keeps a balanced set "
     "of kinds and documents. What you have marked and edited stays.",
     flag("--auto", "fill keep with a balanced choice"),
-    _count("how many; default: chosen in testset.yaml"),
     _AGAIN,
 )
 
@@ -213,7 +208,6 @@ _gather = _step(
     "Write pool.csv: for every kept question, passages that several different retrievers find, each in turn: "
     "words, meaning and both, over small and large chunks. found.csv says which found what; raters do not "
     "see it.",
-    _count("passages per question; default: as in testset.yaml"),
     path("--also", "let the settings of this benchmark find passages too", "CONFIG"),
     _AGAIN,
 )
@@ -227,7 +221,6 @@ _grade = _step(
     *_sheet(
         "write a sheet for people, .xlsx or .csv", "read a graded sheet, or labels", "with --from: who graded"
     ),
-    flag("--all", "with --sheet: include passages that people have graded", dest="everything"),
     _AGAIN,
     _DRY_RUN,
 )

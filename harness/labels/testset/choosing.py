@@ -34,12 +34,12 @@ _TOKEN = re.compile(rf"[{WIDE}]|\w+")
 _IS_WIDE = re.compile(rf"[{WIDE}]")
 
 
-def choose(state: SetState, context: Context, *, count: int | None, auto: bool, again: bool) -> Outcome:
+def choose(state: SetState, context: Context, *, auto: bool, again: bool) -> Outcome:
     """Write chosen.csv from the proposals; marks and edits that it has are kept, unless ``again``.
 
-    With ``auto`` questions are marked until ``count`` are kept.
+    With ``auto`` questions are marked until there are enough.
     """
-    count = count or state.config.chosen
+    count = state.config.chosen
     path = state.path(Question)
     if not path.exists():
         raise ConfigError(f"{path} is not there yet. Propose questions first: {state.command} propose")
@@ -71,8 +71,6 @@ def choose(state: SetState, context: Context, *, count: int | None, auto: bool, 
         f"To look at: {counted(len(leading), 'leading question')} that copy the words of their "
         f"passage, {alike} near-duplicates by words (columns look, like, copied_words).",
     ]
-    if auto and (kept_leading := sum(one.query_id in leading for one in now)):
-        lines.append(f"{kept_leading} leading ones were kept, as there are not enough others. Reword them.")
     if len(now) < count:
         lines.append(
             f"Fewer than {count}: write yes into keep for more, or propose more (propose --add)."

@@ -34,16 +34,13 @@ _Ranked = tuple[str, dict[str, list[values.Chunk]]]
 _Found = dict[Key, dict[str, int | None]]
 
 
-def gather(
-    state: SetState, context: running.Context, *, count: int | None, also: Path | None, again: bool
-) -> Outcome:
+def gather(state: SetState, context: running.Context, *, also: Path | None, again: bool) -> Outcome:
     """Write pool.csv and found.csv; questions that have their passages already keep them, unless ``again``.
 
-    Every retriever gives its best passage in turn, until ``count`` are found. The passage that was suggested
+    Every retriever gives its best passage in turn, until there are enough. The passage that was suggested
     with a question comes first. The rows of a question are in an order that says nothing about any of it.
     """
-    ignored = [name for name, value in (("--count", count), ("--also", also)) if value]
-    count = count or state.config.passages
+    count = state.config.passages
     more = running.load_config(also).settings if also else ()
     chosen = state.chosen()
     documents = state.documents(context)
@@ -89,9 +86,9 @@ def gather(
     if few := sum(per[one.query_id] < count for one in todo):
         fewer = f"{values.counted(few, 'question')} with fewer than {count} passages"
         lines.append(f"{fewer}, as the documents give no more.")
-    if old and ignored:
+    if old and also:
         kept = values.counted(len(old), "question keeps its", "questions keep their")
-        lines.append(f"{kept} passages, without {' and '.join(ignored)}: add --again to search anew for all.")
+        lines.append(f"{kept} passages, without --also: add --again to search anew for all.")
     return Outcome(tuple(lines))
 
 

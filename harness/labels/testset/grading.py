@@ -32,7 +32,6 @@ def grade(
     sheet: Path | None,
     given: Path | None,
     by: str,
-    everything: bool,
     again: bool,
     dry_run: bool,
 ) -> Outcome:
@@ -43,7 +42,7 @@ def grade(
     answer is then in the ledger, and the next run goes on from there.
     """
     if sheet:
-        return _sheet_to_grade(state, context, sheet, everything)
+        return _sheet_to_grade(state, context, sheet)
     if given:
         return _import(state, context, given, by)
     if state.config.grading is None:
@@ -83,16 +82,16 @@ def _judged(row: PoolRow, graded: PairGrade, name: str) -> GradeRow:
     return GradeRow(*row.key, graded.judgment.grade, name, by_model=True, reason=reason)
 
 
-def _sheet_to_grade(state: SetState, context: Context, path: Path, everything: bool) -> Outcome:
-    """Write a sheet of the passages that no person has graded; with ``everything`` of all of them.
+def _sheet_to_grade(state: SetState, context: Context, path: Path) -> Outcome:
+    """Write a sheet of the passages that no person has graded.
 
     It says neither who found a passage nor what a judge says of it.
     """
     pool = _pool_of(state, state.chosen())
     done = {row.key for row in state.rows(GradeRow) if not row.by_model and row.grade is not None}
-    rows = pool if everything else [row for row in pool if row.key not in done]
+    rows = [row for row in pool if row.key not in done]
     if not rows:
-        return Outcome(("People have graded every passage. Nothing was written; --all writes them anyway.",))
+        return Outcome(("People have graded every passage. Nothing was written.",))
     told = f"to grade, {time_to_grade(len(rows))}. Write 0 to 4 into the column grade."
     return _sheet(state, context, path, rows, told, "grade")
 

@@ -14,7 +14,7 @@ from harness.labels.testset.config import load_prompt
 from harness.labels.testset.kinds import GIVEN, KINDS
 from harness.labels.testset.propose import llm
 from harness.labels.testset.rows import Question
-from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
+from harness.labels.testset.state import Outcome, SetState, Tables, calls_made
 from harness.models import Malformed, Model, answers, jobs_of
 from harness.running import Context
 from harness.store import Ledger
@@ -162,15 +162,7 @@ def propose(
     state.write("propose", how, tables)
     counts = Counter(one.kind for one in fresh).most_common()
     kinds = f" ({', '.join(f'{kind} {times}' for kind, times in counts)})" if counts else ", as all are there"
-    chosen, passages = min(state.config.chosen, len(rows)), state.config.passages
-    return Outcome(
-        (
-            f"{state.path(Question)}: {counted(len(fresh), 'question')} {how}{kinds}.",
-            f"If {chosen} of them are kept, with {counted(passages, 'passage')} each, grading takes "
-            f"{time_to_grade(chosen * passages)} (chosen and passages in testset.yaml).",
-            *lines,
-        )
-    )
+    return Outcome((f"{state.path(Question)}: {counted(len(fresh), 'question')} {how}{kinds}.", *lines))
 
 
 def _to_write(documents: Sequence[Document], count: int, seed: int) -> Made:

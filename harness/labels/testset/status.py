@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection
 from itertools import chain, count
 from shlex import quote
 
@@ -17,29 +17,8 @@ from harness.values import counted
 _NOT_YET = "not done"
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """A sentence per step, and what to do next."""
-
-    steps: tuple[tuple[str, str], ...]
-    next: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PageWork:
-    """The work of a rater on the labelling page."""
-
-    rater: str
-    graded: int
-    """How many of the passages of the test set are graded."""
-    left: int
-    """How many are neither graded nor skipped."""
-    unread: int
-    """Grades that are not in grades.csv."""
-
-
-def status_of(state: SetState) -> Status:
-    """Read testset.yaml and all tables; raises ConfigError or CorpusError for a damaged one."""
+def status_of(state: SetState) -> tuple[list[tuple[str, str]], list[str]]:
+    """A sentence per step, and what to do next; raises ConfigError or CorpusError for a damaged table."""
     # also where nothing below needs it
     config = state.config
     proposed, candidates = state.rows(rows.Question), state.rows(rows.Candidate)
@@ -57,14 +36,17 @@ def status_of(state: SetState) -> Status:
     to_answer = {one.query_id for one in chosen if one.answerable}
     disagreements = state.rows(rows.DisagreementRow)
     unresolved = sum(row.resolved is None for row in disagreements)
-    work = _page_work(state, pool)
-    unread = sum(one.unread for one in work)
+    on_page = _page_grades(state)
+    known = {(row.grader, row.key, row.grade) for row in state.rows(rows.GradeRow)}
+    unread = Counter(
+        rater
+        for rater, given in on_page.items()
+        for key, grade in given.items()
+        if grade is not None and (rater, key, grade) not in known
+    )
     people = sum(not one.by_model for one in graded)
-    parts = [f"{len(graded):,} graded ({people:,} by people), {open_:,} open"] if graded or work else []
-    if work:
-        shown = ", ".join(f"{one.rater} {one.graded:,} of {len(pool):,}" for one in work)
-        parts.append(f"on the labelling page: {shown}")
-    parts += [f"{counted(unread, 'grade')} of the page not read yet"] if unread else []
+    parts = [f"{len(graded):,} graded ({people:,} by people), {open_:,} open"] if graded or on_page else []
+    parts += [f"{counted(unread.total(), 'grade')} of the labelling page not read yet"] if unread else []
     exported = (state.folder / EXPORT / "labels.csv").exists()
     current = exported and _is_current(state)
     steps = {
@@ -97,7 +79,9 @@ def status_of(state: SetState) -> Status:
         settle = [to_settle] if unresolved else []
         if open_ or unread:
             export = [f"{do} export"] if graded else []
-            following = [*_grading(state, work, open_), *settle, *export]
+            undone = (row.key not in own for own in on_page.values() for row in pool)
+            left = any(undone) if on_page else None
+            following = [*_grading(state, unread, left, open_), *settle, *export]
         elif current:
             following = [*settle, f"harness bench {quote(str(state.folder / EXPORT / 'bench.yaml'))}"]
         elif not state.has(rows.AnswerRow):
@@ -117,12 +101,15 @@ def status_of(state: SetState) -> Status:
             following.append(f"{do} export")
     if killed := state.killed():
         following = [f"# {killed.step} was killed while it wrote: run it again; its files are put back first"]
-    return Status(tuple((step, told or _NOT_YET) for step, told in steps.items()), tuple(following))
+    return [(step, told or _NOT_YET) for step, told in steps.items()], following
 
 
-def _grading(state: SetState, work: Sequence[PageWork], open_: int) -> list[str]:
-    """The ways to grade what is open: read what was graded on the page, go on there, or one of the others."""
-    do, unread = state.command, [one for one in work if one.unread]
+def _grading(state: SetState, unread: Collection[str], left: bool | None, open_: int) -> list[str]:
+    """The ways to grade what is open: read what raters have graded on the page, or go on.
+
+    On the page where a rater has some ``left`` there; None: in one of all ways, as it was never opened.
+    """
+    do = state.command
     globs = " ".join(f"'{glob}'" for glob in state.config.documents)
     page = f"harness label --pool {quote(str(state.path(rows.PoolRow)))} --documents {globs}"
     ways = []
@@ -131,40 +118,29 @@ def _grading(state: SetState, work: Sequence[PageWork], open_: int) -> list[str]
         names = chain(("people.csv",), (f"people-{number}.csv" for number in count(2)))
         file = quote(str(next(path for name in names if not (path := state.folder / name).exists())))
         ways += ["# read what was graded on the labelling page", f"{page} --export {file}"]
-        ways += [f"{do} grade --from {file} --by {quote(one.rater)}" for one in unread]
+        ways += [f"{do} grade --from {file} --by {quote(rater)}" for rater in unread]
     if not open_:
         return ways
-    if work:
-        return [*ways, "# go on grading there", page] if any(one.left for one in work) else ways
+    if left is not None:
+        return [*ways, *(["# go on grading there", page] if left else [])]
     if state.config.grading is not None:
         ways += ["# by a language model", f"{do} grade --dry-run", f"{do} grade"]
     sheet = [f"{do} grade --sheet sheet.xlsx", f"{do} grade --from sheet.xlsx --by NAME"]
     return [*ways, "# by people in the browser", page, "# by people in a spreadsheet", *sheet]
 
 
-def _page_work(state: SetState, pool: Sequence[rows.PoolRow]) -> list[PageWork]:
-    """The work of every rater on the page over pool.csv; none where it was never opened."""
+def _page_grades(state: SetState) -> dict[str, dict[rows.Key, int | None]]:
+    """What every rater has graded or skipped on the page over pool.csv; nothing where it was never opened."""
     file = state.path(rows.PoolRow)
     path = file.with_name(file.stem + SUFFIX)
-    if not path.exists():
-        return []
-    known = {(row.grader, *row.key): row.grade for row in state.rows(rows.GradeRow)}
-    wanted = {row.key for row in pool}
-    with PageState(path) as page:
-        items = page.items(wanted=False)
-        by_rater: dict[str, dict[rows.Key, int | None]] = {}
-        for label in page.labels():
-            if label.rating.done:
-                by_rater.setdefault(label.rater, {})[items[label.item_id].key] = label.rating.grade
-    return [
-        PageWork(
-            rater,
-            sum(grades.get(key) is not None for key in wanted),
-            len(wanted - grades.keys()),
-            sum(grade is not None and known.get((rater, *key)) != grade for key, grade in grades.items()),
-        )
-        for rater, grades in sorted(by_rater.items())
-    ]
+    by_rater: dict[str, dict[rows.Key, int | None]] = {}
+    if path.exists():
+        with PageState(path) as page:
+            items = page.items(wanted=False)
+            for label in sorted(page.labels(), key=lambda one: one.rater):
+                if label.rating.done:
+                    by_rater.setdefault(label.rater, {})[items[label.item_id].key] = label.rating.grade
+    return by_rater
 
 
 def _is_current(state: SetState) -> bool:
