@@ -95,7 +95,7 @@ KINDS = {
         "testset set undo",
         SET | {"set/history/0001-propose/step.json": json.dumps(STEP, indent=1) + "\n"},
     ),
-    "sheet": Kind("sheet.csv", f"{ADD} --to more.csv", SMALL | {"sheet.csv": SHEET}, row=SheetRow),
+    "sheet": Kind("sheet.csv", ADD, SMALL | {"sheet.csv": SHEET}, row=SheetRow),
     "labels that are added to": Kind("labels.csv", ADD, SMALL | {"sheet.csv": SHEET}, fine=(*NEW, "empty")),
     "pool of the page": Kind("pool.csv", label_page, PAGE, row=UngradedRow),
     "guidelines of the page": Kind("guide.md", label_page, PAGE, fine=BARE),

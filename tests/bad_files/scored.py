@@ -120,7 +120,11 @@ ROWS = {
         ("offsets beyond the text", ("79", "799"), 1),
         ("a rank left out", ('"rank": 1', '"rank": 3'), 1),
         ("a rank twice", HITS + lines({**HIT, "end": 60}), 3),
-        ("neither rank nor score", lines({"query_id": "q1", "document": "engines", "text": "x"}), "'rank'"),
+        (
+            "neither rank nor score",
+            lines({"query_id": "q1", "document": "engines", "text": "x"}),
+            "rank or score",
+        ),
         ("nothing returned", ('"start": 30, "end": 79', '"page": null'), 1),
         ("empty range", ('"end": 79', '"end": 30'), 1),
         ("page 0", ('"start": 30, "end": 79', '"page": 0'), 1),

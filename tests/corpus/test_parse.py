@@ -61,8 +61,8 @@ NO_PAGES = raw_pdf(b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[]/Coun
     ("content", "message"),
     [
         (b"", r"the file is empty\. Download"),
-        (b"<!DOCTYPE html><html>Not found</html>", "is not a PDF.*looks like an HTML page"),
-        (b"PK\x03\x04 and more", "is not a PDF.*ZIP archive or an Office document"),
+        (b"<!DOCTYPE html><html>Not found</html>", "is not a PDF: it starts with b.<!DOCTYPE html"),
+        (b"PK\x03\x04 and more", "is not a PDF: it starts with b.PK"),
         (SOUND[: len(SOUND) // 2], r"does not end with %%EOF, so it is cut off"),
         (SOUND[:-7], r"does not end with %%EOF"),
         (b"%PDF-1.4\nrubbish\n%%EOF\n", "is damaged; pypdf"),

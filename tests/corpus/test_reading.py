@@ -22,12 +22,8 @@ from harness.values.regular_file import MOST_BYTES, file_sha256
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "two words".encode("utf-16-le"),
-            "9 of its 18 bytes are NUL, the first at offset 1 .*UTF-16 without",
-        ),
-        (b"\0" * 4096, r"4,096 of its 4,096 bytes are NUL.*is not text, or is damaged"),
-        (b"one\ntwo \0 three", r"1 of its 15 bytes are NUL, the first at offset 8 \(line 2\).*is not text"),
+        ("two words".encode("utf-16-le"), "9 of its 18 bytes are NUL, the first at offset 1 .*UTF-16"),
+        (b"one\ntwo \0 three", r"1 of its 15 bytes are NUL, the first at offset 8 \(line 2\).*not text"),
     ],
 )
 def test_files_with_nul_characters_are_no_text(write, content, message):

@@ -108,7 +108,7 @@ def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labe
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--pool", "pool.csv"], "needs the documents"),
+        (["--pool", "pool.csv"], "the documents it was made of"),
         (["my.yaml", "--documents", "docs/*"], "leave --documents out"),
         (["my.yaml", "--merge"], "nothing has been labelled yet"),
         (["--pool", "pool.csv", "--documents", "docs/*", "--merge"], "--labels labels.csv"),

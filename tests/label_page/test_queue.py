@@ -15,17 +15,16 @@ def query_of(item_id):
 
 
 def test_questions_stay_in_order_and_passages_are_shuffled_for_each_rater():
-    ada, bob = (order_for(name, BY_ID, 0) for name in ("Ada", "Bob"))
+    ada, bob = (order_for(name, BY_ID) for name in ("Ada", "Bob"))
     assert sorted(ada) == sorted(bob) == sorted(IDS)
     assert [query_of(one) for one in ada] == [one.query_id for one in ITEMS]
     assert len({tuple(ada), tuple(bob), tuple(IDS)}) == 3
-    assert order_for("Ada", BY_ID, 0) == ada
-    assert order_for("Ada", BY_ID, 1) != ada
+    assert order_for("Ada", BY_ID) == ada
 
 
 def test_an_item_that_is_added_leaves_the_others_in_their_order():
-    before = order_for("Ada", {name: BY_ID[name] for name in IDS[1:]}, 0)
-    after = order_for("Ada", BY_ID, 0)
+    before = order_for("Ada", {name: BY_ID[name] for name in IDS[1:]})
+    after = order_for("Ada", BY_ID)
     assert [one for one in after if one != IDS[0]] == before
 
 
@@ -34,11 +33,7 @@ def test_priority_goes_from_the_highest_down_and_what_has_none_comes_last():
         item("q", "d", place, place + 1, priority=value) for place, value in enumerate([1.0, None, 3.5, -2.0])
     ]
     by_id = {one.item_id: one for one in items}
-    assert [by_id[name].start for name in order_for("Ada", by_id, 0)] == [2, 0, 3, 1]
-
-
-def test_what_was_ordered_on_purpose_is_taken_as_listed():
-    assert order_for("Ada", BY_ID, None) == IDS
+    assert [by_id[name].start for name in order_for("Ada", by_id)] == [2, 0, 3, 1]
 
 
 @pytest.mark.parametrize(

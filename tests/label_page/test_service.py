@@ -218,3 +218,10 @@ def test_a_long_document_is_shown_in_parts_that_join_to_its_text(tmp_path, monke
     with pytest.raises(LabelError, match="not part 99"):
         service.store.part("strange", part=99)
     service.state.close()
+
+
+def test_what_was_ordered_on_purpose_is_taken_as_listed(tmp_path):
+    service = desk_at(tmp_path, as_listed=True)
+    listed = [one.item_id for one in ITEMS]
+    assert service.step("Ada")["item"]["item_id"] == listed[0]
+    assert service.step("Ada", after=listed[0])["item"]["item_id"] == listed[1]

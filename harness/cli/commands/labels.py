@@ -50,7 +50,6 @@ Add the graded rows of a sheet to the labels. Every passage is compared with the
 without a grade are left for later, and existing labels are not added again.
 
   harness labels add sheet.xlsx --in my.yaml
-  harness labels add sheet.csv --in my.yaml --to more-labels.csv
 """
 
 
@@ -69,18 +68,16 @@ def unjudged(args: argparse.Namespace) -> int:
     """Write the sheet."""
     refuse_below_one(top=args.top)
     refuse_existing(args.output)
-    sheet = labels.sheet_of(args.results, args.top, TerminalReporter())
-    left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
-    left_out = left_out if sheet.unanswerable else ""
-    if not sheet.rows:
-        print_line(f"All of the first {args.top} is judged{left_out}.")
+    rows, judged_by = labels.sheet_of(args.results, args.top, TerminalReporter())
+    if not rows:
+        print_line(f"All of the first {args.top} is judged.")
         return 0
-    labels.write_sheet(args.output, sheet.rows)
+    labels.write_sheet(args.output, rows)
     add = f"harness labels add {quote(str(args.output))} --in CONFIG"
-    queries = counted(len({row["query_id"] for row in sheet.rows}), "query", "queries")
-    print_line(f"{args.output}: {counted(len(sheet.rows), 'passage')} of {queries} to grade{left_out}.")
+    queries = counted(len({row["query_id"] for row in rows}), "query", "queries")
+    print_line(f"{args.output}: {counted(len(rows), 'passage')} of {queries} to grade.")
     print_line(f"Fill the column grade (0 to 4), then: {add}")
-    if sheet.judge != "labels":
+    if judged_by != "labels":
         print_line(
             "A language model has judged these results: people's grades are only compared with its grades."
         )
@@ -93,14 +90,13 @@ def unjudged(args: argparse.Namespace) -> int:
     _ADD,
     path("sheet", "the graded sheet, .xlsx or .csv", "SHEET"),
     path("--in", "YAML file of the benchmark", "CONFIG", dest="config", required=True),
-    path("--to", "the labels; default: those of CONFIG"),
 )
 def add(args: argparse.Namespace) -> int:
     """Check the grades and add them."""
     config = running.load_config(args.config)
-    target = args.to or config.labels
+    target = config.labels
     if target is None:
-        raise ConfigError(f"{args.config} names no labels. Name a file: --to labels.csv.")
+        raise ConfigError(f"{args.config} names no labels. Name a file in it: labels: labels.csv.")
     labels.addable(target)
     reporter = TerminalReporter()
     documents = labels.documents_of(config, reporter)
@@ -109,8 +105,6 @@ def add(args: argparse.Namespace) -> int:
     fresh = labels.new_rows(graded, target, documents, config.anchor, reporter.note)
     ungraded = f"; {counted(empty, 'row has', 'rows have')} no grade yet" if empty else ""
     print_line(f"{_added(target, fresh, len(graded))}{ungraded}.")
-    if args.to and args.to != config.labels:
-        print_line(f"{args.config} does not name {args.to}: set labels: {args.to}.")
     return 0
 
 
@@ -217,7 +211,6 @@ Every grade is on disk before the page shows it as saved. When you are done:
     number("--top", 10, "how deep to pool each setting"),
     option("--rater", default="", metavar="NAME", help="who labels; default: chosen on the page"),
     path("--guidelines", "your own guidelines, instead of ours"),
-    number("--seed", 0, "shuffles the passages"),
     flag("--as-listed", "passages in the order of the pool, not shuffled"),
     option("--port", type=int, default=8765, metavar="N", help="default 8765; if taken, the next free one"),
     flag("--no-browser", "only print the link"),
@@ -243,14 +236,10 @@ def label(args: argparse.Namespace) -> int:
 
 
 def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
-    seed = None if args.as_listed else args.seed
     reporter = TerminalReporter()
     with ExitStack() as held:
         listening = held.enter_context(labels.listening_at(args.port))
-        port = listening.getsockname()[1]
-        if args.port not in (0, port):
-            print_line(f"Port {args.port} is taken; the page is at port {port}.")
-        opened = labels.open_service(source, reporter, args.guidelines, args.rater, seed)
+        opened = labels.open_service(source, reporter, args.guidelines, args.rater, args.as_listed)
         service = held.enter_context(opened)
         passages = counted(len(service.items), "passage")
         print_line(f"{passages} of {counted(len(service.questions), 'query', 'queries')} to grade.")
@@ -282,11 +271,6 @@ def _export(source: labels.PassageSource, args: argparse.Namespace) -> int:
     raters = list(dict.fromkeys(row["judge"] for row in found.rows))
     by = f"{counted(len(found.rows), 'grade')} by {', '.join(raters)}, each rater's own"
     print_line(f"{path}: {by}{_left_out(0, found.skipped)}.")
-    if args.pool is not None and (args.pool.parent / "testset.yaml").exists():
-        folder = quote(str(args.pool.parent))
-        print_line("Next:")
-        for name in raters:
-            print_line(f"  harness testset {folder} grade --from {quote(str(path))} --by {quote(name)}")
     return 0
 
 

@@ -102,13 +102,9 @@ def _cell(value: object) -> str:
 
 def _check_columns(table: InputTable) -> None:
     columns = ", ".join(table.columns)
-    if not {"rank", "score"} & set(table.columns):
-        raise CorpusError(
-            f"{table.path}: there is no column 'rank' and none 'score', so no row comes first. The columns "
-            f"are: {columns}. Number the hits of each query from 1 in a column rank."
-        )
-    if not set(PLACES) & set(table.columns):
-        raise CorpusError(f"{table.path}: no column of {columns} says what was returned. {_PLACE}")
+    for needed, remedy in ((("rank", "score"), "Number the hits of each query from 1."), (PLACES, _PLACE)):
+        if not {*needed} & {*table.columns}:
+            raise CorpusError(f"{table.path}: no column {' or '.join(needed)}, but {columns}. {remedy}")
 
 
 def _fault(ranked: bool, row: GivenHit) -> str:

@@ -23,16 +23,16 @@ def read_utf8(path: Path) -> str:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        guess = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "another encoding"
         raise CorpusError(
             f"{path}: byte {raw[error.start]:#04x} at offset {error.start} is not UTF-8 "
-            f"(line {raw[: error.start].count(10) + 1}); the file is in {guess}. Save it as UTF-8."
+            f"(line {raw[: error.start].count(10) + 1}). Save it as UTF-8."
         ) from error
     first = raw.find(b"\0")
     if first >= 0:
         raise CorpusError(
             f"{path}: {raw.count(0):,} of its {len(raw):,} bytes are NUL, the first at offset {first} "
-            f"(line {raw[:first].count(10) + 1}); {_with_nul(raw)}."
+            f"(line {raw[:first].count(10) + 1}): it is in UTF-16, not text, or damaged. Save it as text in "
+            "UTF-8, or leave it out."
         )
     return text
 
@@ -61,11 +61,3 @@ def read_json(path: Path) -> list[Any]:
                     f"{path}, line {number}: not valid JSON ({error}). Write one object per line or one list."
                 ) from error
     return [one for whole in found for one in (whole if isinstance(whole, list) else [whole])]
-
-
-def _with_nul(raw: bytes) -> str:
-    """Error and remedy for a file with NUL bytes: Western text in UTF-16 has one in every second place."""
-    even, odd = raw[:4096:2], raw[1:4096:2]
-    if min(even.count(0), odd.count(0)) == 0 and max(even.count(0), odd.count(0)) > len(even) // 2:
-        return "the file is in UTF-16 without a byte order mark. Save it as UTF-8"
-    return "the file is not text, or is damaged. Save it as text in UTF-8, or leave it out"

@@ -50,14 +50,10 @@ class PassageSource:
         """
         if self.config is not None:
             return load_config(self.config)
-        if self.pool is None:
+        if self.pool is None or not self.documents:
             raise ConfigError(
-                "Name what to label: harness label my.yaml, or --pool pool.csv --documents 'docs/*.pdf'."
-            )
-        if not self.documents:
-            raise ConfigError(
-                "A pool file needs the documents it was made from: harness label --pool pool.csv --documents "
-                "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
+                "Name what to label: harness label my.yaml, or a pool file and the documents it was made of: "
+                "harness label --pool pool.csv --documents 'docs/*.pdf'."
             )
         return BenchConfig.of_documents(self.documents, self.pool, self.pool)
 
@@ -68,11 +64,11 @@ def open_service(
     reporter: Reporter,
     guidelines: Path | None = None,
     rater: str = "",
-    seed: int | None = 0,
+    as_listed: bool = False,
 ) -> Iterator[LabelService]:
     """Read the documents, pool the passages, open the labels; raises HarnessError for unusable input.
 
-    Without ``guidelines`` ours are shown; ``rater`` and ``seed`` are those of `LabelService`.
+    Without ``guidelines`` ours are shown; ``rater`` and ``as_listed`` are those of `LabelService`.
     """
     words = read_utf8(guidelines or GUIDELINES)
     config = source.bench()
@@ -90,7 +86,7 @@ def open_service(
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
             store = DocumentStore(documents, context, files)
-            yield LabelService(state, store, words, rater, seed)
+            yield LabelService(state, store, words, rater, as_listed)
 
 
 def read_pool(

@@ -31,21 +31,18 @@ _PAGE = 50
 _LEAST_TIMES = 5
 
 
-def order_for(rater: str, items: Mapping[str, PassageToGrade], seed: int | None) -> list[str]:
+def order_for(rater: str, items: Mapping[str, PassageToGrade]) -> list[str]:
     """The ids of all items for a rater, next first; nothing of scores, ranks or settings shows in it.
 
-    The highest priority comes first; without one, question after question, shuffled for each rater. Without a
-    ``seed`` it is the order of the pool for every rater, for pools that were ordered on purpose.
+    The highest priority comes first; without one, question after question, shuffled for each rater.
     """
-    if seed is None:
-        return list(items)
     queries = dict.fromkeys(one.query_id for one in items.values())
     place = {query_id: number for number, query_id in enumerate(queries)}
 
     def key(item_id: str) -> tuple[bool, float, int, bytes]:
         item = items[item_id]
         # a hash, so that an item added later does not change the order of the others
-        shuffled = hashlib.sha256(f"{seed}\n{rater}\n{item_id}".encode()).digest()
+        shuffled = hashlib.sha256(f"0\n{rater}\n{item_id}".encode()).digest()
         return item.priority is None, -(item.priority or 0.0), place[item.query_id], shuffled
 
     return sorted(items, key=key)
@@ -70,17 +67,22 @@ def progress(done: int, total: int, times: Iterable[float]) -> dict[str, float |
 class LabelService:
     """The labels, the order and the documents of one pool; ``rater`` is the only one allowed, '' for any.
 
-    ``seed`` is that of `order_for`.
+    ``as_listed`` is for pools that were ordered on purpose: their order is that of every rater.
     """
 
     def __init__(
-        self, state: PageState, store: DocumentStore, guidelines: str, rater: str = "", seed: int | None = 0
+        self,
+        state: PageState,
+        store: DocumentStore,
+        guidelines: str,
+        rater: str = "",
+        as_listed: bool = False,
     ) -> None:
         self.state, self.store = state, store
         self.items = state.items()
         asked = {item.query_id for item in self.items.values()}
         self.questions = {name: text for name, text in state.questions().items() if name in asked}
-        self._seed, self._guidelines, self._rater = seed, guidelines, ""
+        self._as_listed, self._guidelines, self._rater = as_listed, guidelines, ""
         self._rater = self.name(rater) if rater else ""
         self._queues: dict[str, list[str]] = {}
 
@@ -273,7 +275,7 @@ class LabelService:
 
     def _queue(self, rater: str) -> list[str]:
         if rater not in self._queues:
-            self._queues[rater] = order_for(rater, self.items, self._seed)
+            self._queues[rater] = list(self.items) if self._as_listed else order_for(rater, self.items)
         return self._queues[rater]
 
 

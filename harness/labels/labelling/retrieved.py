@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,17 +39,8 @@ def config_of(record: dict[str, Any]) -> running.BenchConfig:
     return config.model_copy(update={"settings": (setting,)})
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """Passages to grade, as rows; ``unanswerable`` queries were left out, ``judge`` graded the results."""
-
-    rows: list[dict[str, Any]]
-    unanswerable: int
-    judge: str
-
-
-def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
-    """The unjudged among the first ``top`` of all settings of a folder of results.
+def sheet_of(folder: Path, top: int, reporter: Reporter) -> tuple[list[dict[str, Any]], str]:
+    """The unjudged among the first ``top`` of all settings of a folder of results, as rows, and its judge.
 
     Its documents are read again, from the cache where they are known. Raises HarnessError if their text is
     not what the results were made of.
@@ -74,7 +64,7 @@ def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
     wanted = unjudged_passages(_unjudged(folder, top, answerable), documents, graded)
     questions = {row["query_id"]: row["text"] for row in queries}
     judge = result.record["config"].get("relevance", {}).get("judge", {}).get("kind", "labels")
-    return Sheet(sheet_rows(wanted, questions), len(questions) - len(answerable), str(judge))
+    return sheet_rows(wanted, questions), str(judge)
 
 
 def _unjudged(folder: Path, top: int, answerable: Collection[str]) -> Iterator[Retrieved]:

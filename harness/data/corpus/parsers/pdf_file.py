@@ -15,15 +15,6 @@ OnPage = Callable[[int], None]
 
 # Acrobat looks for the header in the first and for the end marker in the last 1,024 bytes.
 _MARKER_WINDOW = 1024
-_LOOKALIKES = (
-    (b"<!doctype html", "an HTML page"),
-    (b"<html", "an HTML page"),
-    (b"<?xml", "an XML file"),
-    (b"pk\x03\x04", "a ZIP archive or an Office document"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document"),
-    (b"{\\rtf", "an RTF document"),
-    (b"%!ps", "a PostScript file"),
-)
 
 # A page with fewer lines and boxes and no image holds no text that a parser could have lost.
 MOST_PATHS_OF_A_BLANK_PAGE = 20
@@ -56,7 +47,7 @@ def check_pdf_file(path: Path) -> None:
         raise CorpusError(f"{path}: the file is empty. Download or export it again.")
     if b"%PDF-" not in head:
         raise CorpusError(
-            f"{path}: is not a PDF: it starts with {head[:20]!r}{_looks_like(head)}. "
+            f"{path}: is not a PDF: it starts with {head[:20]!r}. "
             "Download the PDF itself, or give the file the suffix of what it is."
         )
     if b"%%EOF" not in tail:
@@ -64,11 +55,6 @@ def check_pdf_file(path: Path) -> None:
             f"{path}: the PDF does not end with %%EOF, so it is cut off (it has {size:,} bytes). "
             "Download or export it again."
         )
-
-
-def _looks_like(head: bytes) -> str:
-    start = head.lstrip(b"\xef\xbb\xbf\t\n\r ").lower()
-    return next((f" and looks like {name}" for magic, name in _LOOKALIKES if start.startswith(magic)), "")
 
 
 def password_error(path: Path) -> CorpusError:
