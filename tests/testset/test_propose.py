@@ -161,15 +161,6 @@ LOG = [
     {"inputs": {"question": "Where is Lyon?"}, "run": 3},
     {"inputs": {}, "run": 4},
 ]
-TRACE = {
-    "spans": [
-        {"name": "retrieve", "attributes": {"input.value": "How do I charge?"}},
-        {"name": "chat", "attributes": {"input.value": '{"messages": 1}'}},
-    ]
-}
-
-
-CHAT = {"input": [{"role": "system", "content": "x"}, {"role": "user", "content": "How do I charge?"}]}
 
 
 @pytest.mark.parametrize(
@@ -178,8 +169,6 @@ CHAT = {"input": [{"role": "system", "content": "x"}, {"role": "user", "content"
         ("l.csv", "question,who\nHow do I charge?,a\nWhere is Lyon?,b\n", "question", [1, 1]),
         ("l.jsonl", "\n".join(map(json.dumps, LOG)), "inputs.question", [2, 1]),
         ("l.json", json.dumps(LOG), "inputs.question", [2, 1]),
-        ("t.jsonl", json.dumps(TRACE), "attributes.input.value", [1]),
-        ("chat.jsonl", json.dumps(CHAT), "input", [1]),
     ],
 )
 def test_lists_and_logs_are_read(tmp_path, name, content, field, texts):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,11 @@ from harness.running import Context
 from harness.store import Ledger
 from harness.values import ConfigError, CorpusError, Document, counted, on_one_line
 
-# Where lists, logs and traces keep what was asked; dots lead into nested objects, or are part of the name.
+# Where lists and logs keep what was asked; dots lead into nested objects, or are part of the name.
 _FIELDS = (
-    "text question query user_input q prompt input inputs.question inputs.query "
-    "inputs.input request.query attributes.input.value attributes.gen_ai.prompt input.value"
+    *("text", "question", "query", "user_input", "q", "prompt", "input"),
+    *("inputs.question", "inputs.query", "request.query"),
 )
-FIELDS = tuple(_FIELDS.split())
 _LONGEST = 2000
 
 
@@ -36,7 +34,7 @@ def read_user_questions(path: Path, field: str = "") -> tuple[list[Question], st
     taken over. Raises CorpusError that says what the file holds where there is no such field.
     """
     entries = _entries(path)
-    name = field or next((one for one in FIELDS if any(_text(entry, one) for entry in entries)), "")
+    name = field or next((one for one in _FIELDS if any(_text(entry, one) for entry in entries)), "")
     texts = [_text(entry, name) for entry in entries] if name else []
     counts = Counter(filter(None, texts))
     if not counts:
@@ -67,36 +65,12 @@ def read_user_questions(path: Path, field: str = "") -> tuple[list[Question], st
 def _entries(path: Path) -> list[dict[str, Any]]:
     if path.suffix.lower() not in (".json", ".jsonl"):
         return [dict(row.cells) for row in read_table(path, (), CorpusError).rows]
-    return [one for whole in read_json(path) for one in _spans(whole)]
-
-
-def _spans(entry: Any) -> Iterator[dict[str, Any]]:
-    """An object, or each span of a trace that has such."""
-    if not isinstance(entry, dict):
-        return
-    spans = entry.get("spans")
-    if isinstance(spans, list):
-        for span in spans:
-            yield from _spans(span)
-    else:
-        yield entry
+    return [one for one in read_json(path) if isinstance(one, dict)]
 
 
 def _text(entry: dict[str, Any], field: str) -> str:
     """The question under a field; '' where there is none."""
     value = _value(entry, field)
-    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        # traces keep their inputs as JSON within JSON
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return ""
-    if isinstance(value, list):
-        # the last message of the user in a chat
-        said = [one.get("content") for one in value if isinstance(one, dict) and one.get("role") == "user"]
-        value = said[-1] if said else None
-    if isinstance(value, dict):
-        value = next((value[one] for one in FIELDS if isinstance(value.get(one), str)), "")
     text = on_one_line(value) if isinstance(value, str) else ""
     return text if len(text) <= _LONGEST else ""
 
