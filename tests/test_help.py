@@ -2,11 +2,8 @@
 
 import argparse
 
-import pytest
-
 from harness.cli.commands import COMMANDS
 from harness.cli.commands.usage import Help, parser
-from tests.command import exit_code
 
 
 def commands(whole, words=()):
@@ -36,19 +33,6 @@ def test_a_command_alone_is_the_one_among_all():
         assert own == set(alone)
         assert all(alone[words].format_help() == whole[words].format_help() for words in own)
     assert {words.split()[0] for words in whole if words} == set(COMMANDS)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["shwo"], "did you mean 'show'?"),
-        (["judge", "exprot"], "did you mean 'export'?"),
-        (["plot"], "invalid choice: 'plot'"),
-    ],
-)
-def test_a_wrong_word_is_answered_with_the_nearest_one(words, said, capsys):
-    assert exit_code(*words) == 2
-    assert said in capsys.readouterr().err
 
 
 def test_an_example_stays_a_command():

@@ -21,7 +21,6 @@ holds for, caveats, next step. Then the settings and their differences.
 
   harness compare results/quickstart
   harness compare results/monday results/today --measure ndcg_exp@10       # starts with what has changed
-  harness compare results/quickstart --baseline "chunk=500/0" --csv differences.csv
   harness compare results/main results/branch --format markdown --output comment.md
 
   harness compare results/mine --measure token_f1                          # by what was answered
@@ -34,8 +33,6 @@ _GATE = """\
 Fail (exit code 1) if a setting has dropped by more than the tolerance, and the drop is statistically real:
 
   harness gate results/today --baseline results/main --max-drop 0.02
-
-  harness gate results/today --baseline results/main --measure answer_correctness --max-drop 0.05
 
 Settings are matched by name. A large drop that is uncertain because there are few queries passes; the output
 says so, and says which settings are equivalent within the tolerance.
@@ -70,13 +67,6 @@ _SHARED = (
 )
 def compare(args: argparse.Namespace) -> int:
     """Compare and print."""
-    if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
-        comparison.read_stored(args.results[0], args.stage)
-        same = f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare."
-        if args.format == "json" or args.output or args.csv:
-            raise ConfigError(same)
-        print_line(same)
-        return 0
     stored, measure = _read(args.results, args)
     named = zip(comparison.names_of(args.results), args.results, strict=True)
     own = {name: stored[folder] for name, folder in named}

@@ -65,11 +65,8 @@ def import_(args: argparse.Namespace) -> int:
             store.Ledger(store.CacheLayout(args.cache).ledger) as ledger,
         ):
             found = ledger.import_lines(lines, str(args.file))
-    except (OSError, UnicodeDecodeError) as error:
-        if getattr(error, "filename", None) not in (None, str(args.file)):
-            raise  # of the cache
-        reason = getattr(error, "strerror", None) or error
-        raise JudgeError(f"{args.file} cannot be read: {reason}. Export it again.") from error
+    except UnicodeDecodeError as error:
+        raise JudgeError(f"{args.file} cannot be read: {error}. Export it again.") from error
     print_line(f"{counted(found.added, 'answer')} added, {found.already_there} were already there.")
     return 0
 
@@ -123,11 +120,6 @@ def _print_check(checked: judge.CheckReport) -> None:
 _ANSWERS = """\
 Print the raw answers of the judge of CONFIG from the ledger: query, passage, grade or the reason
 why there is none, tokens, time. Answers that were superseded by a retry are shown too. No call is made.
-
-  harness judge answers my.yaml --failed            answers without a grade
-  harness judge answers my.yaml --query q17         by the id of a query, or words of its text
-  harness judge answers my.yaml --flagged           passages that address the judge
-  harness judge answers my.yaml --full --limit 0    all of it, passages in full
 """
 
 
@@ -189,7 +181,6 @@ _AGREEMENT = """\
 Let the judge of CONFIG grade what people have labelled (labels: in CONFIG) and compare: confusion matrix,
 Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals over queries.
 
-  harness judge agreement my.yaml --dry-run   how many calls this takes
   harness judge agreement my.yaml             writes agreement.csv
   harness judge agreement my.yaml --settings  also judges the pool: do both rank the settings alike?
   harness judge agreement --pairs pairs.csv --max-grade 3

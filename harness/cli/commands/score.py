@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from harness.cli.commands.declaring import (
 )
 from harness.cli.commands.shared import measures, names_of_measures, print_ending
 from harness.cli.terminal import TerminalReporter, print_line, show, write_out
-from harness.values import ConfigError, HarnessError, counted, problem_in
+from harness.values import ConfigError, counted, problem_in
 
 _NEEDED = ("queries", "labels", "documents")
 # options of hits alone, and what they are where they are not given
@@ -102,6 +101,9 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
     if not 0 <= args.threshold <= 100:
         raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(file.stem for file in args.hits)).lstrip("._-")[:100]
+    files = [file.resolve().with_suffix("") for file in args.hits]
+    if len(set(files)) < len(files):
+        raise ConfigError("--hits: two files have the same name, apart from the extension. Rename one.")
     fields: dict[str, Any] = {
         "name": args.name or stem or "hits",
         "documents": tuple(args.documents),
@@ -110,7 +112,7 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
         "labels": args.labels,
         "settings": [
             running.hit_setting(name, file, data.PARSERS[args.parser].config())
-            for name, file in zip(_names(args.hits), args.hits, strict=True)
+            for name, file in zip(comparison.names_of(files), args.hits, strict=True)
         ],
         "cache": args.cache,
         "results": args.results,
@@ -122,15 +124,6 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
     except ValidationError as error:
         option = "--" if error.errors()[0]["loc"] else "options: "
         raise ConfigError(f"{option}{problem_in(error)}.") from error
-
-
-def _names(files: Sequence[Path]) -> list[str]:
-    """Files without their endings, or as many of their last folders as tell them apart."""
-    try:
-        return comparison.names_of([file.resolve().with_suffix("") for file in files])
-    except HarnessError:
-        what = "two files have the same name, apart from the extension"
-        raise ConfigError(f"--hits: {what}. Rename one of them.") from None
 
 
 _DESCRIPTION = """\
@@ -265,7 +258,6 @@ Measure existing answers of any pipeline. FILE is JSON Lines or CSV with the col
 user_input, retrieved_contexts, response, reference; only user_input is required.
 
   harness score-answers answers.jsonl
-  harness score-answers answers.jsonl --measures exact_match,token_f1,answer_similarity
   harness score-answers answers.jsonl --config answers.yaml --output scores.csv
 
 Measures that use a language model need a file that names it, such as the configuration of a benchmark:
@@ -280,7 +272,6 @@ _EXPORT = """\
 Write the answers of a run for other tools: JSON Lines with the columns of ragas (user_input,
 retrieved_contexts, response, reference) plus query_id, documents and cited.
 
-  harness export-answers results/mine --output answers.jsonl
   harness export-answers results/mine --setting 'top_n=5' --output answers.jsonl
 """
 

@@ -28,8 +28,6 @@ the chunks.
   harness show                                    the runs in results/, newest first
   harness show results/quickstart
   harness show results/quickstart --worst 10      the worst queries, and their largest losses
-  harness show results/quickstart --worst 10 --setting "chunk=500/0"
-  harness show results/quickstart --format markdown --output summary.md
 
 With --worst only the worst queries: what should have been found, at which rank it was, and what was
 ranked first. With --format csv only the summary, in full precision, or the worst queries.

@@ -21,9 +21,7 @@ Inspect a folder of documents and write what a benchmark needs: a configuration 
 every line explained; queries.csv and labels.csv to fill in; and testset.yaml, for making questions
 and labels step by step. Nothing is overwritten.
 
-  harness init contracts
   harness init contracts --out contracts-bench
-  harness init contracts --no-download     name only models that are installed
 """
 
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from harness import __version__
 from harness.cli.commands import COMMANDS, command_named
-from harness.values import printable_lines, suggestion
+from harness.values import printable_lines
 
 _wrapped = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
 _COMMENT = re.compile(r"^(?P<indent> +)(?P<command>\S.*?) {2,}(?P<comment>\S.*)$")
@@ -93,15 +93,6 @@ class _Parser(argparse.ArgumentParser):
         if isinstance(value, float) and not math.isfinite(value):
             raise argparse.ArgumentError(action, f"{arg_string} is no finite number")
         return value
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is no choice, and suggest the nearest one."""
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            near = suggestion(str(value), map(str, action.choices or ()))
-            error.message = error.message.replace(" (choose", f"{near} (choose", 1)
-            raise
 
 
 def parser(words: Collection[str] = COMMANDS.keys()) -> argparse.ArgumentParser:

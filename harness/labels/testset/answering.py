@@ -71,8 +71,6 @@ def answer(
             f"{counted(len(open_) - len(todo), 'question has', 'questions have')} no passage of grade 2 "
             "or above to answer from."
         )
-    if usable < len(todo):
-        lines.append(f"The column note of {state.path(AnswerRow)} says why the others have none.")
     return Outcome(tuple(lines))
 
 

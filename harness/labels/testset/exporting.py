@@ -218,8 +218,7 @@ def export_testset(state: SetState, context: Context, *, format: str, to: Path |
         _WRITTEN: tables["labels.csv"],
         f"{EXPORT}/grades.csv": to_csv(GradeRow, state.rows(GradeRow)),
     }
-    kept = bench.exists()
-    if not kept:
+    if not bench.exists():
         files[f"{EXPORT}/bench.yaml"] = _bench(state, list(documents.values()))
     # made last, as it lists this step too
     files[f"{EXPORT}/datasheet.md"] = lambda: datasheet(state, testset)
@@ -236,14 +235,11 @@ def export_testset(state: SetState, context: Context, *, format: str, to: Path |
             f"{counted(edits['left out'], 'label')} of questions that are no longer in the test set left "
             "out; the former file is in history/."
         )
-    if kept:
-        lines.append(f"{bench} was there and stays as it is.")
     if testset.unresolved:
         unjudged = counted(testset.unresolved, "passage is", "passages are")
         lines.append(f"{unjudged} left unjudged: people disagree on them.")
-    lines += [f"To look at: {one}." for one in testset.contradictions[:5]]
-    if len(testset.contradictions) > 5:
-        lines.append(f"… and {len(testset.contradictions) - 5} more, in datasheet.md.")
+    if contradictions := testset.contradictions:
+        lines.append(f"To look at, all in datasheet.md: {listed(contradictions, 5)}.")
     return Outcome(tuple(lines), next=(f"harness bench {quote(str(bench))}",))
 
 

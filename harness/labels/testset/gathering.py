@@ -47,12 +47,11 @@ def gather(state: SetState, context: running.Context, *, also: Path | None, agai
     pool, old = ([], set()) if again else state.gathered(chosen)
     todo = [one for one in chosen if one.query_id not in old]
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
-    names: list[str] = []
+    settings: list[running.Setting] = []
     if todo:
         settings = _retrievers(state.config, list(documents.values()))
         if also:
             settings += [one.model_copy(update={"name": f"{also.stem}: {one.name}"}) for one in more]
-        names = [one.name for one in settings]
         corpus = corpus_of(state, context, todo)
         running.warn_of_languages(corpus, settings, context)
         points = running.cut_for_all(settings, corpus, context)
@@ -75,14 +74,12 @@ def gather(state: SetState, context: running.Context, *, also: Path | None, agai
     if todo or len(pool) != len(state.rows(PoolRow)):
         tables: Tables = {PoolRow: pool, FoundRow: found_rows, SearchedRow: searched}
         tables = {**tables, **state.document_rows(documents.values())}
-        state.write("gather", f"{len(names)} retrievers", tables)
+        state.write("gather", f"{len(settings)} retrievers", tables)
     lines = [
         f"{state.path(PoolRow)}: {values.counted(len(pool), 'passage')} for "
         f"{values.counted(len(chosen), 'question')}; {len(todo)} of these were searched now.",
         f"Grading them all takes {time_to_grade(len(pool))}.",
     ]
-    if names:
-        lines.append(f"{len(names)} retrievers took turns: {', '.join(names)}.")
     if few := sum(per[one.query_id] < count for one in todo):
         fewer = f"{values.counted(few, 'question')} with fewer than {count} passages"
         lines.append(f"{fewer}, as the documents give no more.")
