@@ -61,14 +61,12 @@ def test_what_is_evidence_and_what_is_judged():
     # grades below rel are no evidence
     assert precision(cited([1], LABELS), rel=3).value == 0
     assert recall(cited([0], LABELS), rel=3).value == 1
-    # unjudged passages earn nothing or are left out as asked
+    # unjudged passages earn nothing
     one = cited([0, 2], LABELS[:1])
     assert (precision(one).value, precision(one).details["judged"]) == (0.5, 0.5)
-    assert precision(one, unjudged="left_out").value == 1
     # failed judgments count as unjudged
     one = cited([3], [label("a", 0, 50), label("c", 0, 50, None)])
     assert precision(one).details["judged"] == 0
-    assert precision(one, unjudged="left_out").value is None
 
 
 def test_a_span_is_held_by_half_or_by_its_answering_words():
@@ -87,8 +85,6 @@ def test_an_undefined_value_has_a_reason():
     assert recall(cited([0], LABELS[4:])).reason == "no labelled evidence was read"
     assert recall(cited([0], LABELS[4:]), of="all").value == 0
     assert precision(case("so", judgments=LABELS)).reason == "nothing was read"
-    left = precision(cited([2], LABELS[:1]), unjudged="left_out")
-    assert left.reason == "no cited passage is judged"
 
 
 @given(st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))

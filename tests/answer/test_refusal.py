@@ -3,7 +3,6 @@
 import pytest
 
 from harness.measures.answer.responses import Refusal, refuses
-from harness.values.types import Judgment
 
 from .helpers import NO_TOOLS, ToyTools, case
 
@@ -39,16 +38,6 @@ def test_it_is_right_to_refuse_what_cannot_be_answered():
     assert value(case(NO, answerable=False), of="unanswerable") == 1
     assert value(case(NO), of="unanswerable") is None
     assert value(case(NO), of="answerable") == 0
-
-
-def test_right_to_refuse_where_the_evidence_was_not_read():
-    label = Judgment("q", "d0", 0, 4, 3)
-    elsewhere = Judgment("q", "d9", 0, 4, 3)
-    read = case(NO, passages=["evidence"], judgments=[label])
-    missed = case(NO, passages=["evidence"], judgments=[elsewhere])
-    assert (value(read, right="not_read"), value(missed, right="not_read")) == (0, 1)
-    assert value(case(NO, passages=["p"]), right="not_read") is None
-    assert value(missed) == 0
 
 
 def test_a_model_can_recognise_refusals_and_no_answer_is_none():

@@ -1,11 +1,6 @@
 """Dense retrievers: each ranks as a full scan does or reports what it lost, and its builds repeat."""
 
 import shutil
-import socket
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -202,46 +197,6 @@ def test_a_collection_is_built_once_and_a_half_built_one_is_not_used(search, tmp
     # the folder was deleted by hand: built anew, in the same process
     shutil.rmtree(tmp_path / "index" / "key")
     assert search("chroma") == first
-
-
-@pytest.fixture
-def port():
-    """A port where nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def test_a_server_that_is_not_there_is_named(search, port):
-    with pytest.raises(HarnessError, match=f"127.0.0.1:{port}"):
-        search("chroma", client="http", host="127.0.0.1", port=port)
-
-
-@pytest.mark.slow
-def test_a_chroma_server_gives_the_same_rankings(search, tmp_path, port):
-    chroma = Path(sys.executable).parent / "chroma"
-    server = subprocess.Popen(
-        [chroma, "run", "--path", tmp_path / "server", "--host", "127.0.0.1", "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        deadline = time.monotonic() + 240
-        while True:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert server.poll() is None, "the server has ended"
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        expected = search("chroma").rankings
-        for _ in range(2):
-            got = search("chroma", client="http", host="127.0.0.1", port=port).rankings
-            assert [r.chunk_ids for r in got] == [r.chunk_ids for r in expected]
-            np.testing.assert_allclose([r.scores for r in got], [r.scores for r in expected], atol=2e-6)
-    finally:
-        server.terminate()
-        server.wait()
 
 
 # --- FAISS ---

@@ -71,7 +71,7 @@ def test_every_wording_is_searched_and_the_rankings_are_fused_by_rank(tmp_path):
 
 def test_without_the_question_only_the_model_s_wordings_are_asked(tmp_path):
     with FakeServer(worded) as server:
-        rewrite = asking(DecompositionConfig, server.url, n=3, with_question=False, fuse="minmax")
+        rewrite = asking(DecompositionConfig, server.url, n=3, with_question=False)
         output = search(tools_at(tmp_path), BM25.model_copy(update={"rewrite": rewrite}), YARD)
     assert [one.text for one in output.asked] == ["parking area for cars", "asphalt", "too many"]
     assert ids(output.rankings[0]) == [1]

@@ -75,19 +75,17 @@ class CitationMeasure(AnswerMeasure):
 
 
 class CitationPrecision(CitationMeasure):
-    """How many of the passages that an answer cites hold labelled evidence; no language model is asked."""
+    """How many of the passages that an answer cites hold labelled evidence; no language model is asked.
 
+    One that is not judged earns nothing, as in NDCG; the details have the share that is judged.
+    """
+
+    gone: ClassVar = {"unjudged": "this key was removed: an unjudged passage earns nothing, as in NDCG."}
     kind: Literal["citation_precision"] = "citation_precision"
-    unjudged: Literal["earns_nothing", "left_out"] = Field(
-        "earns_nothing",
-        description="An unjudged cited passage earns nothing, as in NDCG, or is left out. Either way the "
-        "details have the share that is judged.",
-    )
     facts: ClassVar = MeasureFacts(
         about="the share of cited passages that contain labelled evidence",
         formula="|{p cited: p holds a span of grade ≥ rel}| / |{p cited}|",
-        undefined="where nothing is cited, or no evidence is labelled for the query; with `unjudged: "
-        "left_out` also where no cited passage is judged",
+        undefined="where nothing is cited, or no evidence is labelled for the query",
         source="the definition of Gao et al., Enabling large language models to generate text with "
         "citations, EMNLP 2023, with labelled spans in place of a model of entailment",
         needs=frozenset({"answer", "passages", "labels"}),
@@ -103,11 +101,8 @@ class CitationPrecision(CitationMeasure):
         held = holdings(case, self.rel, Projection(self.rule))
         judged = [place for place in cited if held[place] is not None]
         good = [place for place in cited if held[place]]
-        counted = cited if self.unjudged == "earns_nothing" else judged
         details = {"cited": cited, "with_evidence": good, "judged": len(judged) / len(cited)}
-        if not counted:
-            return self.unscored(case, "no cited passage is judged", details)
-        return self.score(case, len(good) / len(counted), details)
+        return self.score(case, len(good) / len(cited), details)
 
 
 class CitationRecall(CitationMeasure):

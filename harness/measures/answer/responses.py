@@ -9,11 +9,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from harness.measures.answer.citations import facts_of, holdings
 from harness.measures.answer.llm_measure import LlmMeasure, ask
 from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring, TextPairs
 from harness.measures.answer.steps import ASPECT, QUESTION, REFUSES
-from harness.measures.projection import Projection
 from harness.models import Malformed, ModelConfig
 from harness.values import QueryScore, on_one_line, sentence_spans, vote_of
 
@@ -36,6 +34,7 @@ def refuses(answer: str, phrases: Sequence[str] = PHRASES) -> bool:
 class Refusal(LlmMeasure):
     """Whether an answer is refused where there is none, and given where there is one."""
 
+    gone: ClassVar = {"right": "this key was removed: refusing is right where the documents hold no answer."}
     kind: Literal["refusal"] = "refusal"
     steps: ClassVar = (REFUSES,)
     by: Literal["phrases", "llm"] = Field(
@@ -45,21 +44,15 @@ class Refusal(LlmMeasure):
     phrases: tuple[str, ...] = Field(
         PHRASES, description="Phrases by which an answer refuses, in lower case; English and Chinese."
     )
-    right: Literal["unanswerable", "not_read"] = Field(
-        "unanswerable",
-        description="Refusing is right if the documents contain no answer (`answerable` in the queries), or "
-        "also where no labelled evidence was read (`not_read`).",
-    )
     of: Literal["all", "answerable", "unanswerable"] = Field(
         "all",
-        description="All queries; or only those where an answer is right (1 minus the value is the rate of "
-        "needless refusals), or a refusal is right (the value is the rate of rejection).",
+        description="All queries; or only those that the documents answer (1 minus the value is the rate of "
+        "needless refusals), or do not (the value is the rate of rejection).",
     )
     facts: ClassVar = MeasureFacts(
         about="whether the answer refuses where there is no answer, and only there",
         formula="1 if refuses(answer) = (the query has no answer), else 0",
-        undefined="without an answer; with `right: not_read` where no evidence is labelled for an "
-        "answerable query; for queries that `of` leaves out",
+        undefined="without an answer; for queries that `of` leaves out",
         source="Chen et al., Benchmarking large language models in retrieval-augmented generation, AAAI "
         "2024, for the rejection rate; Rajpurkar et al., Know what you don't know, ACL 2018",
         needs=frozenset({"answer"}),
@@ -67,20 +60,13 @@ class Refusal(LlmMeasure):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """A model or labels, where they are asked for."""
-        more = set[Need]()
-        if self.by == "llm":
-            more.add("llm")
-        if self.right == "not_read":
-            more.add("labels")
-        return self.facts.needs | more
+        """A model, where it is asked for."""
+        return self.facts.needs | ({"llm"} if self.by == "llm" else set())
 
     def one(self, case: Case) -> Scoring:
         """No call, or one with ``by: llm``."""
         answer = case.answer or ""
-        should = self._should_refuse(case)
-        if should is None:
-            return self.unscored(case, "no evidence is labelled")
+        should = not case.query.answerable
         if self.of != "all" and should != (self.of == "unanswerable"):
             return self.unscored(case, "a refusal is right" if should else "an answer is right")
         if self.by == "llm":
@@ -90,16 +76,6 @@ class Refusal(LlmMeasure):
         return self.score(
             case, float(refused == should), {"refuses": int(refused), "should_refuse": int(should)}
         )
-
-    def _should_refuse(self, case: Case) -> bool | None:
-        """Whether a refusal is right; None if that is not known."""
-        if not case.query.answerable:
-            return True
-        if self.right == "unanswerable":
-            return False
-        if not facts_of(case, 1):
-            return None
-        return not any(holdings(case, 1, Projection()))
 
 
 class AnswerRelevancy(LlmMeasure):

@@ -1,4 +1,4 @@
-"""Nearest neighbours from a ChromaDB collection, persistent on disk or on a Chroma server."""
+"""Nearest neighbours from a ChromaDB collection that lies in the cache folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -28,6 +28,10 @@ _RESULTS_AT_ONCE = 1_000_000
 class ChromaConfig(DenseConfig):
     """A ChromaDB collection (HNSW index)."""
 
+    gone: ClassVar = dict.fromkeys(
+        ("client", "host", "port", "ssl"),
+        "a Chroma server is asked no more: omit this key. The collection lies in the cache folder.",
+    )
     kind: Literal["chroma"] = "chroma"
     exact: bool = Field(
         True,
@@ -43,12 +47,6 @@ class ChromaConfig(DenseConfig):
         description="HNSW: candidates looked at when searching; with `exact`, those of the first try.",
     )
     max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
-    client: Literal["persistent", "http"] = Field(
-        "persistent", description="`persistent`: files in the cache folder; `http`: a Chroma server."
-    )
-    host: str = Field("localhost", description="Chroma server, for client: http.")
-    port: int = Field(8000, description="Chroma server, for client: http.")
-    ssl: bool = Field(False, description="Chroma server, for client: http.")
 
     def check_ready(self) -> None:
         """Raise ConfigError where the package is missing, without loading it."""
@@ -72,13 +70,11 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
             "neighbors": c.max_neighbors,
             "distinct": 1,
         }
-        # A server reads ef_search once, when it opens a collection: another value needs another collection.
-        settings |= {"ef_search": self._effort} if c.client == "http" else {}
         return [settings, installed_version("chromadb")]
 
     def effort(self) -> Identity:
-        """Until all is found, or once."""
-        return [self.config.exact, self.config.ef_search, self.config.client]
+        """Until all is found, or once; the last fact told a server apart."""
+        return [self.config.exact, self.config.ef_search, "persistent"]
 
     @property
     def _effort(self) -> int:
@@ -125,10 +121,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
 
     @contextmanager
     def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
-        """The collection, of the cache or on a server."""
-        if self.config.client == "http":
-            yield self._on_server(key, vectors)
-            return
+        """The collection in the cache."""
         place = tools.index(key)
         try:
             with _open_index(place.path) as client:
@@ -137,39 +130,16 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
                     # stored in the collection when it was built, and read before the first search
                     collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
                 else:
-                    collection = self._fill(client, "chunks", vectors)
+                    collection = self._fill(client, vectors)
                     place.finish()
                 yield collection
         finally:
             place.release()
 
-    def _on_server(self, key: str, vectors: Floats) -> Any:
-        import chromadb
-        from chromadb.config import Settings
-
-        c = self.config
-        try:
-            client = chromadb.HttpClient(
-                host=c.host, port=c.port, ssl=c.ssl, settings=Settings(anonymized_telemetry=False)
-            )
-        except ValueError as error:
-            raise HarnessError(
-                f"No Chroma server answers at {c.host}:{c.port} ({error}). Start one (chroma run) or set "
-                f"retrieve.client: persistent."
-            ) from error
-        name = f"harness-{key[:40]}"
-        # a collection cut short by a kill lacks vectors
-        if name in {collection.name for collection in client.list_collections()}:
-            collection = client.get_collection(name, embedding_function=None)
-            if collection.count() == len(vectors):
-                return collection
-            client.delete_collection(name)
-        return self._fill(client, name, vectors)
-
-    def _fill(self, client: Any, name: str, vectors: Floats) -> Any:
+    def _fill(self, client: Any, vectors: Floats) -> Any:
         c = self.config
         collection = client.create_collection(
-            name,
+            "chunks",
             embedding_function=None,
             configuration={
                 "hnsw": {

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from harness.models import prompts_of
-from harness.steps.search.fuse.scores import reciprocal_ranks, to_unit, weighted_sum
+from harness.steps.search.fuse.scores import reciprocal_ranks
 from harness.steps.search.rewrite.prompted import FOLDER, PromptedConfig, RewritePrompt, ask_about, lines_of
 from harness.steps.search.step import Identity, Rewriter
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
 
+# of reciprocal rank fusion
+_K = 60.0
+
 
 class ManyConfig(PromptedConfig):
     """Base of the configurations of rewriters that ask a language model for several questions."""
 
+    gone: ClassVar = {
+        **PromptedConfig.gone,
+        **dict.fromkeys(("fuse", "rrf_k"), "this key was removed: what is found is fused by `rrf`, k: 60."),
+    }
     load = prompts_of(FOLDER, RewritePrompt, "a rewriter", ("query",), ("n",))
     n: int
     with_question: bool = Field(True, description="Search the question as it is, too, as one more.")
-    fuse: Literal["rrf", "minmax"] = Field(
-        "rrf",
-        description="How what they find becomes one ranking: by the fusion of that name, all counting alike.",
-    )
-    rrf_k: float = Field(
-        60.0, ge=0, description="For `fuse: rrf`: what is added to a rank: the larger, the flatter."
-    )
 
 
 class ManyRewriter(Rewriter[ManyConfig]):
@@ -45,7 +45,7 @@ class ManyRewriter(Rewriter[ManyConfig]):
         c = self.config
         form = c.prompt.form_for(c.n)
         asked = [form.sha256, [c.endpoint.model, c.endpoint.parameters()], c.on_failure]
-        return [c.kind, asked, c.n, c.with_question, c.fuse, c.rrf_k]
+        return [c.kind, asked, c.n, c.with_question, "rrf", _K]
 
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
         """The model's questions, after the user's own where it is asked too; LlmError as for `llm`."""
@@ -57,11 +57,8 @@ class ManyRewriter(Rewriter[ManyConfig]):
         ]
 
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
-        """The scores by the configured fusion."""
-        weights = (1.0,) * len(rankings)
-        if self.config.fuse == "rrf":
-            return reciprocal_ranks(rankings, weights, self.config.rrf_k)
-        return weighted_sum(rankings, weights, to_unit)
+        """The scores by ranks, all rankings counting alike."""
+        return reciprocal_ranks(rankings, (1.0,) * len(rankings), _K)
 
     def _asked(self, query: Query, lines: Sequence[str]) -> tuple[Query, ...]:
         first = (query.text,) if self.config.with_question else ()
