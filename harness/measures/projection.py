@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -94,14 +94,6 @@ class Projection:
     rule: Rule = "half_of_span_or_chunk"
     span_share: float = 0.5
     chunk_share: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Refuse an unknown rule and shares outside (0, 1]."""
-        if self.rule not in get_args(Rule):
-            raise ValueError(f"there is no projection rule {self.rule!r}; known: {', '.join(get_args(Rule))}")
-        for name, share in (("span_share", self.span_share), ("chunk_share", self.chunk_share)):
-            if not 0 < share <= 1:
-                raise ValueError(f"{name} is {share}; it must be above 0 and at most 1")
 
     def covers(self, shared: Ints, span_length: Ints, chunk_length: Ints) -> Bools:
         """Whether each pair counts, given the characters shared (at least 1) and both lengths."""

@@ -158,22 +158,14 @@ def _whole(model: ModelFiles) -> Iterator[None]:
 
 
 def _not_loaded(model: ModelFiles, error: Exception) -> ModelError:
-    def says(*words: str) -> bool:
-        return any(one in str(error) for one in words)
-
-    if says("custom code", "third-party code"):
+    if any(words in str(error) for words in ("custom code", "third-party code")):
         return ModelError(
             f"{model.name} brings its own Python code, which is never run here (trust_remote_code). Name a "
             "model of an architecture that transformers has, or serve it and name its `endpoint`."
         )
-    if says("device string", "not compiled with", "No CUDA GPUs", "NVIDIA driver"):
-        return ModelError(
-            f"{model.name}: it cannot be loaded to this `device` ({first_line(error)[:300]}). Name "
-            "another, such as cpu, or leave the key out."
-        )
     return ModelError(
         f"{model.name}: the model in {model.folder} cannot be loaded ({first_line(error)[:300]}). "
-        "Is it complete, and of the right kind? Fetch or save it again."
+        "Is it complete, of the right kind, and its `device` there? Fetch or save it again."
     )
 
 

@@ -205,11 +205,6 @@ def check_files(name: str, folder: Path) -> None:
         _content(name, path)
     for path in sorted(folder.rglob("*.safetensors")):
         tensor_names(name, path)
-    for path in sorted(folder.glob("*.index.json")):
-        parts = read_json(folder, path.name).get("weight_map")
-        for part in set(parts.values()) if isinstance(parts, dict) else ():
-            if not (folder / str(part)).is_file():
-                raise damaged(name, path, f"it names {str(part)[:80]!r}, which does not exist")
 
 
 def check_hub_file(name: str, path: Path, sha256: str) -> None:

@@ -38,15 +38,16 @@ class Faults:
 
     def not_kept(self, path: Path, reason: object) -> None:
         """The cache cannot be written."""
-        self._not_kept = self._not_kept or f"{path}: {in_the_way(path) or reason}"
+        self._not_kept = self._not_kept or f"{path}: {reason}"
 
     def cannot_write(self, path: Path, error: OSError) -> None:
         """Note a cache that cannot be written; raises StoreError for a full disk, else ``error`` itself."""
         if error.errno in _FULL:
             raise disk_full(path, error.strerror) from error
-        if error.errno in _IN_THE_WAY and (obstacle := in_the_way(path)):
+        if error.errno in _IN_THE_WAY:
             raise StoreError(
-                f"{path} cannot be written: {obstacle}. Remove it, or name another folder as cache."
+                f"{path} cannot be written: {error.strerror}. Remove what is in the way, or name another "
+                "folder as cache."
             ) from error
         if error.errno not in _NOT_WRITABLE:
             raise error
@@ -69,16 +70,6 @@ class Faults:
                 "computed again. Make it writable."
             )
         return sentences
-
-
-def in_the_way(path: Path) -> str:
-    """What keeps a file from being at ``path``, such as a folder or a link to nothing; '' if nothing does."""
-    for place in (*reversed(path.parents), path):
-        if place.is_symlink() and not place.exists():
-            return f"{place} is a link to {place.readlink()}, which is not there"
-        if place != path and place.exists() and not place.is_dir():
-            return f"{place} is a file, not a folder"
-    return f"{path} is a folder, not a file" if path.is_dir() else ""
 
 
 def disk_full(path: Path, reason: object) -> StoreError:

@@ -10,13 +10,6 @@ from harness.values.errors import ConfigError, CorpusError
 
 MOST_BYTES = 4 << 30
 """The largest file that is read, in bytes."""
-_KINDS = (
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISDIR, "a folder"),
-)
 
 
 def refuse_special(path: Path, most: int = MOST_BYTES) -> None:
@@ -34,7 +27,7 @@ def refuse_special(path: Path, most: int = MOST_BYTES) -> None:
             reason = f"{reason} in {Path.cwd()}"
         raise CorpusError(f"{path}: cannot be read ({reason}). Check that it is there.") from error
     if not stat.S_ISREG(status.st_mode):
-        kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "no regular file")
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"
         raise CorpusError(f"{path}: is {kind}, not a file. Write the content to a file and name that.")
     if status.st_size > most:
         raise CorpusError(

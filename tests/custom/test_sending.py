@@ -63,7 +63,7 @@ def test_a_fault_that_may_pass_is_tried_again(first):
     ("answer", "says"),
     [
         (Answer(401, {"error": "who are you"}), "answered 401: who are you. Check headers_env"),
-        (Answer(404, b"<h1>Not here</h1>"), "answered 404: Not here. Check the url"),
+        (Answer(404, b"<h1>Not here</h1>"), "answered 404: Not here. Check headers_env"),
         (
             Answer(302, {}, headers={"location": "http://elsewhere"}),
             "redirects to http://elsewhere, and no redirect is followed",

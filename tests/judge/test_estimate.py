@@ -7,7 +7,7 @@ import pytest
 
 from harness.judge import LlmJudge
 from harness.judge.prompting import FOLDER, GradingForm, load_prompt
-from harness.models.llm.money import estimate_tokens, token_counter
+from harness.models.llm.money import estimate_tokens, token_counter, tokens_of
 from harness.models.llm.prompt import built_in
 from harness.values.types import LlmCall
 from tests.judge.fake_server import FakeServer, says
@@ -66,11 +66,11 @@ def test_tokens_are_counted_with_tiktoken_where_it_knows_the_model(monkeypatch):
     tiktoken = pytest.importorskip("tiktoken")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(SHARED / "tokenizers"))
     token_counter.cache_clear()
-    counter = token_counter("gpt-4-0613")
-    assert counter.source == "counted with cl100k_base"
+    source, count = token_counter("gpt-4-0613")
+    assert source == "counted with cl100k_base"
     text = "Total revenue of Orlin Pumps for fiscal year 2022 was $412.6 million. <|endoftext|>"
     own = tiktoken.get_encoding("cl100k_base").encode(text, disallowed_special=())
-    assert counter.count(text) == len(own) < estimate_tokens(text) + 10
+    assert count(text) == len(own) < estimate_tokens(text) + 10
     # 3 for each message and 3 for the reply, by OpenAI's guide
-    assert counter.of_messages([{"role": "user", "content": text}] * 2) == 2 * len(own) + 9
+    assert tokens_of([{"role": "user", "content": text}] * 2, count) == 2 * len(own) + 9
     token_counter.cache_clear()

@@ -52,7 +52,6 @@ def header(length, text=b""):
         (WEIGHTS, header(2, b"[]")),
         (WEIGHTS, header(17, b'{"a": {"b": "c"}}')),
         (WEIGHTS, b"version https://git-lfs.github.com/spec/v1\n"),
-        ("other.safetensors.index.json", b'{"weight_map": {"a": "gone.safetensors"}}'),
     ],
 )
 def test_a_damaged_file_is_named_before_anything_is_loaded(model, file, content):
@@ -113,9 +112,7 @@ def test_what_shows_only_when_it_is_loaded_is_found_by_trying(model, damage, mes
 @pytest.mark.slow
 def test_a_device_that_is_not_there_is_no_damage(model):
     for device in ("nonsense", "cuda"):
-        with pytest.raises(
-            ModelError, match=r"cannot be loaded to this `device` .* Name another, such as cpu"
-        ):
+        with pytest.raises(ModelError, match=r"cannot be loaded .*its `device` there"):
             SentenceEncoder(EmbedConfig(model=str(model), device=device)).try_out()
 
 

@@ -130,7 +130,7 @@ def test_a_line_that_makes_no_rule_is_named(synonyms, text, message):
 
 @pytest.mark.parametrize("key", ["synonyms", "user_dictionary"])
 def test_a_file_of_words_is_read_with_the_configuration(key, tmp_path):
-    with pytest.raises(ValueError, match=rf"{key}: .*none\.txt cannot be read \(No such file"):
+    with pytest.raises(ValueError, match=rf"{key}: .*none\.txt: cannot be read \(No such file"):
         Bm25Config(analyser="jieba", **{key: tmp_path / "none.txt"})
     path = tmp_path / "words.txt"
     path.write_text("\ufeffcar => auto\n", encoding="utf-8")

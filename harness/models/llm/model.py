@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from harness.models.llm.client import ENDED_BY_ITSELF
 from harness.models.llm.config import ModelConfig
 from harness.models.llm.form import FINAL_REASONS, Form, Malformed, Talk
-from harness.models.llm.money import Estimate, Spending, sum_of, token_counter
+from harness.models.llm.money import Estimate, Spending, sum_of, token_counter, tokens_of
 from harness.store import Ledger
 from harness.values import LlmAnswer, LlmCall
 
@@ -100,7 +100,7 @@ class Model:
     def estimate(self, jobs: Iterable[Job[T]], noun: str = "prompts") -> Estimate:
         """Estimate the cost of the calls, without making any; reads the jobs once."""
         endpoint = self.config.endpoint
-        counter = token_counter(endpoint.model)
+        source, tokens_in = token_counter(endpoint.model)
         count = calls = known = tokens = bare = 0
         prompts, asked = set(), set[str]()
         for job in jobs:
@@ -116,8 +116,8 @@ class Model:
             # repetitions show the same texts
             for about, times in Counter((call.query, call.passages) for call in missing).items():
                 call = self.call(*about)
-                tokens += times * counter.of_messages(self.form.messages(call))
-                bare += times * counter.count(self.form.shortest(call))
+                tokens += times * tokens_of(self.form.messages(call), tokens_in)
+                bare += times * tokens_in(self.form.shortest(call))
         used = [self.ledger.usage(sha, endpoint.model, self._parameters) for sha in sorted(prompts)]
         past, written = sum(calls for calls, _ in used), sum(tokens for _, tokens in used)
         likely, grounds = bare, "assuming short answers without reasoning"
@@ -137,7 +137,7 @@ class Model:
             likely_completion_tokens=min(likely, most),
             likely_price=self.config.cost(tokens, min(likely, most)),
             likely_by=grounds,
-            counted_by=counter.source,
+            counted_by=source,
             noun=noun,
         )
 

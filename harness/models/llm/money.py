@@ -214,22 +214,18 @@ def estimate_tokens(text: str) -> int:
     return (len(text) - other + 3) // 4 + other
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCounter:
-    """Counts the tokens of messages; ``source`` says how."""
-
-    source: str
-    count: Callable[[str], int]
-
-    def of_messages(self, messages: Sequence[dict[str, str]]) -> int:
-        """The tokens of one call's messages."""
-        return sum(self.count(message["content"]) + PER_MESSAGE for message in messages) + PER_REPLY
+def tokens_of(messages: Sequence[dict[str, str]], count: Callable[[str], int]) -> int:
+    """The tokens of one call's messages, each text as ``count`` counts it."""
+    return sum(count(message["content"]) + PER_MESSAGE for message in messages) + PER_REPLY
 
 
 @lru_cache(maxsize=8)
-def token_counter(model: str) -> TokenCounter:
-    """By tiktoken where it is installed, knows ``model`` and has its vocabulary; else from the characters."""
-    estimated = TokenCounter("estimated from the characters", estimate_tokens)
+def token_counter(model: str) -> tuple[str, Callable[[str], int]]:
+    """How tokens are counted, in words and as a function.
+
+    By tiktoken where it is installed, knows ``model`` and has its vocabulary; else from the characters.
+    """
+    estimated = "estimated from the characters", estimate_tokens
     try:
         import tiktoken
     except ImportError:
@@ -240,6 +236,4 @@ def token_counter(model: str) -> TokenCounter:
     except (KeyError, OSError, ValueError):
         return estimated
     # A text that looks like a control token is text.
-    return TokenCounter(
-        f"counted with {encoding.name}", lambda text: len(encoding.encode(text, disallowed_special=()))
-    )
+    return f"counted with {encoding.name}", lambda text: len(encoding.encode(text, disallowed_special=()))

@@ -53,14 +53,11 @@ def parse(content: bytes, name: str, model: type[P], known: Mapping[str, Any]) -
     """
     try:
         fields = yaml.safe_load(content)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(
-            f"The prompt file {name} cannot be read: line {line}: {error.problem}. Correct it."
-        ) from error
     except yaml.YAMLError as error:
         what = " ".join(str(error).split())
-        raise ConfigError(f"The prompt file {name} cannot be read: {what}. Save it as UTF-8 text.") from error
+        raise ConfigError(
+            f"The prompt file {name} cannot be read: {what}. Correct it, and save it as UTF-8 text."
+        ) from error
     if not isinstance(fields, dict):
         raise ConfigError(f"The prompt file {name} is not a mapping of fields such as `user: …`.")
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -64,7 +63,8 @@ class ServedEncoder(Encoder):
         # what sends is loaded where something is sent
         from harness.models.served.fetching import ServedRequest
 
-        expected = _Width(self.endpoint.dimensions or width)
+        width = self.endpoint.dimensions or width
+        lengths = {width} if width else set[int]()
         size = self.endpoint.texts_per_request
         for start in range(0, len(texts), size):
             batch = list(texts[start : start + size])
@@ -72,7 +72,7 @@ class ServedEncoder(Encoder):
                 path="/embeddings",
                 body=self._body(batch),
                 tokens=sum(map(estimate_tokens, batch)),
-                read=partial(_vectors, count=len(batch), width=expected),
+                read=partial(_vectors, count=len(batch), known=lengths),
                 items=tuple(range(start, start + len(batch))),
             )
 
@@ -82,23 +82,17 @@ class ServedEncoder(Encoder):
         return {"model": e.model, "input": texts, "encoding_format": "float", **length, **e.extra_body}
 
 
-@dataclass
-class _Width:
-    """How long vectors are, once known."""
-
-    known: int | None
-
-
-def _vectors(data: Any, count: int, width: _Width) -> tuple[list[Any], int | None]:
+def _vectors(data: Any, count: int, known: set[int]) -> tuple[list[Any], int | None]:
+    """The vectors in a reply; ``known`` is how long those of earlier ones are, and is told of these."""
     from harness.models.served.fetching import in_order, numbers, tokens_used, unusable
 
     items = data.get("data") if isinstance(data, dict) else None
     rows = [numbers(row, "vector") for row in in_order(items, count, "embedding", "vectors")]
     lengths = {len(row) for row in rows}
-    if len(lengths) != 1 or not lengths <= {width.known or len(rows[0])}:
-        expected = f" where {width.known} are expected" if width.known else ""
+    if len(lengths | known) != 1:
+        expected = f" where {min(known)} are expected" if known else ""
         raise unusable(f"vectors of {', '.join(map(str, sorted(lengths)))} numbers{expected}")
     if any(not np.any(row) for row in rows):
         raise unusable("a vector of zeros, which has no direction")
-    width.known = len(rows[0])
+    known |= lengths
     return rows, tokens_used(data)

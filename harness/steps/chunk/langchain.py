@@ -167,7 +167,11 @@ def places_of(pieces: Sequence[str], text: str, overlap: int | None, left_out: s
                 if place + len(piece) >= end:
                     layer.setdefault(place, []).append(start)
         if not layer:
-            raise _altered(number, piece, text, between, max(ends.values()))
+            at = _past(between, text, max(ends.values()))
+            raise AlteredError(
+                f"its piece {number + 1}, {_shown(piece)}, is not where the document has "
+                f"{_shown(text[at:])} (character {at})"
+            )
         layers.append(layer)
         ends = {start: start + len(piece) for start in layer}
     last = [start for start, end in ends.items() if _past(between, text, end) == len(text)]
@@ -207,19 +211,6 @@ def _matches(piece: str, text: str, low: int, high: int) -> list[int]:
         found.append(at)
         at = text.find(piece, at + 1, high + len(piece))
     return found
-
-
-def _altered(number: int, piece: str, text: str, between: re.Pattern[str], end: int) -> AlteredError:
-    """Say at which character a piece first differs from the text."""
-    at = _past(between, text, end)
-    skipped = len(piece) - len(piece.lstrip())
-    same = 0
-    while skipped + same < len(piece) and text[at + same : at + same + 1] == piece[skipped + same]:
-        same += 1
-    return AlteredError(
-        f"its piece {number + 1} has {_shown(piece[skipped + same :])} where the document has "
-        f"{_shown(text[at + same :])} (character {at + same})"
-    )
 
 
 def _shown(text: str) -> str:

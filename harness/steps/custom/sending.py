@@ -13,13 +13,6 @@ from harness.values import HarnessError
 
 # Statuses after which another try may help: too many requests, a time-out, a conflict, an outage.
 _PASSING = {408, 409, 425, 429}
-_ADVICE = {
-    401: "Check headers_env and the permissions of that key.",
-    403: "Check headers_env and the permissions of that key.",
-    404: "Check the url.",
-    405: "Check the method.",
-    422: "Check the request.",
-}
 
 
 class ServiceError(HarnessError):
@@ -119,7 +112,7 @@ class _Answered(models.Exchange):
                 raise models.CallError(
                     f"http_{status}", words, again=True, retry_after=models.retry_after(headers)
                 )
-            raise self._error(f"{words}. {_ADVICE.get(status, 'Check url, method and request.')}")
+            raise self._error(f"{words}. Check headers_env and its key, url, method and request.")
         self._found = None if message.response is None else await self._read(content, message.response)
         return models.Came()
 

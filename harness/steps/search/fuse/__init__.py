@@ -85,16 +85,13 @@ def ranked_by(
     return cut(Ranking.by_score(query_id, list(scores), list(scores.values())), config, length)
 
 
-Fuse = Callable[[Sequence[Ranking]], Mapping[str, float]]
-
-
 def fuse_phrasings(
     output: RetrievalResult,
     retriever: RetrieverConfig,
     passages: Passages,
     queries: Sequence[Query],
     sizes: Sequence[int],
-    fuse: Fuse,
+    fuse: Callable[[Sequence[Ranking]], Mapping[str, float]],
 ) -> RetrievalResult:
     """The output of a retriever that was asked ``sizes[i]`` texts for query i, as one ranking per query.
 

@@ -13,17 +13,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from harness.steps.search import step
-from harness.steps.search.depth import DECIMALS, SearchDepth, ranked
-from harness.steps.search.retrieve.lexical import (
-    Doubles,
-    Ints,
-    Postings,
-    Saturation,
-    TermIds,
-    Terms,
-    TermsConfig,
-    rarity,
-)
+from harness.steps.search.depth import DECIMALS, Doubles, Ints, SearchDepth, ranked
+from harness.steps.search.retrieve.lexical import Postings, Saturation, TermIds, Terms, TermsConfig, rarity
 from harness.steps.search.tools import Spread, Tools
 from harness.values import Query, Ranking
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, model_validator
 
 from harness.steps.search.analyser import ANALYSER_TEXT, STEMMED, Analyser, AnalyserName, StopWords, Synonyms
+from harness.steps.search.depth import Doubles, Ints
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
 from harness.values import CorpusError, StageConfig, refuse_special
@@ -67,13 +68,10 @@ def _text_of(key: str, path: Path | None) -> str:
     if path is None:
         return ""
     try:
-        if path.exists():
-            refuse_special(path)
+        refuse_special(path)
         return path.read_text(encoding="utf-8-sig")
-    except CorpusError as error:
+    except (CorpusError, OSError) as error:
         raise ValueError(f"{key}: {error}") from error
-    except OSError as error:
-        raise ValueError(f"{key}: {path} cannot be read ({error.strerror}). Correct the name") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{key}: {path} is not UTF-8 (offset {error.start}). Save it as UTF-8") from error
 
@@ -166,8 +164,6 @@ class Terms:
         return [vocabulary[term] for term in asked if term in vocabulary]
 
 
-Doubles = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Method = Literal["lucene", "robertson", "atire"]
 AnyMethod = Literal[Method, "bm25+", "bm25l"]
 # postings weighted at once

@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.steps.search.depth import SearchDepth
+from harness.steps.search.depth import Doubles, Ints, SearchDepth
 from harness.steps.search.tools import Spread, VectorRows
 from harness.values import Ranking
 
 Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
-Doubles = NDArray[np.float64]
 
 # float32 sums differ between libraries by less than this share of the score
 _SLACK = 1e-5
