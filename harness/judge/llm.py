@@ -85,7 +85,7 @@ class LlmJudge:
 
         Pairs are read as they are needed, so a generator of any length takes constant memory. ``total`` is
         their number, for the progress bar and for stopping as soon as ``max_unscored`` cannot be met any
-        more. Raises BudgetError, EndpointDownError, or JudgeError when too many pairs have no grade; in
+        more. Raises LlmError where it cannot go on, or JudgeError when too many pairs have no grade; in
         each case all answers are in the ledger and the next run goes on from there.
         """
         summary = Summary(judge=self.name)

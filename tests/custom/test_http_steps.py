@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from harness.models.llm.faults import CallError
-from harness.models.served.fetching import ServedError
 from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
@@ -16,6 +15,7 @@ from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.steps.search.retrieve.http import HttpRetrieverConfig
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.own import HttpRewriterConfig
+from harness.values import LlmError
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.custom.services import Search
@@ -122,7 +122,7 @@ def test_a_service_scores_pairs_by_query_and_what_is_no_score_is_asked_for_twice
         assert [(r["body"]["q"], len(r["body"]["docs"])) for r in server.requests].count(("a", 1)) == 1
         assert set(server.paths()) == {"/scores"}
     with Search(lambda request, number: Answer(body={"results": [1.0]})) as server:
-        with pytest.raises(ServedError, match="1 scores for 2 texts"):
+        with pytest.raises(LlmError, match="1 scores for 2 texts"):
             scores(tmp_path, server, [("a", "x"), ("a", "y")], version="2")
         assert server.count == 2
 

@@ -6,8 +6,9 @@ import time
 import pytest
 
 from harness.models.served.endpoint import fill, names_in
-from harness.steps.custom.sending import Message, ServiceError, send
+from harness.steps.custom.sending import Message, send
 from harness.steps.custom.service import ServiceConfig
+from harness.values import HarnessError
 from harness.values.errors import ConfigError
 from tests.judge.fake_server import Answer, FakeServer
 
@@ -74,7 +75,7 @@ def test_a_fault_that_may_pass_is_tried_again(first):
 )
 def test_a_fault_that_will_not_pass_ends_it_immediately(answer, says):
     with FakeServer(lambda request, number: answer) as server:
-        with pytest.raises(ServiceError, match=says):
+        with pytest.raises(HarnessError, match=says):
             asked(service(server.url, response="said"))
         assert server.count == 1
 
@@ -97,7 +98,7 @@ def test_what_was_answered_before_a_failure_has_been_handed_on():
     with FakeServer(script) as server:
         config = service(server.url, response="said")
         bodies = [fill(config.request, {"query": query}) for query in ("a", "bad", "c")]
-        with pytest.raises(ServiceError, match="answered 400: bad"):
+        with pytest.raises(HarnessError, match="answered 400: bad"):
             send(config, [Message(body, config.url, "POST", "said") for body in bodies], keep)
     assert kept == {0: "a", 2: "c"}
 
@@ -112,7 +113,7 @@ def test_a_secret_header_is_sent_and_never_shown(monkeypatch):
 
     with FakeServer(script) as server:
         config = service(server.url, headers_env={"X-Key": "OUR_TOKEN"})
-        with pytest.raises(ServiceError) as error:
+        with pytest.raises(HarnessError) as error:
             asked(config)
     assert seen == ["sesame-open-0123456789"]
     assert "sesame" not in str(error.value)

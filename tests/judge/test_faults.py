@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from harness.models.llm.limits import EndpointDownError
 from harness.values.errors import JudgeError, LlmError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, judged, pairs, script_of
@@ -186,7 +185,7 @@ def test_a_parameter_that_no_call_may_send_ends_the_run_in_the_words_of_the_endp
 
 def test_an_endpoint_that_only_refuses_is_not_asked_about_every_passage(ledger):
     refused = Answer(400, {"error": "the moon is in the wrong house"})
-    with FakeServer(script_of(refused)) as server, pytest.raises(EndpointDownError) as caught:
+    with FakeServer(script_of(refused)) as server, pytest.raises(LlmError) as caught:
         judge_all(config(server.url, max_unscored=1.0), ledger, pairs(500))
     assert "http_400: the moon is in the wrong house" in str(caught.value)
     assert server.count <= 3 + 4
@@ -241,7 +240,7 @@ def test_two_percent_unscored_may_pass(ledger):
 
 
 def test_the_breaker_stops_paying_for_useless_answers(ledger):
-    stopped = pytest.raises(EndpointDownError, match="10 times in a row")
+    stopped = pytest.raises(LlmError, match="10 times in a row")
     with FakeServer(script_of(says("no"))) as server, stopped:
         judge_all(config(server.url, breaker=10, max_unscored=1.0), ledger, pairs(1000))
     assert 10 <= server.count <= 14

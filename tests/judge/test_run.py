@@ -6,7 +6,7 @@ import json
 import pytest
 
 from harness.judge import LlmJudge
-from harness.models.llm.money import BudgetError
+from harness.values import LlmError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, judged, pairs, script_of
@@ -103,7 +103,7 @@ def test_long_lists_are_split_and_queries_never_mixed(ledger):
 
 def test_max_calls_stops_cleanly_and_the_next_run_goes_on(ledger):
     with FakeServer(lambda request, number: grade(1)) as server:
-        with pytest.raises(BudgetError, match="max_calls"):
+        with pytest.raises(LlmError, match="max_calls"):
             judge_all(config(server.url, max_calls=12), ledger, pairs(30))
         assert server.count == 12 == len(list(ledger.entries()))
         graded, _ = judge_all(config(server.url), ledger, pairs(30))
@@ -111,7 +111,7 @@ def test_max_calls_stops_cleanly_and_the_next_run_goes_on(ledger):
 
 
 def test_max_cost_is_never_exceeded_though_calls_run_side_by_side(ledger):
-    with FakeServer(lambda request, number: grade(1)) as server, pytest.raises(BudgetError, match="max_cost"):
+    with FakeServer(lambda request, number: grade(1)) as server, pytest.raises(LlmError, match="max_cost"):
         # A call may cost up to about 0.045 (400 tokens out), and costs 0.002.
         judge_all(config(server.url, max_cost=0.1, prices=PRICES), ledger, pairs(200))
     spent = sum(entry.price for entry in ledger.entries())
@@ -120,7 +120,7 @@ def test_max_cost_is_never_exceeded_though_calls_run_side_by_side(ledger):
 
 def test_max_cost_counts_calls_that_were_not_waited_for(ledger):
     slow, times = Answer(body=completion("{}"), delay=600), {"timeout": 0.3, "deadline": 60}
-    with FakeServer(script_of(slow)) as server, pytest.raises(BudgetError, match="max_cost"):
+    with FakeServer(script_of(slow)) as server, pytest.raises(LlmError, match="max_cost"):
         judge_all(config(server.url, max_cost=0.1, prices=PRICES, endpoint=times), ledger, pairs(50))
     # two at up to about 0.045 each
     assert server.count <= 2

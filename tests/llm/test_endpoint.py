@@ -10,7 +10,7 @@ from harness.judge import LlmJudge
 from harness.models.llm.client import ChatClient
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.http_client import Secret
-from harness.models.llm.limits import EndpointDownError
+from harness.values import LlmError
 from harness.values.errors import ConfigError, HarnessError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
@@ -209,7 +209,7 @@ def test_tokens_that_cannot_be_are_unknown(prompt, completed, ledger):
 )
 def test_replies_that_are_no_answer_of_the_protocol_end_the_run(instead, ledger):
     with FakeServer(script_of(Answer(body={**completion('{"grade": 0}'), **instead}))) as server:
-        with pytest.raises(EndpointDownError, match=r"2 times in a row.*broken_reply"):
+        with pytest.raises(LlmError, match=r"2 times in a row.*broken_reply"):
             judge_all(config(server.url, max_unscored=1), ledger, pairs(1))
         assert server.count == 2
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from harness.judge.llm import combine_grades, spread_of
 from harness.models.llm.faults import ErrorBody, classify_status, retry_after
-from harness.models.llm.limits import Backoff, Breaker, Bucket, EndpointDownError, RateLimiter
+from harness.models.llm.limits import Backoff, Breaker, Bucket, RateLimiter
+from harness.values import LlmError
 
 
 class Clock:
@@ -161,7 +162,7 @@ def test_the_breaker_opens_at_its_threshold_and_a_grade_resets_it():
     clock.now = 9.9
     breaker.failed("x")
     clock.now = 10
-    with pytest.raises(EndpointDownError, match="5 times in a row; the last reason: still down"):
+    with pytest.raises(LlmError, match="5 times in a row; the last reason: still down"):
         breaker.failed("still down")
     # one that has just begun to fail is not down, however long it was quiet
     clock.now = 1000.0
@@ -201,7 +202,7 @@ def test_the_breaker_opens_by_what_fails_and_how_often(threshold, replies, times
     if times is None:
         told(replies[-1], "x")
     else:
-        with pytest.raises(EndpointDownError, match=f"{times} times in a row; the last reason: the last"):
+        with pytest.raises(LlmError, match=f"{times} times in a row; the last reason: the last"):
             told(replies[-1], "the last")
 
 

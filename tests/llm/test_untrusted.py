@@ -11,8 +11,8 @@ from harness.models.llm.money import Spending
 from harness.models.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
 from harness.models.served.embedding import ServedEncoder
 from harness.models.served.endpoint import EmbeddingEndpoint
-from harness.models.served.fetching import ServedError, fetch
-from harness.steps.custom.sending import ServiceError
+from harness.models.served.fetching import fetch
+from harness.values import HarnessError
 from harness.values.errors import LlmError
 from tests.custom.test_sending import asked, service
 from tests.judge.fake_server import Answer, FakeServer, completion, grade
@@ -63,7 +63,7 @@ def test_no_redirect_is_followed(status):
         return Answer(status, {}, headers={"location": f"{target.url}/chat/completions"})
 
     with FakeServer(lambda *_: grade(4)) as target, FakeServer(moved) as server:
-        calls = ((ask, LlmError), (vectors, LlmError), (lambda at: asked(service(at.url)), ServiceError))
+        calls = ((ask, LlmError), (vectors, LlmError), (lambda at: asked(service(at.url)), HarnessError))
         for call, kind in calls:
             with pytest.raises(kind, match=f"redirects to {target.url}.*give this address"):
                 call(server)
@@ -74,11 +74,11 @@ def test_a_compressed_reply_is_refused_before_it_is_unpacked_and_paid_for_twice_
     bomb = Answer(body=gzip.compress(b"0" * 50_000_000), headers={"content-encoding": "gzip"})
     said = r"compressed \(gzip\).*heed the header Accept-Encoding: identity"
     with FakeServer(lambda *_: bomb) as server:
-        with pytest.raises(ServiceError, match=said):
+        with pytest.raises(HarnessError, match=said):
             asked(service(server.url))
         assert server.requests[0]["headers"]["accept-encoding"] == "identity"
         assert server.count == 1
-        with pytest.raises(ServedError, match=r"broken_reply: the reply is compressed \(gzip\)"):
+        with pytest.raises(LlmError, match=r"broken_reply: the reply is compressed \(gzip\)"):
             vectors(server)
         assert server.count == 1 + 2
 

@@ -13,9 +13,7 @@ import pytest
 
 from harness.models.llm.faults import CallError
 from harness.models.llm.limits import Backoff
-from harness.models.llm.money import BudgetError
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.models.served.fetching import ServedError
 from harness.models.served.reranking import ServedPairs
 from harness.running.context import Context
 from harness.running.passes import score_for_all
@@ -24,6 +22,7 @@ from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
 from harness.steps.search.retrieve.exact import ExactConfig
 from harness.steps.search.retrieve.faiss import FaissConfig
+from harness.values import LlmError
 from harness.values.errors import ConfigError, StoreError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, error
@@ -195,7 +194,7 @@ def test_vectors_come_in_any_order_and_in_the_dimension_that_is_asked_for():
 
 def test_an_answer_that_is_not_whole_is_never_a_vector(tmp_path):
     with FakeServer(lambda request, number: Answer(body=embeddings(request["body"]["input"][1:]))) as server:
-        with pytest.raises(ServedError, match=r"fake-embed: .*4 vectors for 5 texts.*base_url.*is kept"):
+        with pytest.raises(LlmError, match=r"fake-embed: .*4 vectors for 5 texts.*base_url.*is kept"):
             search(tmp_path, exact(server.url))
         # two are paid for, no more
         assert server.count == 2
@@ -219,7 +218,7 @@ def test_a_model_that_changes_its_dimension_is_reported(when, tmp_path):
         config = exact(server.url, max_concurrency=1, texts_per_request=5)
         if when == "in a later run":
             tools_at(tmp_path).vectors(list(passages().texts), config.embed)
-        with pytest.raises(ServedError, match="vectors of 23 numbers where 24 are expected"):
+        with pytest.raises(LlmError, match="vectors of 23 numbers where 24 are expected"):
             search(tmp_path, config)
 
 
@@ -235,7 +234,7 @@ REFUSED = {
 @pytest.mark.parametrize(("fault", "message"), REFUSED.values(), ids=REFUSED)
 def test_a_refusal_ends_the_run_at_once_and_says_what_to_do(fault, message, tmp_path):
     with FakeServer(lambda request, number: fault) as server:
-        with pytest.raises(ServedError, match=f"fake-embed: .*{message}.*Everything paid for is kept"):
+        with pytest.raises(LlmError, match=f"fake-embed: .*{message}.*Everything paid for is kept"):
             search(tmp_path, exact(server.url))
         assert server.count == 1
 
@@ -244,7 +243,7 @@ def test_what_was_paid_before_a_failure_is_kept(tmp_path):
     down = error(500)
     with FakeServer(lambda request, number: down if number >= 2 else embed(request, number)) as server:
         config = exact(server.url, texts_per_request=1, max_concurrency=1)
-        with pytest.raises(ServedError, match="last of 3 tries"):
+        with pytest.raises(LlmError, match="last of 3 tries"):
             search(tmp_path, config)
         bought = texts_asked(server)[:2]
     with FakeServer(embed) as server:
@@ -256,10 +255,10 @@ def test_what_was_paid_before_a_failure_is_kept(tmp_path):
 def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_path):
     with FakeServer(embed) as server:
         few = {"texts_per_request": 1, "max_concurrency": 1}
-        with pytest.raises(BudgetError, match=r"fake-embed stopped at max_calls \(3\) after 3 calls"):
+        with pytest.raises(LlmError, match=r"fake-embed stopped at max_calls \(3\) after 3 calls"):
             search(tmp_path, exact(server.url, max_calls=3, **few))
         assert server.count == 3
-        with pytest.raises(BudgetError, match=r"max_cost \(20\) after \d calls and \d+\."):
+        with pytest.raises(LlmError, match=r"max_cost \(20\) after \d calls and \d+\."):
             search(tmp_path, exact(server.url, max_cost=20, price=1e6, **few))
         assert 3 < server.count < 7
         search(tmp_path, exact(server.url, **few))
@@ -267,7 +266,7 @@ def test_limits_of_money_and_requests_end_the_run_and_the_next_one_goes_on(tmp_p
         # a limit is one of the whole run
         own, config = tools_at(tmp_path), exact(server.url, max_calls=1)
         own.vectors(["one"], config.embed)
-        with pytest.raises(BudgetError, match="after 1 call"):
+        with pytest.raises(LlmError, match="after 1 call"):
             own.vectors(["two"], config.embed)
 
 
@@ -324,7 +323,7 @@ def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monke
     key = "sk-very-secret-0123456789"
     monkeypatch.setenv("MY_KEY", key)
     with FakeServer(lambda request, number: error(401, f"who is {key}?")) as server:
-        with pytest.raises(ServedError) as caught:
+        with pytest.raises(LlmError) as caught:
             search(tmp_path, exact(server.url, api_key_env="MY_KEY"))
         assert server.requests[0]["headers"]["authorization"] == f"Bearer {key}"
     assert key not in str(caught.value)

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.models import Malformed
-from harness.models.llm.money import BudgetError
 from harness.models.llm.prompt import built_in
 from harness.running.context import Context
 from harness.running.passes import score_for_all
@@ -338,7 +337,7 @@ def test_a_run_pays_once_and_resumes_where_it_ended(tmp_path, way):
     prices = {"fake": {"input": 1000, "output": 1000}}
     with FakeServer(honest) as server:
         free = config(server.url, prices=prices, **way)
-        with pytest.raises(BudgetError):
+        with pytest.raises(LlmError, match="max_calls"):
             ordered(tmp_path, config(server.url, prices=prices, max_calls=3, **way))
         assert server.count == 3
         found, context = ordered(tmp_path, free)

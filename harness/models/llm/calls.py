@@ -261,7 +261,7 @@ def ask(
 
     Jobs are read as they are needed, so a generator of any length takes constant memory. ``spending`` counts
     as it goes; ``name`` and ``total`` (the number of things done) are for the progress bar. Raises
-    BudgetError, EndpointDownError or LlmError where the run cannot go on, and whatever ``hand_on`` raises;
+    LlmError where the run cannot go on, and whatever ``hand_on`` raises;
     all answers are then in the ledger, and the next run goes on from there.
     """
     started = time.monotonic()

@@ -148,10 +148,6 @@ class Backoff:
         return pause if pause < left else None
 
 
-class EndpointDownError(LlmError):
-    """So many calls in a row failed that further calls would waste time or money."""
-
-
 class Breaker:
     """Counts calls in a row without a usable answer; one resets it (Nygard, Release It!, 2007).
 
@@ -213,15 +209,15 @@ class Breaker:
         self._count(reason, at=self._threshold if lasting else None)
 
     def _count(self, reason: str, *, at: int | None) -> None:
-        """Raises EndpointDownError when the breaker opens, after ``at`` of them."""
+        """Raises LlmError when the breaker opens, after ``at`` of them."""
         if not self._failures:
             self._since = self._clock()
         self._failures += 1
         if at is not None and self._failures >= at:
             raise self._opened(reason)
 
-    def _opened(self, reason: str) -> EndpointDownError:
-        return EndpointDownError(
+    def _opened(self, reason: str) -> LlmError:
+        return LlmError(
             f"The endpoint gave no usable answer {self._failures + self._garbled} times in a row; the last "
             f"reason: {reason if reason.endswith('.') else reason + '.'} "
             "All answers are in the ledger. Check the endpoint, then run again: it resumes "

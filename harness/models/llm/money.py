@@ -45,10 +45,6 @@ class Price(StageConfig):
         return (prompt_tokens * self.input + completion_tokens * self.output) / PER_MILLION
 
 
-class BudgetError(LlmError):
-    """max_cost or max_calls ends the run; everything answered so far is kept."""
-
-
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """The work of a run: calls still to be made, tokens and price (None: no price is known).
@@ -157,7 +153,7 @@ class Budget:
         self._changed = asyncio.Event()
 
     async def reserve(self, price: float) -> None:
-        """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
+        """Set aside the price of a call, waiting for calls in flight; LlmError if it is too much."""
         while True:
             if self.max_calls is not None and self._calls >= self.max_calls:
                 raise self._exhausted(f"max_calls ({self.max_calls})")
@@ -178,9 +174,9 @@ class Budget:
         self._spent += actual
         self._changed.set()
 
-    def _exhausted(self, limit: str) -> BudgetError:
+    def _exhausted(self, limit: str) -> LlmError:
         spent = "" if self.max_cost is None else f" and {self._spent:.4f} spent"
-        return BudgetError(
+        return LlmError(
             f"Calls of {self.model} stopped at {limit} after {counted(self._calls, 'call')}{spent} in this "
             "run. Everything paid for is kept: raise the limit and run again; it resumes from here."
         )

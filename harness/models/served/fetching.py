@@ -22,10 +22,6 @@ _MOST_UNUSABLE = 2
 _KEPT = "Everything paid for is kept: run again to resume."
 
 
-class ServedError(LlmError):
-    """An endpoint gave no usable numbers; earlier ones are kept."""
-
-
 def unusable(words: str) -> CallError:
     """The fault of a reply that does not answer its request, from words for what is wrong with it."""
     return CallError("unusable_answer", words, again=True, billed=True)
@@ -55,7 +51,7 @@ def fetch(
 ) -> None:
     """Send all requests; ``keep`` gets each reply as it arrives: its rows, and the tokens it used.
 
-    Raises ServedError at the first request that fails, BudgetError at a limit, ConfigError without a key.
+    Raises LlmError at the first request that fails and at a limit, ConfigError without a key.
     Requests that are on their way are waited for and kept in any case, since they are paid for.
     """
     e = endpoint
@@ -64,7 +60,7 @@ def fetch(
         limiter_of(f"{e.base_url} {e.model}", e.requests_per_minute, e.tokens_per_minute),
         iter(requests),
         lambda connection, asked: _Numbers(asked, connection, e, keep, spending),
-        lambda words: ServedError(f"{e.model} {words} {_KEPT}"),
+        lambda words: LlmError(f"{e.model} {words} {_KEPT}"),
         # ``spending`` is that of the whole run, which may have asked before
         spending=spending,
         budget=Budget(e.model, e.max_cost, e.max_calls, spending),
@@ -113,7 +109,7 @@ class _Numbers(Exchange):
         if last:
             raise self._error(fault, tries) from None
 
-    def _error(self, fault: CallError, tries: int) -> ServedError:
+    def _error(self, fault: CallError, tries: int) -> LlmError:
         words = str(fault) if str(fault).endswith((".", "!", "?")) else f"{fault}."
         if fault.reason == "too_long":
             advice = "Make chunks shorter, or set endpoint.extra_body where the server can cut texts itself."
@@ -125,7 +121,7 @@ class _Numbers(Exchange):
             advice = ""
         else:
             advice = "The endpoint turned a request down; correct the section endpoint."
-        return ServedError(" ".join(filter(None, [f"{self.endpoint.model}: {words}", advice, _KEPT])))
+        return LlmError(" ".join(filter(None, [f"{self.endpoint.model}: {words}", advice, _KEPT])))
 
 
 def in_order(items: Any, count: int, field: str, noun: str) -> list[Any]:

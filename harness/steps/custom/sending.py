@@ -15,10 +15,6 @@ from harness.values import HarnessError
 _PASSING = {408, 409, 425, 429}
 
 
-class ServiceError(HarnessError):
-    """A service brought no usable answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Message:
     """One request: its body (or query, for GET), where to, and how its answer is read.
@@ -76,14 +72,14 @@ def kept_or_asked(
 def send(service: ServiceConfig, messages: Sequence[Message], keep: Callable[[int, Any], object]) -> None:
     """Send all messages; ``keep`` gets what ``response`` finds in each answer as it arrives, with its index.
 
-    Raises ServiceError at the first message that has no answer in time; those on their way are given up.
+    Raises HarnessError at the first message that has no answer in time; those on their way are given up.
     """
     models.send_all(
         service,
         models.limiter_of(service.url, service.requests_per_minute),
         iter(enumerate(messages)),
         lambda connection, numbered: _Answered(*numbered, connection, service, keep),
-        lambda words: ServiceError(f"http: {service.url} {words}"),
+        lambda words: HarnessError(f"http: {service.url} {words}"),
         give_up=True,
     )
 
@@ -139,5 +135,5 @@ class _Answered(models.Exchange):
             why, shown = self._connection.clean(str(error)), self._connection.shown(content)
             raise self._error(f"gave {why}: {shown!r}. Correct the expression, or the request.") from None
 
-    def _error(self, words: str) -> ServiceError:
-        return ServiceError(f"http: {self._message.url} {words}")
+    def _error(self, words: str) -> HarnessError:
+        return HarnessError(f"http: {self._message.url} {words}")
