@@ -276,8 +276,13 @@ def order_agreement(human: np.ndarray, judge: np.ndarray, *, top: int = 5) -> Or
 
     ``human`` and ``judge`` hold scores of shape (settings, queries) under the two sets of labels; means are
     over queries, intervals from resampling them. ``top`` looks only at the settings that are best by the
-    human labels, where telling them apart matters and is hardest.
+    human labels, where telling them apart matters and is hardest. Raises ValueError on shapes that differ
+    or hold NaN.
     """
+    if human.shape != judge.shape or human.ndim != 2 or human.shape[1] == 0:
+        raise ValueError(f"scores of one shape (settings, queries), not {human.shape} and {judge.shape}")
+    if np.isnan(human).any() or np.isnan(judge).any():
+        raise ValueError("a score is NaN: leave out the queries for which a setting has none")
     best = np.argsort(-human.mean(axis=1), kind="stable")[:top]
 
     def tau_of(chosen: Sequence[int] | np.ndarray) -> Interval:

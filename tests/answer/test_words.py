@@ -87,5 +87,11 @@ def test_a_likeness_is_read_by_one_model(keys, words):
 
 
 def test_impossible_scores_are_refused():
+    with pytest.raises(ValueError, match="no reason"):
+        ExactMatch().unscored(case("a"), "")
     with pytest.raises(ValueError, match="nan"):
         ExactMatch().score(case("a"), float("nan"))
+    with pytest.raises(ValueError, match="empty"):
+        case(" ")
+    with pytest.raises(ValueError, match="were not read"):
+        case("a", passages=["p"], cited=[1])

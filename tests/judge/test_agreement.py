@@ -140,6 +140,12 @@ def test_the_order_of_settings():
     assert found.tau.low <= found.tau.value <= found.tau.high
 
 
+@pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.full((2, 4), math.nan), np.zeros(4)])
+def test_an_order_from_unequal_scores_is_refused(wrong):
+    with pytest.raises(ValueError, match="score"):
+        order_agreement(np.zeros((2, 4)), wrong)
+
+
 def test_judgments_are_matched_by_query_and_span():
     human = [Judgment("q", "d", 0, 9, 3), Judgment("q", "d", 9, 12, 0), Judgment("r", "d", 0, 9, None)]
     judge = [Judgment("q", "d", 0, 9, None), Judgment("q", "d", 9, 12, 1), Judgment("r", "d", 0, 9, 2)]

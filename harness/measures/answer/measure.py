@@ -44,6 +44,16 @@ class Case:
     cited: tuple[int, ...] = ()
     judgments: tuple[Judgment, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse a case that cannot be scored: an empty answer, a citation of no passage."""
+        name = self.query.query_id
+        if self.answer is not None and not self.answer.strip():
+            raise ValueError(f"{name}: the answer is empty; None and a reason say that there is none")
+        if self.answer is None and not self.reason:
+            raise ValueError(f"{name}: there is no answer and no reason why")
+        if any(not 0 <= place < len(self.passages) for place in self.cited):
+            raise ValueError(f"{name}: cites passages that were not read: {self.cited}")
+
     @property
     def reference(self) -> str:
         """The first golden answer; '' where none is known."""
