@@ -221,6 +221,8 @@ class AnswerMeasure(StageConfig, ABC):
         self, case: Case, reason: str, details: Details | None = None, *, failed: bool = False
     ) -> QueryScore:
         """A case without a value, and the reason why."""
+        if not reason:
+            raise ValueError(f"{case.query.query_id}: {self.label} has no value and no reason why")
         return QueryScore("", ANSWER, case.query.query_id, self.label, None, reason, details or {}, failed)
 
     def _scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
