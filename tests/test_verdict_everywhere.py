@@ -84,7 +84,6 @@ def test_a_difference_that_changes_sign_with_the_labels_is_no_finding_anywhere(f
     draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.4), LARGE: (0.5, 0.6)})
     found = lines(capsys, "show", folder)
     assert (found["decision"], found["margin"]["finding"]) == ("best", "real")
-    assert "keep their sign however the labels are drawn" in printed(capsys, "compare", folder)
 
 
 def test_a_measure_of_chunks_finds_no_difference_between_chunkings_anywhere(folder, capsys):
@@ -103,8 +102,9 @@ def test_a_measure_of_chunks_finds_no_difference_between_chunkings_anywhere(fold
 
 
 def test_unjudged_ranks_are_reported_everywhere(folder, capsys):
+    told = "Of the first 10 passages, under some setting only 30% are judged (judged@10)"
     for measure in ("ndcg_text@5000", "ndcg_exp@10"):
-        everywhere(folder, capsys, measure, "Of the first 10 passages, 30% to 40% are judged (judged@10)")
+        everywhere(folder, capsys, measure, told)
     found = lines(capsys, "compare", folder, "--measure", "ndcg_exp@10")
     mean = next(one["mean"] for one in found["settings"] if one["setting"] == found["leader"])
     bound = (f"lift {IN_WORDS[SMALL]} above the {mean:.3f} of {IN_WORDS[LARGE]}", "up to 0.950")

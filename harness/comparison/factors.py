@@ -79,8 +79,7 @@ def sensitivity_of(
 def label_parts(verdict: Verdict) -> tuple[Part, ...]:
     """The part that `harness compare` prints; nothing if it is unknown or there is one setting.
 
-    A table with a row per setting, the best first, and one with the lengths of the labels; then sentences on
-    the labels, and on the differences that are real whatever their length.
+    A table with a row per setting, the best first, and one with the lengths of the labels.
     """
     drawn = verdict.sensitivity.get(verdict.measure)
     if drawn is None or len(drawn.means) < 2:
@@ -94,11 +93,7 @@ def label_parts(verdict: Verdict) -> tuple[Part, ...]:
             ("median label, characters", *(f"{length:,.0f}" for length in drawn.lengths)),
         ),
     )
-    lines = [f"The median label has {drawn.lengths[0]:,.0f} characters."]
-    findings = {one.finding for one in verdict.comparisons}
-    if "real" in findings and "turns" not in findings:
-        lines.append("Real differences keep their sign however the labels are drawn.")
-    return table, tuple(lines)
+    return (table,)
 
 
 # One pair of settings is no average over the other factors.

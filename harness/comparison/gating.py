@@ -97,9 +97,8 @@ class GateResult:
         if units.kind == "clusters":
             return f"Tested by {units.clusters} whole clusters of queries: holds for new clusters like these."
         if units.kind == "few clusters":
-            unequal = " of such unequal size" if units.clusters >= FEWEST_CLUSTERS else ""
             return (
-                f"Tested by queries: {counted(units.clusters, 'cluster')} of queries{unequal} cannot stand "
+                f"Tested by queries: {counted(units.clusters, 'cluster')} of queries cannot stand "
                 f"for new ones; {FEWEST_CLUSTERS} or more of about equal size can. So this holds only for "
                 "more queries on the same clusters."
             )

@@ -182,8 +182,7 @@ def pair_of(effect: Effect) -> str:
         return f"{one} instead of {against}"
     # nor what both begin with
     for shared in (f"{level.rpartition(', ')[0]}, ", "reranked by "):
-        if level.startswith(shared) and against.startswith(shared):
-            return f"{level} instead of {against.removeprefix(shared)}"
+        against = against.removeprefix(shared) if level.startswith(shared) else against
     return f"{level} instead of {against}"
 
 

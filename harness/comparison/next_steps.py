@@ -18,9 +18,9 @@ from harness.comparison.design import OVERLAPS, Section
 from harness.comparison.paired import FEWEST_TO_CHOOSE
 from harness.comparison.sentences import deeper, extent_of, these
 from harness.comparison.stats import ROUNDING
-from harness.comparison.verdict import Needed, Verdict
+from harness.comparison.verdict import Verdict
 from harness.report import CANDIDATES, CHUNKING, FILTER, ORDER, PARSER, size_of
-from harness.values import counted, listed
+from harness.values import counted
 
 _BY_WORDS = frozenset(("bm25", "sparse", "learned_sparse"))
 # what to try, in this order; the first needs no network
@@ -120,7 +120,7 @@ def _deeper(verdict: Verdict) -> Iterator[NextStep]:
 
 def _surer(verdict: Verdict) -> Iterator[NextStep]:
     """What makes the choice surer."""
-    people = verdict.population
+    people, needed = verdict.population, verdict.needed
     if verdict.holes is not None and could_pass(verdict)[1]:
         yield _labelling(verdict, f"Label the rest of {extent_of(verdict.holes)}")
     if verdict.here:
@@ -130,8 +130,13 @@ def _surer(verdict: Verdict) -> Iterator[NextStep]:
         )
     elif verdict.decision in ("best", "better", "equivalent"):
         yield NextStep("Confirm it on queries that were not used for tuning.")
-    elif verdict.needed is not None and verdict.needed.queries > people.queries:
-        yield NextStep(_asked(verdict.needed, people.queries))
+    elif needed is not None and needed.queries > people.queries:
+        high = _about(needed.high) if needed.high is not None else "far more"
+        estimates = f"estimates range from {_about(needed.low)} to {high}"
+        yield NextStep(
+            f"About {_about(needed.queries)} queries in total ({estimates}) would show a true difference of "
+            f"{needed.difference:g} with a chance of 80%; there are {people.queries:,}."
+        )
 
 
 def could_pass(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
@@ -146,16 +151,6 @@ def could_pass(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
         names = [name for name in names if name in (verdict.leader, verdict.baseline)]
     upper, mean = verdict.holes.upper, verdict.mean(names[0])
     return names[0], tuple(name for name in names[1:] if upper.get(name, mean) > mean + ROUNDING)
-
-
-def _asked(needed: Needed, n: int) -> str:
-    """How many queries show a difference that matters."""
-    about, low = _about(needed.queries), _about(needed.low)
-    high = _about(needed.high) if needed.high is not None else "far more"
-    return (
-        f"About {about} queries in total (estimates range from {low} to {high}) would show a true "
-        f"difference of {needed.difference:g} with a chance of 80%; there are {n:,}."
-    )
 
 
 def _about(count: int) -> str:
@@ -214,10 +209,9 @@ def _recut(setting: Section, verdict: Verdict) -> tuple[str, str]:
         sizes, best = sorted(cut), min(cut, key=lambda one: sum(cut[one]) / len(cut[one]))
         further = {sizes[0]: best // 2, sizes[-1]: 2 * best}.get(best)
         if further:
-            tried = listed([f"{one:,}" for one in sizes], len(sizes))
             do = f"try a {'smaller' if further < best else 'larger'} one"
             return (
-                f"Of sizes {tried}, {best:,} loses least: {do}. Set in chunk and run again:",
+                f"Of the sizes tried, {best:,} loses least: {do}. Set in chunk and run again:",
                 f"{key}: {further}",
             )
     overlap = next((one for one in OVERLAPS if one in chunk), "")

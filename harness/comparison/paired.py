@@ -181,9 +181,7 @@ def compare_to(matrix: ScoreMatrix, baseline: str, options: Options | None = Non
     return found
 
 
-def compare_changes(
-    before: ScoreMatrix, after: ScoreMatrix, options: Options | None = None
-) -> list[Comparison]:
+def compare_changes(before: ScoreMatrix, after: ScoreMatrix, options: Options) -> list[Comparison]:
     """Every setting of ``after`` that ``before`` has too, against itself there; both of the same queries.
 
     A setting without a query that both score is left out. Raises ValueError if queries differ.
@@ -200,7 +198,7 @@ def compare_changes(
     kept = after.only(known)
     units = stats.units_of(kept.clusters, len(kept.query_ids))
     pairs = [(i, len(names) + i) for i in range(len(names))]
-    found, _ = compare_rows((*names, *names), stacked[:, known], pairs, units, options or Options())
+    found, _ = compare_rows((*names, *names), stacked[:, known], pairs, units, options)
     return found
 
 

@@ -48,7 +48,7 @@ class Scores(Grounds):
     @property
     def headline(self) -> str:
         """The measure that these settings are compared by."""
-        return self.chosen or headline(tuple(self.matrices), differ(self.chunkings.values()))
+        return self.chosen or headline(tuple(self.matrices), len({*self.chunkings.values()}) > 1)
 
 
 def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None = None) -> Verdict:
@@ -122,7 +122,7 @@ def _comparing(scores: Scores) -> tuple[bool, Callable[[str], bool]]:
     own = [scores.chunkings.get(name, "") for name in settings]
     cut = [json.loads(text) for text in own if text]
     parsers = [json.dumps(one["parse"]) for one in cut if isinstance(one, dict) and "parse" in one]
-    return differ(own), across_parsers if differ(parsers) else across_chunkings
+    return len({*own}) > 1, across_parsers if len({*parsers}) > 1 else across_chunkings
 
 
 def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
@@ -214,7 +214,7 @@ def _cut(setting: Mapping[str, Any]) -> Any:
 def headline_of(record: Mapping[str, Any], measures: Sequence[str]) -> str:
     """The headline of a result, from its run record and the measures it was scored by."""
     chunkings = chunkings_of(record.get("config", {}).get("settings", []))
-    return headline(measures, differ(chunkings.values()))
+    return headline(measures, len({*chunkings.values()}) > 1)
 
 
 def refuse_no_quality(measure: str) -> None:
@@ -229,11 +229,6 @@ def refuse_no_quality(measure: str) -> None:
             f"{measure} is a bound, or says how much was judged or is unknown, not how good a ranking is. "
             "Name a measure of quality such as ndcg_exp@10."
         )
-
-
-def differ(chunkings: Iterable[str]) -> bool:
-    """Whether there is more than one chunking."""
-    return len(set(chunkings)) > 1
 
 
 def options_of(record: Mapping[str, Any]) -> Options:

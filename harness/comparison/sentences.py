@@ -37,9 +37,8 @@ def sentence(verdict: Verdict) -> str:
         return _fitted(f"{warning} {so_far}", verdict, verdict.shown)
     if verdict.decision == "single":
         mean, people = verdict.mean(verdict.leader), queries(verdict.population.queries)
-        alone = "Look at the losses first." if verdict.poor else "Nothing to compare it with."
-        good = ", not good enough" if verdict.poor else ""
-        return f"One setting{good}: {mean:.2f} in {in_words(verdict.measure)}, on {people}. {alone}"
+        good = ", not good enough" if verdict.poor else ", nothing to compare it with"
+        return f"One setting{good}: {mean:.2f} in {in_words(verdict.measure)}, on {people}."
     if verdict.decision == "few":
         lead = "So far the leader is {}." if verdict.baseline is None else "Compared with the baseline: {}."
         few = f"{queries(verdict.population.queries)}: too few to choose by, {FEWEST_TO_CHOOSE} are needed."

@@ -335,8 +335,8 @@ def answers_to_take(folders: Sequence[Path], asked: str | None) -> tuple[dict[Pa
         return None
     for folder, one in stored.items():
         if asked not in one.measures:
-            has = f"it has {', '.join(one.measures)}" if one.measures else "its answers are not measured"
-            raise ConfigError(f"{folder}: answers were not scored by {asked}; {has}.")
+            has = ", ".join(one.measures) or "no measure of answers"
+            raise ConfigError(f"{folder}: answers were not scored by {asked}; it has {has}.")
     return stored, asked
 
 

@@ -159,11 +159,9 @@ def _unjudged(verdict: Verdict) -> list[str]:
         return []
     caveats = []
     if holes.least < ENOUGH_JUDGED:
-        low, high = holes.least, max(holes.shares.values())
-        share = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
         caveats.append(
-            f"Of {extent_of(holes)}, {share} are judged ({holes.measure}); the rest counts as irrelevant, "
-            "although its relevance is unknown."
+            f"Of {extent_of(holes)}, under some setting only {holes.least:.0%} are judged ({holes.measure}); "
+            "the rest counts as irrelevant, although its relevance is unknown."
         )
     ahead, passing = could_pass(verdict)
     if passing:

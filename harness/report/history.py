@@ -64,11 +64,9 @@ def past_runs(root: Path, headline_of: Callable[[Mapping[str, Any], Sequence[str
 
     ``headline_of`` chooses the measure of a run from its record and the measures it was scored by.
     """
-    folders = [path.parent for path in root.glob(f"*/{SUMMARY}") if not path.parent.name.startswith(".")]
+    folders = [path.parent for path in root.glob(f"*/{SUMMARY}") if (path.parent / RECORD).exists()]
     runs = []
-    for folder in folders:
-        if not (folder / RECORD).exists():
-            continue
+    for folder in (one for one in folders if not one.name.startswith(".")):
         try:
             rows, record = read_summary(folder)
             measures = list(dict.fromkeys(row.measure for row in rows))

@@ -283,18 +283,12 @@ def _mean(row: AnswerSummaryRow) -> str:
 
 
 def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
-    """How many answers each measure leaves without a value; where all settings agree, said once."""
+    """How many answers each measure leaves without a value, under the setting that has most of them."""
     by_measure = by_key((row.measure, row) for row in rows)
-    counted: dict[str, list[str]] = {}
-    for measure, own in by_measure.items():
-        counts = [row.n_not_scored for row in own]
-        if not any(counts):
-            continue
-        many = f"{counts[0]}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
-        worst = max(own, key=lambda row: row.n_not_scored)
-        counted.setdefault(f"{many} ({worst.reasons})", []).append(measure)
-    for counts_and_why, measures in counted.items():
-        yield f"Not scored, and not in the mean of {', '.join(measures)}: {counts_and_why}."
+    worst = [max(own, key=lambda row: row.n_not_scored) for own in by_measure.values()]
+    told = by_key((f"{row.n_not_scored} ({row.reasons})", row.measure) for row in worst if row.n_not_scored)
+    for count_and_why, measures in told.items():
+        yield f"Not scored, and not in the mean of {', '.join(measures)}: at most {count_and_why}."
     uneven = [measure for measure, own in by_measure.items() if len({row.n_not_scored for row in own}) > 1]
     if uneven:
         yield (

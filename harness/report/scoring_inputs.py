@@ -10,7 +10,7 @@ from typing import cast
 from harness.report.columns import TABLES
 from harness.report.rows.ranked import ChunkOffsetRow, before_cell, before_of
 from harness.report.rows.scores import QueryRow
-from harness.report.stored import Row, damaged, read_as, read_rows
+from harness.report.stored import damaged, read_as, read_rows
 from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Span, Split, by_key
 
 ChunkPlaces = tuple[str, Callable[[], Iterable[tuple[str, Sequence[Span]]]]]
@@ -44,21 +44,20 @@ def read_scoring_inputs(folder: Path) -> ScoringInputs:
 
 def read_graded_spans(folder: Path) -> list[Judgment]:
     """The spans that the settings were scored on, in the order of judgments.csv."""
-    return [_judgment(row) for row in read_rows(folder, "judgments") if row["scored_on"] == "yes"]
-
-
-def _judgment(row: Row) -> Judgment:
-    start, _, end = row["answer"].partition("-")
-    return Judgment(
-        query_id=row["query_id"],
-        doc_id=row["document"],
-        start=int(row["start"]),
-        end=int(row["end"]),
-        grade=int(row["grade"]) if row["grade"] else None,
-        evidence=row["evidence"],
-        judge=row["judge"],
-        answer=(int(start), int(end)) if end else None,
-    )
+    return [
+        Judgment(
+            query_id=row["query_id"],
+            doc_id=row["document"],
+            start=int(row["start"]),
+            end=int(row["end"]),
+            grade=int(row["grade"]) if row["grade"] else None,
+            evidence=row["evidence"],
+            judge=row["judge"],
+            answer=next(iter(before_of(row["answer"])), None),
+        )
+        for row in read_rows(folder, "judgments")
+        if row["scored_on"] == "yes"
+    ]
 
 
 def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:

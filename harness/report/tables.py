@@ -54,7 +54,10 @@ def to_text(table: Table, width: int | None = None) -> str:
     """
     plain, prose = _apart(_plain(table))
     gaps = [gap for gap in (_GAP, _NARROW) if width is None or one_line_width(plain, gap) <= width]
-    lines = _one_line(plain, prose, width, gaps[0]) if gaps else _two_lines(plain, prose, width)
+    if width is None or gaps:
+        lines = _one_line(plain, prose, width, gaps[0])
+    else:
+        lines = _two_lines(plain, prose, width)
     notes = [line for note in plain.notes for line in _wrapped(note, width)]
     return "\n".join([plain.title, *lines, *notes]) + "\n"
 
@@ -113,15 +116,15 @@ def _one_line(table: Table, prose: list[list[str]], width: int | None, gap: str)
     return lines
 
 
-def _two_lines(table: Table, prose: list[list[str]], width: int | None) -> list[str]:
+def _two_lines(table: Table, prose: list[list[str]], width: int) -> list[str]:
     """Names on lines of their own; figures that do not fit go on in a further line, as in the head."""
     sides = [i in table.left for i in range(len(table.columns))]
     widths = _widths(table)
     lines = _wrapped(" · ".join(table.columns[: table.names]), width)
-    gap, groups = _fitting(table, width)
+    groups = _fitting(table, width)
 
     def figures(cells: tuple[str, ...]) -> list[str]:
-        return [_GAP + _line(cells[a:b], widths[a:b], sides[a:b], gap) for a, b in groups]
+        return [_GAP + _line(cells[a:b], widths[a:b], sides[a:b], _GAP) for a, b in groups]
 
     lines += figures(table.columns)
     lines.append("─" * max(map(cell_len, lines)))
@@ -135,28 +138,24 @@ def _two_lines(table: Table, prose: list[list[str]], width: int | None) -> list[
     return lines
 
 
-def _fitting(table: Table, width: int | None) -> tuple[str, list[tuple[int, int]]]:
-    """The gap between figures, and the columns that are on one line together, as (first, end)."""
+def _fitting(table: Table, width: int) -> list[tuple[int, int]]:
+    """The columns of figures that are on one line together, as (first, end)."""
     widths, count = _widths(table), len(table.columns)
-    for gap in (_GAP, _NARROW):
-        whole = sum(widths[table.names :]) + len(gap) * (count - table.names - 1) + len(_GAP)
-        if width is None or whole <= width:
-            return gap, [(table.names, count)]
     groups, begin, used = [], table.names, len(_GAP)
     for at in range(table.names, count):
         needed = widths[at] + (len(_GAP) if at > begin else 0)
-        if at > begin and used + needed > (width or 0):
+        if at > begin and used + needed > width:
             groups.append((begin, at))
             begin, used, needed = at, len(_GAP), widths[at]
         used += needed
-    return _GAP, [*groups, (begin, count)]
+    return [*groups, (begin, count)]
 
 
 def _widths(table: Table) -> list[int]:
     return [max(map(cell_len, column)) for column in zip(table.columns, *table.rows, strict=True)]
 
 
-def _line(cells: tuple[str, ...], widths: list[int], left: list[bool], gap: str = _GAP) -> str:
+def _line(cells: tuple[str, ...], widths: list[int], left: list[bool], gap: str) -> str:
     padded = []
     for cell, width, on_left in zip(cells, widths, left, strict=True):
         space = " " * (width - cell_len(cell))

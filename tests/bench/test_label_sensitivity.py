@@ -115,6 +115,6 @@ def test_only_pairs_of_different_chunkings_can_change_sign():
 def test_compare_shows_the_means_under_all_labels():
     verdict = conclude(replace(noisy(60, (0.5, 0.3)), measure=TEXT))
     assert label_parts(verdict) == ()
-    table, _ = label_parts(replace(verdict, sensitivity={TEXT: WAYS}))
+    (table,) = label_parts(replace(verdict, sensitivity={TEXT: WAYS}))
     assert table.rows[0] == ("small", "0.460", "0.440", "0.340")
     assert table.rows[-1] == ("median label, characters", "83", "583", "1,483")

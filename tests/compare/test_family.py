@@ -71,9 +71,9 @@ def test_settings_are_compared_with_themselves_before():
     assert [(c.setting, c.against) for c in found] == [("a", "a"), ("b", "b")]
     assert found[0].difference == pytest.approx(0.2)
     assert (found[0].finding, found[1].finding) == ("real", "equivalent")
-    assert compare_changes(matrix({"x": [1.0]}), matrix({"y": [1.0]})) == []
+    assert compare_changes(matrix({"x": [1.0]}), matrix({"y": [1.0]}), QUICK) == []
     with pytest.raises(ValueError, match="same queries"):
-        compare_changes(before, noisy(41, (0.5, 0.6)))
+        compare_changes(before, noisy(41, (0.5, 0.6)), QUICK)
 
 
 def test_fewer_than_thirty_queries_find_nothing():

@@ -54,7 +54,6 @@ def test_columns_of_the_query_file_that_part_the_questions_are_groups():
             "text": "same",
             "split": "train",
             "type": f"t{i % 2}",
-            "again": f"other{i % 2}",
             "author": f"a{i % 3}",
             "note": "rare" if i < 2 else "",
             "page": str(i),
@@ -62,7 +61,7 @@ def test_columns_of_the_query_file_that_part_the_questions_are_groups():
         for i, q in enumerate(ids)
     }
     found = groups([*ids, "unlisted"], listed)
-    # `again` parts them as `type` does, `note` stands for few, `page` is another for each
+    # `note` stands for few, `page` is another for each
     assert [one["name"] for one in found] == ["type", "author"]
     assert found[1]["of"] == [0, 1, 2, 0, 1, 2, 0, 1, None]
 

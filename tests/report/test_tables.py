@@ -139,7 +139,7 @@ def test_means_are_next_to_how_much_was_answered_and_what_is_not_scored_is_repor
     table = answer_table(rows, replies)
     assert table.columns == ("setting", "answered", "f1", "em")
     assert table.rows == (("a", "5 of 6", "0.500 (0.100–0.900)", "–"),)
-    assert table.notes[0] == "Not scored, and not in the mean of f1: 1 (failed x1)."
+    assert table.notes[0] == "Not scored, and not in the mean of f1: at most 1 (failed x1)."
 
 
 def test_means_over_different_questions_are_marked_as_not_comparable():

@@ -36,14 +36,11 @@ class Detail:
     @property
     def note(self) -> str:
         """The note for the reader; empty if nothing is left out."""
-        if self.characters == 0:
-            return f"To keep this page small, rankings end at rank {self.ranks} and show no passage text."
-        if self == Detail():
-            return "To keep this page small, the text around passages is left out."
-        cuts = [] if self.ranks == DEEPEST else [f"rankings end at rank {self.ranks}"]
-        if self.characters is not None:
-            cuts.append(f"passages show their first {self.characters} characters and the judged evidence")
-        return f"To keep this page small, {' and '.join(cuts)}." if cuts else ""
+        if self.ranks == DEEPEST:
+            left_out = "the text around passages is left out."
+            return "" if self.around else f"To keep this page small, {left_out}"
+        shown = "" if self.characters is None else f", passages after {self.characters} characters"
+        return f"To keep this page small, rankings end at rank {self.ranks}{shown}."
 
 
 # From everything down to very little: the first that fits is taken.

@@ -243,7 +243,7 @@ def groups(queries: Sequence[str], listed: Mapping[str, Row]) -> list[dict[str, 
 
     ``of`` has the place of each query's value in ``names``, or None if the column is empty. A column
     that is empty for most queries, or that has hardly fewer values than queries, tells nothing about a
-    kind of query and is left out, as is one that parts the queries as an earlier one does.
+    kind of query and is left out.
     """
     columns = dict.fromkeys(key for row in listed.values() for key in row if key not in _NEVER)
     out: list[dict[str, Any]] = []
@@ -254,13 +254,5 @@ def groups(queries: Sequence[str], listed: Mapping[str, Row]) -> list[dict[str, 
         if few or not 2 <= len(names) <= MOST_GROUPS or len(names) * 2 > len(queries):
             continue
         place = {name: i for i, name in enumerate(names)}
-        found: dict[str, Any] = {"name": column, "names": names, "of": [place.get(value) for value in values]}
-        if all(_parting(one["of"]) != _parting(found["of"]) for one in out):
-            out.append(found)
+        out.append({"name": column, "names": names, "of": [place.get(value) for value in values]})
     return out
-
-
-def _parting(places: Sequence[int | None]) -> list[int]:
-    """Groups numbered in the order of their first query, whatever they are called."""
-    first: dict[int | None, int] = {}
-    return [first.setdefault(place, len(first)) for place in places]
