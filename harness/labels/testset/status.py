@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import chain, count
 from shlex import quote
 
@@ -37,13 +37,7 @@ def status_of(state: SetState) -> tuple[list[tuple[str, str]], list[str]]:
     disagreements = state.rows(rows.DisagreementRow)
     unresolved = sum(row.resolved is None for row in disagreements)
     on_page = _page_grades(state)
-    known = {(row.grader, row.key, row.grade) for row in state.rows(rows.GradeRow)}
-    unread = Counter(
-        rater
-        for rater, given in on_page.items()
-        for key, grade in given.items()
-        if grade is not None and (rater, key, grade) not in known
-    )
+    unread = _unread(state, on_page)
     people = sum(not one.by_model for one in graded)
     parts = [f"{len(graded):,} graded ({people:,} by people), {open_:,} open"] if graded or on_page else []
     parts += [f"{counted(unread.total(), 'grade')} of the labelling page not read yet"] if unread else []
@@ -141,6 +135,17 @@ def _page_grades(state: SetState) -> dict[str, dict[rows.Key, int | None]]:
                 if label.rating.done:
                     by_rater.setdefault(label.rater, {})[items[label.item_id].key] = label.rating.grade
     return by_rater
+
+
+def _unread(state: SetState, on_page: Mapping[str, Mapping[rows.Key, int | None]]) -> Counter[str]:
+    """How many grades of the page, by rater, are not in grades.csv."""
+    known = {(row.grader, row.key, row.grade) for row in state.rows(rows.GradeRow)}
+    return Counter(
+        rater
+        for rater, given in on_page.items()
+        for key, grade in given.items()
+        if grade is not None and (rater, key, grade) not in known
+    )
 
 
 def _is_current(state: SetState) -> bool:
