@@ -264,7 +264,9 @@ def names_of(folders: Sequence[Path]) -> list[str]:
         names = ["/".join(one[-depth:]) for one in parts]
         if len(set(names)) == len(names):
             return names
-    raise HarnessError("A folder of results is named twice." if folders else "Name the results to compare.")
+    raise HarnessError(
+        "A folder of results is named twice: name it once." if folders else "Name the results to compare."
+    )
 
 
 def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], str]:

@@ -126,9 +126,20 @@ def _notes(cells: _Cells, measure: str, left_out: Sequence[str]) -> tuple[str, .
     if row.n_failed:
         failed = ("got no ranking and scores 0, or has", "got no ranking and score 0, or have")
         notes[0] += f" {counted(row.n_failed, *failed)} text without a grade."
+    # of a split without a query there is nothing to tell, of one whose queries have no relevant text there is
+    empty = [split for split in SPLITS if (own := cells.get((measure, split))) and not _queries(own)]
+    if len(empty) == 1 and _queries(row):
+        notes.append(
+            f"No query is in {empty[0]}, so nothing can be chosen on train and checked on validation: add "
+            "a column split to the query file, or change split: in the configuration."
+        )
     if left_out:
         notes.append(f"More in summary.csv: {', '.join(left_out)}.")
     return tuple(notes)
+
+
+def _queries(row: SummaryRow) -> int:
+    return row.n_queries + sum(row.left_out.values())
 
 
 def _mean(row: SummaryRow) -> float:

@@ -119,7 +119,14 @@ def test_all_faults_of_a_file_are_reported_together(tmp_path):
         assert f"line {line}: {fault}" in shown
 
 
-def test_a_misspelt_column_is_recognised(tmp_path):
-    (tmp_path / "l.csv").write_text("query_id,document,grde,quote\nq1,a,1,x\n")
-    with pytest.raises(LabelError, match="did you mean 'grde'"):
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ("Question ID,Doc,grade,quote", "rename 'Question ID' to 'query_id'; .*rename 'Doc' to 'document'"),
+        ("query_id,document,grde,quote", "did you mean 'grde'"),
+    ],
+)
+def test_columns_by_other_names_are_recognised(tmp_path, head, message):
+    (tmp_path / "l.csv").write_text(head + "\nq1,a,1,x\n")
+    with pytest.raises(LabelError, match=message):
         read_labels(tmp_path / "l.csv")

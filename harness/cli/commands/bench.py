@@ -241,9 +241,11 @@ _QUICKSTART = "configs/quickstart.yaml"
 )
 def demo(args: argparse.Namespace) -> int:
     """Run it, print the ending, and open the page."""
-    code = run_and_show(_quickstart(args.out, args.cache), args.quiet, args.again)
+    # `.` and `..` have no name of their own
+    out = args.out if args.out.name not in ("", "..") else args.out.resolve()
+    code = run_and_show(_quickstart(out, args.cache), args.quiet, args.again)
     if not args.no_browser and can_show_pages():
-        webbrowser.open((args.out / report.REPORT).resolve().as_uri())
+        webbrowser.open((out / report.REPORT).resolve().as_uri())
     return code
 
 

@@ -13,6 +13,10 @@ _DESCRIPTION = """\
 Show the size of the cache. Everything in it can be recomputed, except judgments and other answers of
 endpoints (paid), which cost money and are never removed here.
 
+  harness cache            sizes by kind
+  harness cache --tidy     remove files half written by killed runs, and damaged files
+  harness cache --clear    remove everything except what was paid for
+
 Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a benchmark uses them.
 """
 
@@ -21,7 +25,7 @@ Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a ben
     _DESCRIPTION,
     CACHE,
     one_of(
-        flag("--tidy", "remove files half written by killed runs, and damaged files"),
+        flag("--tidy", "remove half-written or damaged files"),
         flag("--clear", "remove everything except what was paid for"),
     ),
 )

@@ -120,6 +120,11 @@ def _print_check(checked: judge.CheckReport) -> None:
 _ANSWERS = """\
 Print the raw answers of the judge of CONFIG from the ledger: query, passage, grade or the reason
 why there is none, tokens, time. Answers that were superseded by a retry are shown too. No call is made.
+
+  harness judge answers my.yaml --failed            answers without a grade
+  harness judge answers my.yaml --query q17         by the id of a query, or words of its text
+  harness judge answers my.yaml --flagged           passages that address the judge
+  harness judge answers my.yaml --full --limit 0    all of it, passages in full
 """
 
 
@@ -181,6 +186,7 @@ _AGREEMENT = """\
 Let the judge of CONFIG grade what people have labelled (labels: in CONFIG) and compare: confusion matrix,
 Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals over queries.
 
+  harness judge agreement my.yaml --dry-run   how many calls this takes
   harness judge agreement my.yaml             writes agreement.csv
   harness judge agreement my.yaml --settings  also judges the pool: do both rank the settings alike?
   harness judge agreement --pairs pairs.csv --max-grade 3

@@ -40,11 +40,16 @@ _UNJUDGED = """\
 Write the passages to grade: the unjudged ones at the top of every setting, each once, the most frequent first
 (by how many settings found it, then by its best rank).
 
+  harness labels unjudged results/mine --output sheet.xlsx
+  harness labels unjudged results/mine --top 5 --output sheet.csv
+
 The documents are read as recorded in the results, from the cache if they are there.
 """
 _ADD = """\
 Add the graded rows of a sheet to the labels. Every passage is compared with the text at its offsets; rows
 without a grade are left for later, and existing labels are not added again.
+
+  harness labels add sheet.xlsx --in my.yaml
 """
 
 
@@ -120,6 +125,7 @@ come first (ignoring white space and case), then passages that share words with 
 No model is loaded; documents that a run has read are not read again.
 
   harness find "total revenue 2023" --in my.yaml
+  harness find "total revenue 2023" --in my.yaml --document annual-report --top 5
   harness find "closed the plant" --in my.yaml --query q2 --format csv
 
 With --format csv they are rows for labels.csv: keep those you want and fill in their grade, 0 to 4.
@@ -248,7 +254,8 @@ def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
 
         labels.serve(service, listening, tell)
     print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
-    print_line("When all raters are done: the same command with --merge, or --export ratings.csv.")
+    into = "--merge" if args.config else "--merge --labels labels.csv"
+    print_line(f"When all raters are done: the same command with {into}, or --export ratings.csv.")
     return 0
 
 

@@ -157,6 +157,15 @@ class InputTable:
         return replace(self, columns=(*self.columns, name), rows=rows)
 
 
+# Other names that people or tools give to these columns.
+_MEANT = {
+    "query_id": ("id", "qid", "query", "question_id", "queryid", "_id"),
+    "text": ("question", "query", "query_text", "prompt"),
+    "document": ("doc", "doc_id", "docid", "file", "filename", "file_name", "source"),
+    "grade": ("relevance", "rel", "label", "score", "relevance_score", "gain"),
+}
+
+
 def read_table(
     path: Path,
     required: Collection[str],
@@ -195,7 +204,7 @@ def _refuse_incomplete(table: InputTable, required: Collection[str]) -> None:
     if not columns:
         raise CorpusError(f"{table.path}: the file is empty. Fill it, or point to another file.")
     if missing := [column for column in required if column not in columns]:
-        absent = "; ".join(f"there is no column {one!r}{suggestion(one, columns)}" for one in missing)
+        absent = "; ".join(f"there is no column {one!r}{_suggested_column(one, columns)}" for one in missing)
         raise CorpusError(f"{table.path}: {absent}. Columns: {', '.join(columns)}. Add or rename one.")
     if not table.rows:
         raise CorpusError(f"{table.path}: there is no row below the header. Add some, or name another file.")
@@ -212,6 +221,13 @@ def without_apostrophe(table: InputTable) -> InputTable:
         return table
     rows = (replace(row, cells={k: plain_cell(v) for k, v in row.cells.items()}) for row in table.rows)
     return replace(table, rows=tuple(rows))
+
+
+def _suggested_column(column: str, columns: Collection[str]) -> str:
+    """The tail of a message: the column probably meant, by its usual names or by its letters."""
+    lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
+    known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
+    return f"; rename {known!r} to {column!r}" if known else suggestion(column, columns)
 
 
 def check_offsets(where: str, start: int | None, end: int | None, error: type[HarnessError]) -> None:

@@ -48,6 +48,17 @@ def _kinds(section: Any) -> str | None:
     return None
 
 
+def _parser(setting: Setting) -> str | None:
+    """The kind of parser, with its mode and its call."""
+    section = setting.get("parse")
+    kind = _kinds(section)
+    if kind is None or not isinstance(section, Mapping):
+        return kind
+    mode = section.get("extraction_mode", "plain")
+    parts = [kind, "" if mode == "plain" else str(mode), str(section.get("call", ""))]
+    return " ".join(filter(None, parts))
+
+
 def _retriever(setting: Setting) -> str | None:
     section = setting.get("retrieve")
     kind = _kinds(section)
@@ -81,7 +92,7 @@ def _step(name: str) -> Callable[[Setting], str | None]:
 
 
 _FACTORS: tuple[tuple[str, str, Callable[[Setting], str | int | None]], ...] = (
-    ("parser", "The parser of the documents", _step("parse")),
+    ("parser", "The parser of the documents", _parser),
     ("chunker", "How documents are cut", _step("chunk")),
     ("size", "The configured chunk size, in the unit of its chunker", _size),
     ("overlap", "The overlap of neighbouring chunks, in the unit of the chunker", _overlap),
