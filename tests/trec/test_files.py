@@ -49,7 +49,11 @@ def test_odd_spacing_and_gzip(tmp_path, name):
         ("run.txt", b"q Q0 d1 1 2 t\rq Q0 d2 2 1 t\r", "line 1: a carriage return within the line"),
         ("qrels.txt", b"q 0 d 99999999999999999999\n", "line 1: the grade 99999999999999999999 is too large"),
         ("run.tsv", "requ\u00eate,doc_id,score\n".encode("latin-1"), "names of the columns are not UTF-8"),
-        ("run.csv.gz", gzip.compress("requ\u00eate,score\n".encode("latin-1")), "columns are not UTF-8"),
+        (
+            "run.csv.gz",
+            gzip.compress("requ\u00eate,score\n".encode("latin-1"), mtime=0),
+            "columns are not UTF-8",
+        ),
         ("qrels.tsv", b"q1\t0\td1\t1\n", r"line 1: neither 'q1' .* give TREC text another ending"),
         ("utf16.csv", "query_id,doc_id,score\n".encode("utf-16"), "save it as UTF-8"),
         ("bad.csv", b"qid,docid\n1,2\n", r"no column named score or sim; it has qid, docid"),
