@@ -65,15 +65,18 @@ def _use(verdict: Verdict) -> str:
         return _fitted(f"The leader by {in_words(verdict.measure)} is {{}}, {unlike}.", verdict, leader)
     limited = len(advice.among) < len(verdict.standings)
     within = " within the price limit" if limited else ""
-    if verdict.decision == "best" and advice.setting == leader and not verdict.here:
+    ahead = 0.0 if verdict.margin is None else verdict.margin.difference
+    best_of_all = verdict.decision == "best" and advice.setting == leader
+    if best_of_all and not verdict.here:
         far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
-        ahead = 0.0 if verdict.margin is None else verdict.margin.difference
         best = f"It is shown to be best{far} ({confidence(verdict.level)}), {ahead:.2f} above the next."
         return _fitted(f"Use {{}}. {best}", verdict, leader)
     loses = f"{worse_than(advice.regret)} any other{within} ({confidence(verdict.level)})"
     if any(one.finding == "turns" for one in verdict.comparisons):
         loses += ", with labels as given"
     if verdict.here:
+        if best_of_all:
+            loses = f"better than all others, the next by {ahead:.2f} ({confidence(verdict.level)})"
         here = f"On {these(verdict.population)} use {{}}, {loses}."
         return _fitted(f"{here} New {verdict.population.unit}s may differ.", verdict, advice.setting)
     if limited:

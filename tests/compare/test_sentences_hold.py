@@ -58,7 +58,7 @@ def test_what_the_verdict_claims_is_what_was_found(first):
         assert [one.setting for one in verdict.standings if one.group == "use"] == [used]
         if "No other is better (" in said or "no worse than any other (" in said:
             assert not (better & allowed if "price limit" in said else better), (seed, said)
-        if "shown to be best" in said:
+        if "shown to be best" in said or "better than all others" in said:
             assert all(used in better_than(name, verdict) for name in costs if name != used), (seed, said)
         if bound := re.search(r"(?:at most|better by more than) (0\.\d\d)", said):
             lost = [one.high for one in verdict.comparisons if one.against == used and one.setting in allowed]
