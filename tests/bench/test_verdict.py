@@ -28,6 +28,10 @@ def test_a_query_is_tested_with_its_document_unless_its_file_says_otherwise():
     # the highest grade, then the most evidence; what is not relevant says nothing
     graded = GradedQueries(queries, judged, RelevanceConfig())
     assert graded.clusters() == {"q1": "a", "q2": "mine", "q3": ""}
+    # with one parser all judgments count; of several, one that read nothing has none
+    assert list(graded.within(None)) == judged
+    assert list(graded.within({"c"})) == judged[1:2]
+    assert list(graded.within(frozenset())) == []
 
 
 def test_clusters_own_columns_and_tolerances_reach_the_results_and_one_mean_has_one_interval(

@@ -185,7 +185,7 @@ def rescored(per_query: Sequence[Row], inputs: ScoringInputs, graded: GradedQuer
 
     Measures that need more than the folder holds, such as those that count tokens, are left out.
     """
-    queries, spans = graded.to_score(), graded.spans(())
+    queries, spans = graded.to_score(), graded.spans(None)
     measures = [name for name in dict.fromkeys(row["measure"] for row in per_query) if can_be_rescored(name)]
     values: dict[tuple[str, str, str, str], str] = {}
     how, without = graded.relevance.projection, graded.relevance.without_relevant_text

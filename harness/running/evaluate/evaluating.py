@@ -96,7 +96,7 @@ class Scorers:
     def __init__(self, graded: GradedQueries, corpus: Corpus, context: Context) -> None:
         self.queries = graded.to_score()
         self._corpus, self._graded = corpus, graded
-        self._spans: dict[frozenset[str], SpanQrels] = {}
+        self._spans: dict[frozenset[str] | None, SpanQrels] = {}
         self._scorers: dict[tuple[object, ...], Scorer] = {}
         texts = {document.doc_id: document.text for document in corpus.texts}
 
@@ -109,7 +109,7 @@ class Scorers:
     def of(self, searched: Searched) -> Scorer:
         """The scorer of a setting, made when it is first asked for."""
         setting = searched.setting
-        texts = self._corpus.texts_of.get(setting.name, frozenset())
+        texts = self._corpus.texts_of.get(setting.name)
         key = texts, searched.chunking.key, setting.tokenizer
         if key not in self._scorers:
             if texts not in self._spans:

@@ -179,7 +179,7 @@ def filter_rows(
     for one in searched:
         if not one.filtered:
             continue
-        own_text = graded.within(corpus.texts_of.get(one.setting.name, ()))
+        own_text = graded.within(corpus.texts_of.get(one.setting.name))
         labelled = values.by_key((row.query_id, (row.doc_id, row.evidence)) for row in own_text if row.grade)
         for step, results in one.filtered.items():
             for found in results:

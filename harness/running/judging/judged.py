@@ -55,17 +55,17 @@ class GradedQueries:
             for query in self.queries
         )
 
-    def within(self, texts: Collection[str]) -> Sequence[Judgment]:
-        """The judgments of these texts, as one parser reads the documents; all where there is one parser."""
-        return [row for row in self.judgments if row.doc_id in texts] if texts else self.judgments
+    def within(self, texts: Collection[str] | None) -> Sequence[Judgment]:
+        """The judgments of the texts that one of several parsers made; all for None, with one parser."""
+        return self.judgments if texts is None else [row for row in self.judgments if row.doc_id in texts]
 
-    def spans(self, texts: Collection[str], *, elsewhere: bool = False) -> SpanQrels:
+    def spans(self, texts: Collection[str] | None, *, elsewhere: bool = False) -> SpanQrels:
         """The judged spans ``within`` texts; with ``elsewhere`` also those of evidence that is not in them.
 
         The latter are where other parsers have found that evidence; with one parser there are none.
         """
         own = self.within(texts)
-        if not (elsewhere and texts):
+        if texts is None or not elsewhere:
             return SpanQrels.from_judgments(own)
         there = {(row.query_id, row.evidence) for row in own}
         others = (row for row in self.judgments if row.doc_id not in texts)
