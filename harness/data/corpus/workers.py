@@ -226,10 +226,14 @@ def _cause_of_death(code: int | None, memory_mb: int) -> str:
     if code is None or code >= 0:
         return f"ended its worker process with exit code {code}. Choose another parser kind."
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    if name == "SIGKILL":
+        return (
+            "lost its worker process, which was killed (SIGKILL): by someone, or because the machine ran out "
+            "of memory. Lower parsing.workers or parsing.memory_mb, or leave the document out."
+        )
     return (
-        f"lost its worker process ({name}), most likely because it needed more than {memory_mb:,} MB, or the "
-        "machine ran out of memory. Choose another parser kind, raise parsing.memory_mb, lower "
-        "parsing.workers, or leave the document out."
+        f"crashed ({name}), most likely because it needed more than {memory_mb:,} MB of memory. "
+        "Choose another parser kind, raise parsing.memory_mb, or leave the document out."
     )
 
 
