@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from harness.steps.search.depth import SearchDepth, best, in_order
+from harness.steps.search.retrieve import lexical
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.lexical import Postings, Saturation, TermIds
 from harness.values.progress import Silent
@@ -155,6 +156,21 @@ def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, mon
     assert [text for text in seen if text != "chunk"] == texts
     assert search(Bm25Config(), [*texts, "third chunk"], "third")[0].chunk_ids == ("d:2-3",)
     assert search(Bm25Config(analyser="plain"), texts, "chunks") == [Ranking("q0", (), ())]
+
+
+def test_another_process_reads_the_terms_of_a_chunking_and_not_its_text(search, tools, tmp_path, monkeypatch):
+    texts = ["a first chunk of this test", "lone \ud800 halves, and words; words", ""]
+    before = search(Bm25Config(), texts, "words of a chunk")
+    lexical._KEPT.clear()
+    monkeypatch.setattr(lexical.Terms, "of_texts", None)
+    assert search(Bm25Config(), texts, "words of a chunk") == before
+    # a damaged index is made again
+    lexical._KEPT.clear()
+    (terms,) = tmp_path.rglob("terms.npy")
+    terms.write_bytes(terms.read_bytes()[:-1])
+    monkeypatch.undo()
+    assert search(Bm25Config(), texts, "words of a chunk") == before
+    assert "1 of indexes" in tools.context.faults.sentences()[0]
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ class BenchConfig(StageConfig):
         None,
         description="A URL where several machines share what they have computed and paid for, such as "
         "`s3://bucket/cache`: what is there is copied to the cache before a run, and what is new is added "
-        "after it. Indexes of Chroma are not shared.",
+        "after it. Indexes are not shared.",
     )
     results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
     _file_sha256: str = PrivateAttr("")

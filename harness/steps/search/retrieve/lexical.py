@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ from harness.steps.search.analyser import ANALYSER_TEXT, STEMMED, Analyser, Anal
 from harness.steps.search.depth import Doubles, Ints
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values import CorpusError, StageConfig, refuse_special
+from harness.values import CorpusError, Slot, StageConfig, refuse_special
 
 
 class TermsConfig(StageConfig):
@@ -76,6 +77,9 @@ def _text_of(key: str, path: Path | None) -> str:
         raise ValueError(f"{key}: {path} is not UTF-8 (offset {error.start}). Save it as UTF-8") from error
 
 
+_VOCABULARY = "vocabulary.json"
+
+
 @dataclass(frozen=True, slots=True)
 class TermIds:
     """The terms of all passages as numbers, in the order of the text.
@@ -98,6 +102,20 @@ class TermIds:
             terms.extend(vocabulary.setdefault(term, len(vocabulary)) for term in passage)
             starts.append(len(terms))
         return cls(np.array(terms, dtype=np.int32), np.array(starts, dtype=np.int64), vocabulary)
+
+    @classmethod
+    def read(cls, folder: Path) -> TermIds:
+        """What ``write`` has written; the arrays are mapped, so that only what is used takes memory."""
+        terms, starts = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("terms", "starts"))
+        words = json.loads((folder / _VOCABULARY).read_text(encoding="utf-8"))
+        return cls(terms, starts, {word: number for number, word in enumerate(words)})
+
+    def write(self, folder: Path) -> None:
+        """Put the arrays and the vocabulary, in the order of its numbers, into a new folder."""
+        folder.mkdir(parents=True)
+        np.save(folder / "terms.npy", self.terms)
+        np.save(folder / "starts.npy", self.starts)
+        (folder / _VOCABULARY).write_text(json.dumps(list(self.vocabulary)), encoding="utf-8")
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -149,14 +167,30 @@ class Terms:
         tools: Tools,
         index: Callable[[Sequence[str]], TermIds] | None = None,
     ) -> TermIds:
-        """The terms of the passages; those of the last chunkings are kept, as sweeps ask for them again."""
-        key = tools.key(key, self._analyser.identity)
+        """The terms of the passages, from the cache where it has them.
+
+        Those of the last chunkings stay in memory, as sweeps ask for them again.
+        """
+        key = tools.key("terms", key, self._analyser.identity)
         if key not in _KEPT:
-            known = (index or self.of_texts)(texts)
+            known = self._stored(texts, tools.index(key), index or self.of_texts)
             while len(_KEPT) >= _MOST_KEPT:
                 del _KEPT[next(iter(_KEPT))]
             _KEPT[key] = known
         return _KEPT[key]
+
+    def _stored(
+        self, texts: Sequence[str], place: Slot, index: Callable[[Sequence[str]], TermIds]
+    ) -> TermIds:
+        try:
+            if place.built:
+                return TermIds.read(place.path)
+            known = index(texts)
+            known.write(place.path)
+            place.finish()
+            return known
+        finally:
+            place.release()
 
     def of_query(self, text: str, vocabulary: dict[str, int]) -> list[int]:
         """The terms of a query that any passage has, repeated as often as they are asked for."""
