@@ -136,14 +136,15 @@ def judged_by_judge(
 
 def _rows(pool: Pool, graded: GradedPairs, more: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
     """The rows of the table of judgments, which hold texts, and ``more`` after them."""
-    count = len(pool.pairs)
+    # asked for once: it looks through all answers for one that is missing
+    count, judgments = len(pool.pairs), graded.judgments
 
     def row(at: int) -> JudgmentRow:
         if at >= count:
             return more[at - count]
         samples, spread, reason = graded.sampled(at)
         return judgment_row(
-            graded.judgments[at],
+            judgments[at],
             pool.pairs.documents[pool.pairs.columns[1][at]],
             scored_on=True,
             reason=reason,
