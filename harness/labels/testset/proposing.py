@@ -40,7 +40,7 @@ def read_user_questions(path: Path, field: str = "") -> tuple[list[Question], st
     if not counts:
         names = ", ".join(sorted({key for entry in entries[:100] for key in entry})) or "nothing"
         where = f"no text under {field!r}" if field else "no field that is known to hold questions"
-        raise CorpusError(f"{path}: there is {where}. It has: {names}. Name the field with --field.")
+        raise CorpusError(f"{path}: there is {where}. It has: {names}. Name one of text with --field.")
     # of equal questions the first
     entry_of = dict(zip(reversed(texts), reversed(entries), strict=True))
     questions = [
