@@ -164,8 +164,8 @@ def _not_loaded(model: ModelFiles, error: Exception) -> ModelError:
             "model of an architecture that transformers has, or serve it and name its `endpoint`."
         )
     return ModelError(
-        f"{model.name}: the model in {model.folder} cannot be loaded ({first_line(error)[:300]}). "
-        "Is it complete, of the right kind, and its `device` there? Fetch or save it again."
+        f"{model.name}: the model in {model.folder} cannot be loaded ({first_line(error)[:300]}). Is it "
+        "complete, of the right kind, and its `device` there? Fetch or save it again, or name another device."
     )
 
 

@@ -46,7 +46,7 @@ class Faults:
             raise disk_full(path, error.strerror) from error
         if error.errno in _IN_THE_WAY:
             raise StoreError(
-                f"{path} cannot be written: {error.strerror}. Remove what is in the way, or name another "
+                f"{path} cannot be written: {error}. Remove what is in the way, or name another "
                 "folder as cache."
             ) from error
         if error.errno not in _NOT_WRITABLE:
