@@ -168,9 +168,11 @@ def places_of(pieces: Sequence[str], text: str, overlap: int | None, left_out: s
                     layer.setdefault(place, []).append(start)
         if not layer:
             at = _past(between, text, max(ends.values()))
+            own = piece.lstrip()
+            same = next((i for i in range(len(own)) if not text.startswith(own[: i + 1], at)), len(own))
             raise AlteredError(
-                f"its piece {number + 1}, {_shown(piece)}, is not where the document has "
-                f"{_shown(text[at:])} (character {at})"
+                f"its piece {number + 1} has {_shown(own[same:])} where the document has "
+                f"{_shown(text[at + same :])} (character {at + same})"
             )
         layers.append(layer)
         ends = {start: start + len(piece) for start in layer}
