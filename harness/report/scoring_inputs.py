@@ -43,21 +43,24 @@ def read_scoring_inputs(folder: Path) -> ScoringInputs:
 
 
 def read_graded_spans(folder: Path) -> list[Judgment]:
-    """The spans that the settings were scored on, in the order of judgments.csv."""
-    return [
-        Judgment(
-            query_id=row["query_id"],
-            doc_id=row["document"],
-            start=int(row["start"]),
-            end=int(row["end"]),
-            grade=int(row["grade"]) if row["grade"] else None,
-            evidence=row["evidence"],
-            judge=row["judge"],
-            answer=next(iter(before_of(row["answer"])), None),
-        )
-        for row in read_rows(folder, "judgments")
-        if row["scored_on"] == "yes"
-    ]
+    """The spans that settings were scored on, in order; raises HarnessError for a damaged judgments.csv."""
+    try:
+        return [
+            Judgment(
+                query_id=row["query_id"],
+                doc_id=row["document"],
+                start=int(row["start"]),
+                end=int(row["end"]),
+                grade=int(row["grade"]) if row["grade"] else None,
+                evidence=row["evidence"],
+                judge=row["judge"],
+                answer=next(iter(before_of(row["answer"])), None),
+            )
+            for row in read_rows(folder, "judgments")
+            if row["scored_on"] == "yes"
+        ]
+    except ValueError as error:
+        raise damaged(folder / "judgments.csv", str(error)) from None
 
 
 def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.report import read_summary
+from harness.report import read_graded_spans, read_summary
 from harness.values.errors import HarnessError
 from tests.command import refused
 from tests.report.damages import all_damages, damaged_copy
@@ -131,6 +131,16 @@ def test_the_message_names_file_place_and_remedy(whole, tmp_path, file, old, new
     result = damaged_copy(whole, tmp_path / "result", damage)
     with pytest.raises(HarnessError, match=rf"{file} is damaged: .*{message}.* Run the benchmark again"):
         read_summary(result)
+
+
+@pytest.mark.parametrize("answer", ["12", "a-b", "1-2-3"])
+def test_a_part_that_answers_without_two_ends_is_damage(whole, tmp_path, answer):
+    def damage(folder):
+        rewrite(folder / "judgments.csv", lambda row: row | {"answer": answer, "scored_on": "yes"})
+
+    result = damaged_copy(whole, tmp_path / "result", damage)
+    with pytest.raises(HarnessError, match=r"judgments\.csv is damaged"):
+        read_graded_spans(result)
 
 
 def test_a_file_in_place_of_a_folder_is_not_called_damaged(whole):
