@@ -117,7 +117,7 @@ def test_the_front_and_the_cheapest_of_the_tied_are_reported(tmp_path, capsys):
     assert "If the price counts use larger: 2,000 instead of 4,000 tokens@10." in output
     assert "If the price counts" not in printed(capsys, "compare", folder, "--tolerance", "0.0001")
     limited = printed(capsys, "compare", folder, "--price-limit", "1000")
-    assert "Use small: no worse than any other within the price limit (95%)." in limited
+    assert "Use small, the only setting within the price limit." in limited
     assert "--tolerance must be a number above 0" in refused(capsys, "compare", folder, "--tolerance", "-1")
 
 

@@ -71,6 +71,8 @@ def _use(verdict: Verdict) -> str:
         far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
         best = f"It is shown to be best{far} ({confidence(verdict.level)}), {ahead:.2f} above the next."
         return _fitted(f"Use {{}}. {best}", verdict, leader)
+    if len(advice.among) == 1:
+        return _fitted("Use {}, the only setting within the price limit.", verdict, advice.setting)
     loses = f"{worse_than(advice.regret)} any other{within} ({confidence(verdict.level)})"
     if any(one.finding == "turns" for one in verdict.comparisons):
         loses += ", with labels as given"

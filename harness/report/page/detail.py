@@ -39,7 +39,8 @@ class Detail:
         if self.ranks == DEEPEST:
             left_out = "the text around passages is left out."
             return "" if self.around else f"To keep this page small, {left_out}"
-        shown = "" if self.characters is None else f", passages after {self.characters} characters"
+        shown = ", without texts" if self.characters == 0 else ""
+        shown = f", passages after {self.characters} characters" if self.characters else shown
         return f"To keep this page small, rankings end at rank {self.ranks}{shown}."
 
 
