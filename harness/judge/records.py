@@ -83,6 +83,7 @@ class GradedPairs:
         self.costs = np.full(len(pairs), np.nan)
         self._sources = [""] * len(pairs)
         self._answers: list[Any] = [None] * len(pairs)
+        self._missing = len(pairs)
         # few different ones, each kept once
         self._shared: dict[Hashable, Hashable] = {}
 
@@ -90,6 +91,7 @@ class GradedPairs:
         """Take one graded pair, without its text."""
         at, own = one.pair.number, one.judgment
         answer = own.grade, own.judge, own.prompt_sha, (one.samples, one.spread, one.reason)
+        self._missing -= self._answers[at] is None
         self._answers[at] = self._shared.setdefault(answer, answer)
         self._sources[at] = own.source
         self.costs[at] = np.nan if one.cost is None else one.cost
@@ -100,8 +102,8 @@ class GradedPairs:
 
         Raises RuntimeError where the judge has returned nothing for a pair.
         """
-        if missing := self._answers.count(None):
-            raise RuntimeError(f"the judge has returned nothing for {counted(missing, 'pair')}")
+        if self._missing:
+            raise RuntimeError(f"the judge has returned nothing for {counted(self._missing, 'pair')}")
         return Lazy(len(self._pairs), self._judgment)
 
     def sampled(self, at: int) -> tuple[tuple[int, ...], int, str]:

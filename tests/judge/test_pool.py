@@ -1,6 +1,7 @@
 """The pool and the passages: stable, complete, and blind to the chunking."""
 
 import hashlib
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -9,9 +10,11 @@ from hypothesis import strategies as st
 
 from harness.judge.config import PoolConfig
 from harness.judge.pool import pool_of
+from harness.judge.records import GradedPairs, PairGrade
 from harness.values.errors import JudgeError
 from harness.values.text.sentences import passage_spans
 from harness.values.types import Chunk, Document, Query, Ranking
+from tests.judge.helpers import pairs
 
 TEXT = (
     "Profit rose. It rose by 4.5 percent, said Dr. Low.\n\nThe second part begins here! Does it? Yes.\n\n"
@@ -148,3 +151,14 @@ def test_a_row_under_different_headings_is_judged_once_under_all_of_them():
     both = pool({"a": cuts["a"], "b": cuts["b"]}, "passage")
     alone = [Chunk.of(DOC, *span) for span in (one, two, row)]
     assert both == pool({"a": alone}, "passage")
+
+
+def test_judgments_are_whole_when_every_pair_has_an_answer_however_often_one_is_given():
+    numbered = [replace(pair, number=at) for at, pair in enumerate(pairs(2))]
+    graded = GradedPairs(numbered)
+    for pair, left in ((numbered[1], 1), (numbered[1], 1), (numbered[0], 0)):
+        graded.keep(PairGrade(pair, pair.judgment(pair.number, "j", "s")))
+        if left:
+            with pytest.raises(RuntimeError, match="nothing for 1 pair"):
+                _ = graded.judgments
+    assert [row.grade for row in graded.judgments] == [0, 1]

@@ -136,7 +136,6 @@ def judged_by_judge(
 
 def _rows(pool: Pool, graded: GradedPairs, more: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
     """The rows of the table of judgments, which hold texts, and ``more`` after them."""
-    # asked for once: it looks through all answers for one that is missing
     count, judgments = len(pool.pairs), graded.judgments
 
     def row(at: int) -> JudgmentRow:
