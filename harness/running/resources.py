@@ -90,7 +90,7 @@ class Resources:
 
     vector_rows = values
 
-    def index(self, key: str) -> Slot:
+    def index(self, key: str) -> AbstractContextManager[Slot]:
         """The place of an index in the cache."""
         return self.context.collections.slot(key)
 

@@ -11,6 +11,8 @@ import tempfile
 import uuid
 import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -157,31 +159,43 @@ class CollectionFolders:
         self._folder = folder
         self._faults = Faults() if faults is None else faults
 
-    def slot(self, key: str) -> Slot:
-        """The finished collection of this key, or a fresh place for it."""
+    @contextmanager
+    def slot(self, key: str) -> Iterator[Slot]:
+        """The finished collection of this key, or a fresh place for it, for the time of a ``with`` block.
+
+        What was finished in the block is stored at its end, when nothing writes to it any more. Raises
+        StoreError if the disk is full.
+        """
         scratch = self._scratch()
         stored, finished = self._folder / key, False
-        if _is_whole(stored):
-            shutil.copytree(stored / _FILES, scratch / _FILES)
-            return Slot(scratch / _FILES, True, lambda: None, lambda: _remove(scratch))
-        if stored.exists():
-            self._faults.damaged(_WHAT, stored)
 
         def finish() -> None:
             nonlocal finished
             finished = True
 
-        def release() -> None:
-            """Store the finished collection, now that nothing writes to it."""
+        try:
+            built = _is_whole(stored)
+            if built:
+                _copy(stored / _FILES, scratch / _FILES)
+            elif stored.exists():
+                self._faults.damaged(_WHAT, stored)
             try:
-                if finished and scratch.parent == self._folder:
-                    _store(scratch, stored)
-            except OSError as error:
-                self._faults.cannot_write(self._folder, error)
+                yield Slot(scratch / _FILES, built, finish)
             finally:
-                _remove(scratch)
+                if finished and scratch.parent == self._folder:
+                    self._keep(scratch, stored)
+        except OSError as error:
+            if error.errno in _FULL:
+                raise disk_full(scratch.parent, error.strerror) from error
+            raise
+        finally:
+            _remove(scratch)
 
-        return Slot(scratch / _FILES, False, finish, release)
+    def _keep(self, scratch: Path, stored: Path) -> None:
+        try:
+            _store(scratch, stored)
+        except OSError as error:
+            self._faults.cannot_write(self._folder, error)
 
     def _scratch(self) -> Path:
         """A new folder of our own: in the cache, else where the system keeps temporary files."""
@@ -192,6 +206,17 @@ class CollectionFolders:
             self._faults.cannot_write(self._folder, error)
             return Path(tempfile.mkdtemp(prefix="harness-"))
         return scratch
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a folder; ``copytree`` goes on after an error, and loses its number."""
+    target.mkdir()
+    # a folder sorts before what is in it
+    for path in sorted(source.rglob("*")):
+        if path.is_dir():
+            (target / path.relative_to(source)).mkdir()
+        else:
+            shutil.copy2(path, target / path.relative_to(source))
 
 
 def _store(scratch: Path, place: Path) -> None:

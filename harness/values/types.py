@@ -293,14 +293,12 @@ class RunRecord:
 class Slot:
     """The folder of an index on disk, for one reader.
 
-    Unless ``built``, its builder calls ``finish`` once it is complete. ``release`` is called when the index
-    is closed: it keeps what was finished.
+    Unless ``built``, its builder calls ``finish`` once it is complete.
     """
 
     path: Path
     built: bool
     finish: Callable[[], None]
-    release: Callable[[], None]
 
 
 BY = "@"

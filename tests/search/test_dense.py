@@ -248,3 +248,13 @@ def test_a_fresh_build_and_a_stored_one_give_the_same_bits(search, monkeypatch, 
 def test_what_cannot_be_learnt_is_refused(search, index, config, message):
     with pytest.raises(HarnessError, match=message):
         search(index, **config)
+
+
+@pytest.mark.parametrize("kind", INDEXES)
+def test_a_disk_that_is_full_for_an_index_of_faiss_says_what_to_do(search, monkeypatch, kind):
+    pytest.importorskip("faiss")
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.steps.search.retrieve.faiss._FILE", "/dev/full")
+        with pytest.raises(HarnessError, match=r"No space left.*Free some"):
+            search(kind)
+    assert search(kind).rankings

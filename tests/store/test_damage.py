@@ -240,22 +240,56 @@ def test_an_index_that_several_runs_store_at_once_is_whole_and_none_of_them_fail
     at_once, start = 6, threading.Barrier(6)
 
     def store(number):
-        slot = CollectionFolders(tmp_path, Faults()).slot(key)
-        slot.path.mkdir(parents=True)
-        for name in "abcdef":
-            (slot.path / name).write_text(name * 1000, encoding="utf-8")
-        slot.finish()
-        start.wait(30)
-        slot.release()
+        with CollectionFolders(tmp_path, Faults()).slot(key) as slot:
+            slot.path.mkdir(parents=True)
+            for name in "abcdef":
+                (slot.path / name).write_text(name * 1000, encoding="utf-8")
+            slot.finish()
+            start.wait(30)
 
     for round_ in range(20):
         key = f"{round_:064x}"
         with ThreadPoolExecutor(at_once) as threads:
             list(threads.map(store, range(at_once)))
-        slot = CollectionFolders(tmp_path, Faults()).slot(key)
-        assert slot.built
-        slot.release()
+        with CollectionFolders(tmp_path, Faults()).slot(key) as slot:
+            assert slot.built
     assert not list(tmp_path.glob(".partial-*"))
+
+
+FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+
+
+def put(folder, file="file"):
+    with CollectionFolders(folder, Faults()).slot("key") as slot:
+        slot.path.mkdir(parents=True, exist_ok=True)
+        (slot.path / file).write_text("text", encoding="utf-8")
+        slot.finish()
+        return slot.built
+
+
+@FULL
+def test_a_disk_that_is_full_for_an_index_says_what_to_do_and_leaves_no_half_of_one(tmp_path):
+    with pytest.raises(StoreError, match=r"cannot be written: No space.*Free some space"):
+        put(tmp_path, "/dev/full")
+    assert list(tmp_path.iterdir()) == []
+    assert not put(tmp_path)
+
+
+def test_a_disk_that_is_full_for_the_copy_of_an_index_says_what_to_do(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    put(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copy2", full)
+        with pytest.raises(StoreError, match="Free some space"):
+            put(tmp_path)
+    assert put(tmp_path)
+
+
+def test_an_error_that_is_not_of_the_disk_passes(tmp_path):
+    with pytest.raises(FileNotFoundError), CollectionFolders(tmp_path, Faults()).slot("key"):
+        (tmp_path / "none").read_bytes()
 
 
 def test_swapped_indexes_are_damage(tmp_path):

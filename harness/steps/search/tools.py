@@ -139,8 +139,8 @@ class Tools(Shared, Protocol):
         All are computed before it returns.
         """
 
-    def index(self, key: str) -> Slot:
-        """The place on disk of an index with this key."""
+    def index(self, key: str) -> AbstractContextManager[Slot]:
+        """The place on disk of an index with this key; what is finished there is kept when it is closed."""
 
     def identity(self, retriever: RetrieverConfig) -> Identity:
         """All that decides the rankings of a retriever besides passages and queries."""

@@ -122,19 +122,15 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
     @contextmanager
     def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
         """The collection in the cache."""
-        place = tools.index(key)
-        try:
-            with _open_index(place.path) as client:
-                if place.built:
-                    collection = client.get_collection("chunks", embedding_function=None)
-                    # stored in the collection when it was built, and read before the first search
-                    collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
-                else:
-                    collection = self._fill(client, vectors)
-                    place.finish()
-                yield collection
-        finally:
-            place.release()
+        with tools.index(key) as place, _open_index(place.path) as client:
+            if place.built:
+                collection = client.get_collection("chunks", embedding_function=None)
+                # stored in the collection when it was built, and read before the first search
+                collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
+            else:
+                collection = self._fill(client, vectors)
+                place.finish()
+            yield collection
 
     def _fill(self, client: Any, vectors: Floats) -> Any:
         c = self.config

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import chain
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from harness.steps.search.dense import DenseConfig, Floats
 from harness.steps.search.retrieve.approximate import ApproximateRetriever, Hits
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values import ConfigError, HarnessError
+from harness.values import ConfigError, HarnessError, first_line
 
 _SEED = 1234
 _FILE = "index.faiss"
@@ -106,23 +107,19 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         import faiss
 
         c = self.config
-        place = tools.index(key)
-        try:
+        with tools.index(key) as place:
             if place.built:
                 index: Any = faiss.read_index(str(place.path / _FILE))
             else:
                 with _one_thread():
                     index = self._build(vectors)
-                place.path.mkdir(parents=True, exist_ok=True)
-                faiss.write_index(index, str(place.path / _FILE))
+                _write(index, place.path)
                 place.finish()
             if c.index == "hnsw":
                 index.hnsw.efSearch = c.ef_search
             else:
                 index.nprobe = c.nprobe
             yield index
-        finally:
-            place.release()
 
     def _build(self, vectors: Floats) -> Any:
         import faiss
@@ -163,6 +160,19 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
                 f"faiss: nbits is {c.nbits}, which takes {2**c.nbits} different chunks to learn; there are "
                 f"{count}. Lower retrieve.nbits, or use index: ivf_flat."
             )
+
+
+def _write(index: Any, folder: Path) -> None:
+    import faiss
+
+    folder.mkdir(parents=True)
+    try:
+        faiss.write_index(index, str(folder / _FILE))
+    except RuntimeError as error:
+        raise HarnessError(
+            f"faiss cannot write its index to {folder.parent.parent} ({first_line(error)}). Is there room on "
+            "the disk? Free some and run the same command again: it resumes from what is stored."
+        ) from error
 
 
 def _set_learning(clustering: Any) -> None:

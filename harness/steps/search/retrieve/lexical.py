@@ -173,7 +173,8 @@ class Terms:
         """
         key = tools.key("terms", key, self._analyser.identity)
         if key not in _KEPT:
-            known = self._stored(texts, tools.index(key), index or self.of_texts)
+            with tools.index(key) as place:
+                known = self._stored(texts, place, index or self.of_texts)
             while len(_KEPT) >= _MOST_KEPT:
                 del _KEPT[next(iter(_KEPT))]
             _KEPT[key] = known
@@ -182,15 +183,12 @@ class Terms:
     def _stored(
         self, texts: Sequence[str], place: Slot, index: Callable[[Sequence[str]], TermIds]
     ) -> TermIds:
-        try:
-            if place.built:
-                return TermIds.read(place.path)
-            known = index(texts)
-            known.write(place.path)
-            place.finish()
-            return known
-        finally:
-            place.release()
+        if place.built:
+            return TermIds.read(place.path)
+        known = index(texts)
+        known.write(place.path)
+        place.finish()
+        return known
 
     def of_query(self, text: str, vocabulary: dict[str, int]) -> list[int]:
         """The terms of a query that any passage has, repeated as often as they are asked for."""
