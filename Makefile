@@ -20,6 +20,7 @@ $(BIN)/python:
 # Nothing is installed that is not in a lock, with its hash; but for torch, whose build depends on the machine.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 $(VENV)/.runtime: requirements.lock requirements-torch.lock pyproject.toml | $(BIN)/python
+	@echo "Installing the pinned versions into $(VENV), once: some minutes, during which pip is silent." >&2
 	$(INSTALL) --require-hashes --no-deps -r requirements.lock
 	$(INSTALL) -r requirements-torch.lock
 	$(INSTALL) --no-deps --no-build-isolation -e .

@@ -242,7 +242,8 @@ def _find_more(setting: Section, verdict: Verdict) -> tuple[str, str]:
     known = {one.get("model") for one in tried}
     new = next((one for one in (*_ENCODERS[1:], *_ENCODERS) if one not in known), "")
     if models and new and not setting.get("rerank") and not verdict.read.get(verdict.measure):
-        return _untried("another encoder", "it finds more", f"place of model {models[0]}"), f"model: {new}"
+        what = "another encoder" if new.startswith("embedded:") else "another encoder from the model hub"
+        return _untried(what, "it finds more", f"place of model {models[0]}"), f"model: {new}"
     if not search.get(key):
         return "Retrieve more, or search in another way.", ""
     return (
@@ -263,4 +264,4 @@ def _rerank(setting: Section, verdict: Verdict) -> tuple[str, str]:
     left = [f"rerank: {{kind: cross_encoder, model: {one}}}" for one in _RERANKERS if one not in used]
     if not left:
         return "Try another reranker.", ""
-    return _untried("another reranker", "it ranks evidence higher"), left[0]
+    return _untried("another reranker from the model hub", "it ranks evidence higher"), left[0]

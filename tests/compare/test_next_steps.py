@@ -96,6 +96,8 @@ def test_the_step_is_a_key_that_the_configuration_can_have_and_no_setting_had(pa
     first = steps_of(concluded(part, *settings))[0]
     assert (first.config, bool(first.text)) == (line, True)
     assert not line or isinstance(yaml.safe_load(line), dict)
+    # what is downloaded is said to be
+    assert ("model hub" in first.text) == ("BAAI/" in line or "cross-encoder/" in line)
 
 
 def test_chunks_go_on_in_the_direction_that_loses_less():

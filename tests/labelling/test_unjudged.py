@@ -78,7 +78,7 @@ def test_a_graded_sheet_makes_the_whole_top_judged(corpus, capsys):
     assert set(after.values()) == {1.0}
     (corpus / "sheet.csv").unlink()
     output = printed(capsys, "labels", "unjudged", "results/mine", "--output", "sheet.csv")
-    assert "All of the first 10 of answerable queries is judged." in output
+    assert "The first 10 passages of every answerable query are judged." in output
 
 
 def test_a_workbook_is_graded_as_well(corpus):

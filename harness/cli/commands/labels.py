@@ -70,7 +70,7 @@ def unjudged(args: argparse.Namespace) -> int:
     refuse_existing(args.output)
     rows, judged_by = labels.sheet_of(args.results, args.top, TerminalReporter())
     if not rows:
-        print_line(f"All of the first {args.top} of answerable queries is judged.")
+        print_line(f"The first {args.top} passages of every answerable query are judged.")
         return 0
     labels.write_sheet(args.output, rows)
     add = f"harness labels add {quote(str(args.output))} --in CONFIG"
