@@ -1,11 +1,12 @@
 """The time of a run after a small change, all else in the cache, and of one setting more in a sweep of ten.
 
-python benchmarks/changed_speed.py [--repeats 3] [--config CONFIG] [--documents FILE ...]
+python benchmarks/changed_speed.py [--repeats 3] [--config CONFIG] [--more FILE ...]
 
 `labels`: one grade of the label file is another; `measures`: one measure is left out; `split`: one question
 is in the other split. Each run makes another such change and is compared with `bench --again`; the fastest
-of each counts. The sweep cuts `--documents` in ten sizes and searches them by vectors, with a fresh cache;
-then an eleventh size is added. CPU seconds leave out what other work on the machine takes.
+of each counts. The sweep cuts Meridian's documents and those of `--more` in ten sizes and searches them by
+vectors, with a fresh cache; then an eleventh size is added. CPU seconds leave out what other work on the
+machine takes.
 """
 
 from __future__ import annotations
@@ -119,12 +120,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--config", type=Path, default=Path("configs/quickstart.yaml"))
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--documents", nargs="+", type=Path, default=[])
+    parser.add_argument("--more", nargs="+", type=Path, default=[], metavar="FILE")
     args = parser.parse_args()
     meridian = ROOT / "corpora" / "meridian"
-    documents = args.documents or sorted(
-        [*(meridian / "documents").iterdir(), *(meridian / "more").iterdir()]
-    )
+    documents = sorted([*(meridian / "documents").iterdir(), *(meridian / "more").iterdir(), *args.more])
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before, fastest of {args.repeats}\n")
     with tempfile.TemporaryDirectory() as folder:
         print_changes(args.config, Path(folder), args.repeats)

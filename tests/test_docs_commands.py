@@ -66,11 +66,11 @@ SMALLER = (
     ),
     (r"(cold_speed.py) .*", r"\1 --config my.yaml"),
     (r"(scale_sample \w+) .*", r"\1 --words-only --pool 2 --sizes 0 1 --samples 1"),
+    (r"judged_speed.py", "judged_speed.py --queries 4 8"),
     (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
     # a filing that is not shipped
-    (r"3M_2018_10K.pdf", "corpora/meridian/documents/meridian-q3-2025.pdf"),
-    # shlex quotes the braces that a shell expands
-    (r"'corpora/meridian/\{documents,more\}/\*'", "corpora/meridian/documents/meridian-faq.md"),
+    (r"--pdf 3M_2018_10K.pdf", "--pdf corpora/meridian/documents/meridian-q3-2025.pdf"),
+    (r"--more 3M_2018_10K.pdf", "--more corpora/lanchuan/documents/lanchuan-report-2025.pdf"),
     (
         r"compare_speed$",
         "compare_speed --settings 3 --queries 20 --measures 1 --resamples 100 --scipy-pairs 1",
