@@ -66,6 +66,7 @@ SMALLER = (
     ),
     (r"(cold_speed.py) .*", r"\1 --config my.yaml"),
     (r"(scale_sample \w+) .*", r"\1 --words-only --pool 2 --sizes 0 1 --samples 1"),
+    (r"run_speed.py", "run_speed.py --questions 4 --chunkings 2"),
     (r"judged_speed.py", "judged_speed.py --queries 4 8"),
     (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
     # a filing that is not shipped
