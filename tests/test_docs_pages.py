@@ -36,6 +36,18 @@ def test_every_link_leads_to_a_file_and_heading():
             assert not heading or heading in headings(target), (page.name, link)
 
 
+# whole pages that `make docs` writes from the code
+GENERATED = {"configuration.md", "answer-measures.md", "measures.md", "results.md", "reading-a-run.md"}
+NOT_PROSE = re.compile(r"<!-- .*?made by.*?<!-- end of[^>]*>|^ *```.*?^ *```|^(?:\||    ).*?$", re.M | re.S)
+
+
+def test_prose_is_wrapped():
+    for page in PAGES:
+        if page.name not in GENERATED and not page.name.startswith("study-"):
+            prose = NOT_PROSE.sub("", page.read_text(encoding="utf-8"))
+            assert [line for line in prose.splitlines() if len(line) > 120] == [], page.name
+
+
 def test_the_index_has_a_line_for_every_page():
     text = INDEX.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("- ")]

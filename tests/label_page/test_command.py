@@ -79,6 +79,11 @@ def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, caps
     assert {(one.doc_id, one.start, one.end) for one in ITEMS} <= found
 
 
+def test_a_document_that_cannot_be_read_is_no_hindrance_where_the_pool_was_made_without_it(folder):
+    (folder / "docs" / "damaged.pdf").write_bytes(b"%PDF-1.7 and nothing more")
+    assert grade_all(PassageSource(pool=Path("pool.csv"), documents=("docs/*",))) == len(ITEMS)
+
+
 def test_a_pool_file_and_a_configuration_go_together_and_a_question_without_an_answer_is_not_asked(folder):
     with open_service(PassageSource(config=Path("my.yaml")), Silent()) as service:
         assert set(service.questions) == {"q1", "q2"}

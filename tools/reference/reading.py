@@ -59,7 +59,7 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 > {holds}
 
 - **Use …**: the setting with the highest mean, or one as good that may lose less. Its name says what to set.
-- **At most {regret}**: this setting is at most so much worse than any other of the run, with 95 %
+- **At most {regret}**: no other setting of the run is better by more than this, with 95 %
   confidence for all of them at once. If you can accept that, use it, whatever else is undecided.
 - **Its NDCG over the first 5,000 characters read**, {HEADLINE} in files and tables: how good it is,
   which the bound does not say. Where even the best mean is below 0.3, the
@@ -132,8 +132,8 @@ step by step, on the machine of the run.
 
 > {next}
 
-The next step is against the largest loss if that is larger than what the setting may lose to another one, as
-here; else it makes the choice surer ([the rule](statistics.md#what-comes-next)).
+The next step tackles the largest loss if that is larger than what the setting may lose to another one,
+as here; otherwise it makes the choice surer ([the rule](statistics.md#what-comes-next)).
 """
 
 

@@ -27,7 +27,7 @@ COMMANDS = {
     "score": ("score.score", "evaluate a TREC run against qrels, or what another pipeline returned"),
     "score-answers": ("score.score_answers", "measure the answers of another pipeline"),
     "export-answers": ("score.export_answers", "write the answers of a run for other tools, such as ragas"),
-    "judge": ("judge.family", "judgments: show, export, import; test a judge, compare it with people"),
+    "judge": ("judge.family", "judgments: read, export, import; test a judge, compare it with people"),
     "import": ("importing.import_", "import a known collection, a test set, or answers as a corpus"),
     "cache": ("cache.cache", "show the size of the cache, and free space"),
 }

@@ -137,7 +137,7 @@ _TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write
 
 @command(
     "Check the configuration, read the documents, load models that were not tried before, and anchor the "
-    "labels; then print how many chunks, vectors and pairs a run takes. No document is embedded and nothing "
+    "labels; then print how many chunks, vectors and pairs a run takes. No chunk is embedded and nothing "
     "is paid for. With a cluster, it also says how the work would be spread, and about how long it takes.",
     config_file("YAML file"),
     _ENGINE,

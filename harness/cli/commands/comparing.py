@@ -30,12 +30,12 @@ Results must be scored on the same queries and the same judged text; otherwise t
 with reasons. If the same language model has judged different pools, all results are rescored on their union.
 """
 _GATE = """\
-Fail (exit code 1) if a setting has dropped by more than the tolerance, and the drop is statistically real:
+Fail (exit code 1) if a setting has dropped by more than --max-drop, and the drop is statistically real:
 
   harness gate results/today --baseline results/main --max-drop 0.02
 
 Settings are matched by name. A large drop that is uncertain because there are few queries passes; the output
-says so, and says which settings are equivalent within the tolerance.
+says so, and says which settings are equivalent within --tolerance.
 """
 
 

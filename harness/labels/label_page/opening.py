@@ -55,7 +55,8 @@ class PassageSource:
                 "Name what to label: harness label my.yaml, or a pool file and the documents it was made of: "
                 "harness label --pool pool.csv --documents 'docs/*.pdf'."
             )
-        return BenchConfig.of_documents(self.documents, self.pool, self.pool)
+        # a pool made of fewer documents says so itself, row by row
+        return BenchConfig.of_documents(self.documents, self.pool, self.pool, on_bad_document="skip")
 
 
 @contextmanager
