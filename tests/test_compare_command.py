@@ -55,7 +55,7 @@ def test_an_unknown_measure_stage_or_folder_is_named(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"a": 0.4, "b": 0.5})
     assert "ndcg_exp@10" in run(capsys, "compare", folder, "--measure", "map")[2]
     assert "retrieve" in run(capsys, "compare", folder, "--stage", "rerank")[2]
-    assert "no benchmark results" in run(capsys, "compare", tmp_path / "none")[2]
+    assert "no benchmark results (no such folder, from " in run(capsys, "compare", tmp_path / "none")[2]
     # a price says nothing of quality, scored or not
     assert "tokens@5 is a cost" in refused(capsys, "compare", folder, "--measure", "tokens@5")
     path = folder / "per_query.csv"

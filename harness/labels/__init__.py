@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.labels.labelling.grading import graded_rows, new_rows, write_sheet
     from harness.labels.labelling.passages import PassageToGrade
     from harness.labels.labelling.retrieved import documents_of, sheet_of
-    from harness.labels.labelling.rows import COLUMNS, add_rows, addable, label_lines, write_rows
+    from harness.labels.labelling.rows import add_rows, addable, columns_of, label_lines, write_rows
     from harness.labels.scaffold.config_text import (
         FolderSummary,
         name_of,

@@ -55,8 +55,9 @@ class NoResultError(HarnessError):
     """A folder lacks a file of results."""
 
     def __init__(self, path: Path) -> None:
+        gone = f"{path.name} is missing" if path.parent.exists() else f"no such folder, from {Path.cwd()}"
         super().__init__(
-            f"{path.parent} contains no benchmark results ({path.name} is missing). Name a folder such as "
+            f"{path.parent} contains no benchmark results ({gone}). Name a folder such as "
             "results/quickstart, written by harness bench."
         )
 

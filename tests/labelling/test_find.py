@@ -92,6 +92,12 @@ def test_the_rows_are_labels(tmp_path, monkeypatch, capsys):
 def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch, capsys):
     write(tmp_path, monkeypatch, plants=PLANTS, rivals="Our rivals closed a plant.")
     assert "plants," not in printed(capsys, "find", "plant", "--in", "my.yaml", "--document", "rivals.txt")
+    (tmp_path / "labels.csv").write_text("query_id,document,page,start,end,quote,grade,evidence,note\n")
+    (tmp_path / "labelled.yaml").write_text(
+        (tmp_path / "my.yaml").read_text().replace("docs/labels.csv", "labels.csv")
+    )
+    rows = printed(capsys, "find", "plant", "--in", "labelled.yaml", "--format", "csv")
+    assert "quote,grade,evidence,note" in rows
     assert "No passage of 2 documents" in refused(capsys, "find", "zebra", "--in", "my.yaml")
     (tmp_path / "docs/queries.csv").write_text("query_id,text\nq12,plants?\n")
     words = "find", "plant", "--in", "my.yaml", "--format", "csv", "--query"

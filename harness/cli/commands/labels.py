@@ -160,8 +160,9 @@ def find(args: argparse.Namespace) -> int:
         print_error(f"No passage of {where} shares a word with the query. Try other words.")
         return 1
     if args.format == "csv":
-        rows = labels.label_lines(one.row() for one in found)
-        write_lines(",".join(labels.COLUMNS) + "\n" + rows, args.output)
+        columns = labels.columns_of(config.labels)
+        rows = labels.label_lines((one.row() for one in found), columns)
+        write_lines(",".join(columns) + "\n" + rows, args.output)
     else:
         write_lines(_found_text(found, width()), args.output)
     return 0

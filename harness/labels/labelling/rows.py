@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -75,6 +76,15 @@ def addable(path: Path) -> str:
         todo = "Save it as CSV UTF-8 and name that." if path.exists() else "Give it one of these endings."
         raise LabelError(f"{path}: labels are kept in .csv, .tsv and .jsonl files. {todo}")
     return read_utf8(path) if path.exists() else ""
+
+
+def columns_of(path: Path | None) -> Sequence[str]:
+    """The columns of a CSV file of labels, where it has all of ours; else ours."""
+    if path is None or path.suffix.lower() != ".csv" or not path.is_file():
+        return COLUMNS
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        own = [name.strip() for name in next(csv.reader(file), [])]
+    return own if set(COLUMNS) <= set(own) else COLUMNS
 
 
 def add_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
