@@ -7,7 +7,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export ANONYMIZED_TELEMETRY := False
 
 .DEFAULT_GOAL := help
-.PHONY: help bench validate show test test-slow test-docs lint format docs pictures corpus perf soak studies lock clean lint-js
+.PHONY: help bench validate show test test-slow test-docs test-all lint format docs site pictures corpus perf soak studies lock clean lint-js
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -43,10 +43,13 @@ test: $(VENV)/.dev ## run the fast tests
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(VENV)/.dev ## run the tests that take minutes
-	@$(BIN)/python -m pytest -m slow -n auto --dist loadfile
+	@$(BIN)/python -m pytest -m slow -n auto --dist worksteal
 
 test-docs: $(VENV)/.dev ## run the commands of all docs on small inputs
-	@$(BIN)/python -m pytest -m docs -n auto tests/test_docs_commands.py
+	@$(BIN)/python -m pytest -m docs -n auto --dist worksteal tests/test_docs_commands.py
+
+test-all: $(VENV)/.dev ## run all of these tests in one go, the fast ones first
+	@$(BIN)/python -m pytest -m '' -n auto --dist worksteal
 
 lint: $(VENV)/.dev ## check style, format and types
 	@$(BIN)/ruff check .
@@ -65,6 +68,15 @@ format: $(VENV)/.dev ## format the code
 
 docs: $(VENV)/.dev ## regenerate what is generated in docs/
 	@$(BIN)/python tools/docs.py
+
+# The program that builds the site has an environment of its own.
+build/site-env/.done: requirements-docs.lock
+	$(PYTHON) -m venv build/site-env
+	build/site-env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
+	@touch $@
+
+site: $(VENV)/.runtime build/site-env/.done ## build the docs as a site, and follow its links: build/site/html
+	@$(BIN)/python -m tools.docs_site --zensical build/site-env/bin/zensical
 
 pictures: $(VENV)/.dev ## make the pictures of the pages in docs/ again; needs chromium and chromedriver
 	@$(BIN)/python tools/screenshots.py

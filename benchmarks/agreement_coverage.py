@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.comparison.stats import bootstrap, jackknife
-from harness.judge.agreement import cohen_kappa, krippendorff_alpha
+from harness.judge.rater_agreement import cohen_kappa, krippendorff_alpha
 
 CASES = (
     ("llmjudge_dl23.csv", "h2oloo-fewself", 4),

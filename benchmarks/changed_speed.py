@@ -4,9 +4,9 @@ python benchmarks/changed_speed.py [--repeats 3] [--config CONFIG] [--more FILE 
 
 `labels`: one grade of the label file is another; `measures`: one measure is left out; `split`: one question
 is in the other split. Each run makes another such change and is compared with `bench --again`; the fastest
-of each counts. The sweep cuts Meridian's documents and those of `--more` in ten sizes and searches them by
-vectors, with a fresh cache; then an eleventh size is added. CPU seconds leave out what other work on the
-machine takes.
+of each counts. The sweep cuts the documents of the configuration (if none is named, the quickstart's) and
+those of `--more` in ten sizes and searches them by vectors, with a fresh cache; then an eleventh size is
+added. CPU seconds leave out what other work on the machine takes.
 """
 
 from __future__ import annotations
@@ -71,11 +71,10 @@ def written(config: dict[str, Any], folder: Path) -> Path:
     return path
 
 
-def print_changes(source: Path, folder: Path, repeats: int) -> None:
+def print_changes(config: dict[str, Any], folder: Path, repeats: int) -> None:
     """A row for `bench --again`, and one for each kind of change."""
     from benchmarks.again_speed import timed
 
-    config = yaml.safe_load(source.read_text(encoding="utf-8"))
     taken: dict[str, list[tuple[float, float]]] = {}
     timed(("bench",), written(config, folder))
     for number in range(repeats):
@@ -91,15 +90,14 @@ def print_changes(source: Path, folder: Path, repeats: int) -> None:
         print(f"| {name} | {seconds:.1f} | {cpu:.1f} |", flush=True)
 
 
-def print_sweep(documents: list[Path], folder: Path) -> None:
+def print_sweep(source: dict[str, Any], more: list[Path], folder: Path) -> None:
     """The cost of a sweep of ten chunk sizes with a fresh cache, and of one size more."""
     from benchmarks.again_speed import timed
 
     config: dict[str, Any] = {
         "name": "sweep",
-        "documents": [str(path.resolve()) for path in documents],
-        "queries": "corpora/meridian/quickstart_queries.csv",
-        "labels": "corpora/meridian/quickstart_judged.csv",
+        "documents": [*source["documents"], *(str(path.resolve()) for path in more)],
+        **{name: source[name] for name in ("queries", "labels")},
         "retrieve": {"kind": "exact", "model": MODEL, "top_k": 20},
         "cache": str(folder / "cache"),
         "on_bad_document": "fail",
@@ -122,12 +120,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--more", nargs="+", type=Path, default=[], metavar="FILE")
     args = parser.parse_args()
-    meridian = ROOT / "corpora" / "meridian"
-    documents = sorted([*(meridian / "documents").iterdir(), *(meridian / "more").iterdir(), *args.more])
+    config = yaml.safe_load(args.config.read_text(encoding="utf-8"))
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before, fastest of {args.repeats}\n")
     with tempfile.TemporaryDirectory() as folder:
-        print_changes(args.config, Path(folder), args.repeats)
-        print_sweep(documents, Path(folder))
+        print_changes(config, Path(folder), args.repeats)
+        print_sweep(config, args.more, Path(folder))
 
 
 if __name__ == "__main__":

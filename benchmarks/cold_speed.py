@@ -75,10 +75,10 @@ class Clock:
         setattr(module, name, counted)
 
 
-def watch_models(clock: Clock, load: Any) -> None:
+def watch_models(clock: Clock, weights: Any) -> None:
     """Count the loading of models, and the tokenising of those that have been loaded."""
-    clock.watch(load, "_load", "loading")
-    inner, known = load._load, set()
+    clock.watch(weights, "_load", "loading")
+    inner, known = weights._load, set()
 
     def loaded(*args: Any) -> Any:
         model = inner(*args)
@@ -87,17 +87,17 @@ def watch_models(clock: Clock, load: Any) -> None:
             clock.watch(type(model), "preprocess", "tokenising")
         return model
 
-    load._load, load._last = loaded, lru_cache(maxsize=1)(loaded)
+    weights._load, weights._last = loaded, lru_cache(maxsize=1)(loaded)
 
 
 def watched() -> Clock:
     """A clock that counts the parts of the harness."""
     from harness import data
-    from harness.models import load
+    from harness.models import weights
     from harness.running import compute, latency
 
     clock = Clock()
-    watch_models(clock, load)
+    watch_models(clock, weights)
     clock.watch(data, "parse_documents", "parser")
     clock.watch(latency, "latency_rows", "latency")
 

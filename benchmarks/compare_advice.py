@@ -55,8 +55,9 @@ class Study:
     @property
     def advice(self) -> Advice:
         """The advice, also where the verdict gives none as no setting is good enough."""
-        verdict, order = self.verdict, [one.setting for one in self.verdict.standings]
-        found = advise(order, verdict.comparisons, verdict.costs.by_setting, verdict.options)
+        verdict = self.verdict
+        bounds = {one.setting: one.regret or 0.0 for one in verdict.standings}
+        found = advise([*bounds], verdict.comparisons, bounds, verdict.costs.by_setting, {}, verdict.options)
         assert found is not None
         return found
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.compare_intervals import intervals
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS, Population, draw, true_difference
-from harness.comparison.conclusions import needed_for
-from harness.comparison.joint_test import bound_below, decide
+from harness.comparison.joint_test import Decided, bound_below, decide
+from harness.comparison.needed import needed_for
 from harness.comparison.stats import Units, units_of
 
 SIZES = (20, 50, 200)
@@ -25,6 +25,7 @@ SEED = 3
 RESAMPLES = 1_000
 FEWEST = 30
 DIFFERENCE = 0.05
+PILOT = 60
 
 
 def queries(n: int) -> Units:
@@ -100,21 +101,24 @@ def false_alarms(population: Population, n: int, trials: int) -> tuple[float, fl
 def power_at_needed(population: Population, trials: int) -> tuple[int, float]:
     """Queries said to be needed to show a difference of 0.05, and how often one of that size is then seen.
 
+    A first study of 60 queries says how many, of which the median is returned; a second one has as many.
     The spread is that between two equal settings, and the difference is added to a query's score.
     """
     scores = draw(population, (EQUAL, EQUAL), (200_000,), np.random.default_rng(SEED))
     difference = scores[1] - scores[0]
-    pilot = 60
-    error = float(difference.std() / np.sqrt(pilot))
-    needed = needed_for(DIFFERENCE, error, pilot, 1.96, pilot)
-    assert needed is not None
-    rng, n = np.random.default_rng(SEED + 1), needed.queries
-    seen = 0
-    for trial in range(trials):
+    rng, counts, seen = np.random.default_rng(SEED + 1), list[int](), 0
+
+    def tested(n: int, seed: int) -> tuple[np.ndarray, Decided]:
         row = rng.choice(difference, size=n) - difference.mean() + DIFFERENCE
-        found = decide(np.stack([row, np.zeros(n)]), [(0, 1)], queries(n), 1 - ALPHA, RESAMPLES, trial)
-        seen += bool(found.p[0] <= ALPHA)
-    return n, seen / trials
+        return row, decide(np.stack([row, np.zeros(n)]), [(0, 1)], queries(n), 1 - ALPHA, RESAMPLES, seed)
+
+    for trial in range(trials):
+        row, first = tested(PILOT, trial)
+        needed = needed_for(DIFFERENCE, row, float(first.error[0]), first.critical, queries(PILOT))
+        assert needed is not None
+        counts.append(needed.queries)
+        seen += bool(tested(needed.queries, trial)[1].p[0] <= ALPHA)
+    return int(np.median(counts)), seen / trials
 
 
 def coverage_table(trials: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-from harness.judge.agreement import agreement_csv, measure_agreement
+from harness.judge.rater_agreement import agreement_csv, measure_agreement
 from harness.running.bench.agreement import read_pairs
 
 FILES = {

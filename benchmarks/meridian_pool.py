@@ -32,7 +32,7 @@ from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
 from harness.running.search import cut_for_all, search_settings
 from harness.values.progress import Silent
-from harness.values.text.sentences import passage_spans
+from harness.values.text.sentence_ends import passage_spans
 from harness.values.types import Chunk, Document, Query, Ranking
 
 CONFIG = Path("configs/meridian.yaml")

@@ -1,4 +1,4 @@
-"""A local endpoint that speaks OpenAI's chat completions and answers by rules, for the recipes without a key.
+"""A local endpoint that speaks OpenAI's chat completions and batches and answers by rules, for recipes.
 
 It knows the golden answers of the recipes' questions, looks for their figures and words in the passages that
 it is shown, and words its reply as the prompt wants it. It shows the whole path of a recipe, offline and the
@@ -13,12 +13,17 @@ import contextlib
 import csv
 import json
 import re
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from benchmarks.rule_batches import Batches
+from harness.values import golden_parts
 
 QUERIES = Path(__file__).parent.parent / "configs" / "recipes" / "ten_k_queries.csv"
 PROPOSED = "What is said of "
 REFUSAL = "I cannot answer this from the passages."
+NOTHING, NOTHING_ZH = "I cannot answer because of insufficient information.", "由于信息不足，无法回答该问题。"
 # what a prompt shows stands between lines with a mark that no text can know
 PART = re.compile(r"<(\w+)(?: (\d+))? (\w+)>\n(.*?)\n</\1(?: \2)? \3>", re.DOTALL)
 WORD = re.compile(r"\w[\w,.']*\w|\w")
@@ -48,16 +53,18 @@ def sentences(text):
 
 
 class Rules:
-    """Replies to prompts; ``golden`` maps a question to its golden answer."""
+    """Replies to prompts; ``golden`` maps a question to its golden answer, ``false`` to a false one."""
 
-    def __init__(self, golden):
-        self._golden = golden
+    def __init__(self, golden, false=None):
+        self._golden, self._false = golden, false or {}
 
     @classmethod
     def of(cls, path):
         """The rules for the questions of a query file."""
         with path.open(encoding="utf-8", newline="") as file:
-            return cls({row["text"]: row["answer"] for row in csv.DictReader(file)})
+            rows = list(csv.DictReader(file))
+        false = {row["text"]: golden_parts(row.get("false_answer") or "") for row in rows}
+        return cls({row["text"]: row["answer"] for row in rows}, false)
 
     def reply(self, messages):
         """The text of a reply to the messages of a chat."""
@@ -70,7 +77,27 @@ class Rules:
         for mark, rule in FORMS.items():
             if mark in form:
                 return json.dumps(rule(self, question, parts))
+        if "insufficient information" in messages[0]["content"] or "信息不足" in messages[0]["content"]:
+            return self.careful(question, parts["passage"], messages[0]["content"])
         return self.answer(question, parts["passage"], "square brackets" in messages[0]["content"])
+
+    def careful(self, question, passages, prompt):
+        """The parts of the golden answer that are read, in RGB's phrases; it sees false ones if warned."""
+        text, chinese = "\n".join(passages), "信息不足" in prompt
+        parts = golden_parts(self._golden.get(question, ""))
+        false = [part for part in self._false.get(question, ()) if any(word in text for word in part)]
+        if false and ("factual errors" in prompt or "事实性错误" in prompt):
+            warned = (
+                "提供的文档存在事实性错误。"
+                if chinese
+                else "There are factual errors in the provided documents. "
+            )
+            return warned + "; ".join(part[0] for part in parts)
+        held = [word for part in parts for word in part[:1] if any(own in text for own in part)]
+        held += [part[0] for part in false]
+        if not held:
+            return NOTHING_ZH if chinese else NOTHING
+        return "; ".join(held)
 
     def found(self, question, passage):
         """The answer to a question as a passage holds it; None where it does not."""
@@ -108,22 +135,62 @@ class Rules:
         return {"scores": [order.index(at) for at in range(len(held))]}
 
     def verdict(self, question, parts):
-        """Whether a passage is useful, an answer meets an aspect (it has a figure), or an answer refuses."""
+        """Whether a passage is useful, an answer meets an aspect (a figure, no harm), or it refuses."""
         if "passage" in parts:
             return {"verdict": int(self.answers(question, parts["passage"][0]))}
         answer = parts["answer"][0]
-        return {"verdict": int(bool(re.search(r"\d", answer)) if "aspect" in parts else answer == REFUSAL)}
+        if "aspect" not in parts:
+            return {"verdict": int(answer == REFUSAL)}
+        return {"verdict": int("harm" not in parts["aspect"][0] and bool(re.search(r"\d", answer)))}
 
     def verdicts(self, question, parts):
-        """Whether the words of each statement stand in the passages."""
-        lines = [line.split(". ", 1)[1] for line in parts["statements"][0].splitlines()]
-        found = [share(line, parts["passage"]) >= SUPPORTED for line in lines]
+        """Whether the words of each statement stand in the passages, or a sentence holds the answer."""
+        (listed,) = parts.get("statements") or parts["sentences"]
+        lines = [line.split(". ", 1)[1] for line in listed.splitlines()]
+        if "sentences" in parts:
+            found = [self.answers(question, line) for line in lines]
+        else:
+            found = [share(line, parts["passage"]) >= SUPPORTED for line in lines]
         return {"verdicts": [{"number": n, "verdict": int(one)} for n, one in enumerate(found, start=1)]}
 
     def statements(self, question, parts):
         """An answer is one statement, a refusal none."""
         answer = parts["answer"][0]
         return {"statements": [] if answer == REFUSAL else [answer]}
+
+    def attributed(self, question, parts):
+        """The sentences of a golden answer, and whether their words stand in the passages."""
+        stated = sentences(parts["reference"][0])
+        verdicts = [share(one, parts["passage"]) >= SUPPORTED for one in stated]
+        rows = zip(stated, map(int, verdicts), strict=True)
+        return {"statements": [{"statement": text, "verdict": verdict} for text, verdict in rows]}
+
+    def split(self, question, parts):
+        """Every sentence of an answer as a statement; a refusal has none."""
+        answer = parts["answer"][0]
+        lines = [] if answer == REFUSAL else parts["sentences"][0].splitlines()
+        return [
+            {"sentence_index": at, "simpler_statements": [line.split(": ", 1)[1]]}
+            for at, line in enumerate(lines)
+        ]
+
+    def explained(self, question, parts):
+        """The verdicts of other rules with reasons, in the shapes of the recipe on tiers."""
+        if "statements" not in parts and "reference" not in parts:
+            verdict = self.verdict(question, parts)["verdict"]
+            return {"result": verdict, "reason": f"It holds {'the' if verdict else 'no'} answer."}
+        if "reference" in parts:
+            rows = self.attributed(question, parts)["statements"]
+            return [
+                {"statement": row["statement"], "reason": REASONS[row["verdict"]], "result": row["verdict"]}
+                for row in rows
+            ]
+        lines = [line.split(". ", 1)[1] for line in parts["statements"][0].splitlines()]
+        rows = zip(lines, self.verdicts(question, parts)["verdicts"], strict=True)
+        return [
+            {"statement": line, "reason": REASONS[row["verdict"]], "verdict": row["verdict"]}
+            for line, row in rows
+        ]
 
     def question_back(self, question, parts):
         """A question that the answer might answer."""
@@ -143,12 +210,16 @@ class Rules:
 
 
 ABOUT, SUPPORTED, MOST = 0.4, 0.6, 50
+REASONS = ("Most of its words are not in the context.", "Its words are in the context.")
 # what a prompt shows of the form that it wants, and the rule that gives it
 FORMS = {
+    '"simpler_statements"': Rules.split,
+    '"reason"': Rules.explained,
     '"quotes"': Rules.proposal,
     '"scores"': Rules.scores,
     '"grade": 0, 1 or 2': lambda rules, question, parts: rules.grade(question, parts, top=2),
     '"grade"': Rules.grade,
+    '"statement"': Rules.attributed,
     '"statements"': Rules.statements,
     '"verdicts"': Rules.verdicts,
     '"verdict"': Rules.verdict,
@@ -168,24 +239,40 @@ def usage(sent, received):
     return {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
 
 
+def completion(rules, request):
+    """The completion by rules to the body of a request."""
+    content = rules.reply(request["messages"])
+    words = sum(len(part["content"].split()) for part in request["messages"]), len(content.split())
+    return {
+        "id": "rules",
+        "object": "chat.completion",
+        "created": 0,
+        "model": request["model"],
+        "choices": [choice(content)],
+        "usage": usage(*words),
+    }
+
+
 def server(port, rules):
     """A server for this machine alone; port 0 takes a free one."""
+    batches = Batches(partial(completion, rules))
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            content = rules.reply(request["messages"])
-            words = sum(len(part["content"].split()) for part in request["messages"]), len(content.split())
-            self._send(
-                {"id": "rules", "object": "chat.completion", "created": 0, "model": request["model"]}
-                | {"choices": [choice(content)], "usage": usage(*words)}
-            )
+            body = self.rfile.read(int(self.headers["content-length"]))
+            if self.path.endswith("/chat/completions"):
+                self._send(completion(rules, json.loads(body)))
+            else:
+                self._send(batches.answer("POST", self.path, body))
+
+        def do_GET(self):
+            self._send(batches.answer("GET", self.path, b""))
 
         def _send(self, body):
-            content = json.dumps(body).encode()
-            self.send_response(200)
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(404 if body is None else 200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(content)))
             self.end_headers()
@@ -194,7 +281,11 @@ def server(port, rules):
         def log_message(self, *args):
             pass
 
-    return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    class Server(ThreadingHTTPServer):
+        # with the 5 that are usual, some of the calls that come at once are cut off
+        request_queue_size = 128
+
+    return Server(("127.0.0.1", port), Handler)
 
 
 def main():

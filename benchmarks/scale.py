@@ -129,14 +129,13 @@ def give_vectors() -> None:
 
 def run_stage(folder: Path, stage: str) -> None:
     """Run one stage and print what it took as JSON."""
-    from harness.running.bench.flow import prepare
     from harness.running.bench.job import run_or_reuse
+    from harness.running.bench.preparing import prepare
     from harness.running.config.load import load_config
     from harness.running.context import Context
-    from harness.running.passes import embed_for_all
-    from harness.running.search import search_settings
-    from harness.running.tools import RunTools
-    from harness.values import Silent
+    from harness.running.search import run_step, search_settings
+    from harness.steps import Texts
+    from harness.values import Silent, Together, ask
 
     give_vectors()
     config = load_config(folder / ("stores.yaml" if stage in ("chroma", "faiss") else "scale.yaml"))
@@ -151,9 +150,10 @@ def run_stage(folder: Path, stage: str) -> None:
                 begun, used = time.perf_counter(), time.process_time()
                 point = points[SEARCHED[stage]]
                 if stage == "vectors":
-                    tools = RunTools.of(queries, context)
-                    wants = list(tools.wants(point.setting.finder, point.chunking.passages, queries))
-                    embed_for_all([wants], context)
+                    encoder, passages = point.setting.retrieve.embed, point.chunking.passages
+                    texts = (passages.texts, "passages"), ([query.text for query in queries], "queries")
+                    needs = [Texts(encoder, own, whose, "rows") for own, whose in texts]
+                    run_step(ask(Together(needs)), context)
                 else:
                     search_settings([point], queries, context)
             chunks = len(points[0].chunking.chunks)

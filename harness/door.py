@@ -1,25 +1,28 @@
 """Rooms import each other only by their doors: ``from harness.measures import ndcg``.
 
-The door of a room is its ``__init__.py``. It declares what the room offers once, as imports under
-``if TYPE_CHECKING:``, and imports a module when a name of it is first asked for (PEP 562). So `--help`
-loads no measure, and a run without a judge loads no judge.
+The door of a room is its ``__init__.py``. It declares what the room offers twice: as imports under
+``if TYPE_CHECKING:``, for type checkers and readers, and as a table of modules and names, from which a
+module is imported when a name of it is first asked for (PEP 562). ``tools/doors.py`` writes the second from
+the first. So `--help` loads no measure, and a run without a judge loads no judge.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 
-def door(room: str, file: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of the package ``room``, whose ``__init__.py`` is ``file``."""
+def door(room: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of the package ``room``.
+
+    ``modules`` has the names that each module offers, with blanks between; ``KINDS=READERS`` offers KINDS of
+    the module as READERS.
+    """
+    places = places_of(modules)
 
     def offered(name: str) -> Any:
-        if name.startswith("__") or (place := _offers(file).get(name)) is None:
+        if (place := places.get(name)) is None:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         module, original = place
         holder = import_module(module)
@@ -31,13 +34,7 @@ def door(room: str, file: str) -> Callable[[str], Any]:
     return offered
 
 
-@cache
-def _offers(file: str) -> dict[str, tuple[str, str]]:
-    """The module and the name there of everything that a door declares."""
-    (declared,) = (node for node in ast.parse(Path(file).read_bytes()).body if isinstance(node, ast.If))
-    return {
-        alias.asname or alias.name: (node.module or "", alias.name)
-        for node in declared.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
+def places_of(modules: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Name that is offered → its module, and its name there."""
+    pairs = ((module, entry.partition("=")) for module, names in modules.items() for entry in names.split())
+    return {name or original: (module, original) for module, (original, _, name) in pairs}

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.report.columns import TABLES
-from harness.report.page.tables import read_tables
-from harness.report.stored import read_rows
+from harness.report.page.page_tables import read_tables
+from harness.report.stored_tables import read_rows
+from harness.report.table_spec import TABLES
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent

@@ -10,11 +10,21 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.shipped_models import real_models, shipped_models
+from tests.order import pytest_collection_modifyitems, pytest_runtest_protocol
+from tests.places import computed
+from tests.shipped_models import pytest_runtest_setup, real_models, shipped_models
 from tests.skips import pytest_configure
 from tools.screenshots import NoBrowserError, chromium
 
-__all__ = ["pytest_configure", "real_models", "shipped_models"]
+__all__ = [
+    "computed",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_runtest_protocol",
+    "pytest_runtest_setup",
+    "real_models",
+    "shipped_models",
+]
 
 # Translations of the words of argparse are read from the disk at every call.
 argparse._ = str

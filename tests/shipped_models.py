@@ -16,24 +16,34 @@ import pytest
 
 SHIPPED = "embedded:"
 WIDTH = 384
-real = False
+
+
+class Models:
+    """Which models a test computes with."""
+
+    real = False
 
 
 @pytest.fixture(scope="session", autouse=True)
-def shipped_models(pytestconfig):
+def shipped_models():
     """Replace the shipped models, and make each of their tokenizers once."""
     with pytest.MonkeyPatch.context() as patch:
-        # figures of the docs are among the slow tests
-        patch.setattr("tests.shipped_models.real", pytestconfig.getoption("markexpr") == "slow")
         if importlib.util.find_spec("tokenizers"):  # not where only the judge is tested
             replace_models(patch)
         yield
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Say, before any fixture of a test is made, which models it computes with."""
+    # figures of the docs are among the slow tests
+    Models.real = item.get_closest_marker("slow") is not None
+
+
 @pytest.fixture
 def real_models(monkeypatch):
     """Compute with the shipped models themselves, each loaded once a session."""
-    monkeypatch.setattr("tests.shipped_models.real", True)
+    monkeypatch.setattr(Models, "real", True)
 
 
 class HashedWords:
@@ -66,16 +76,15 @@ def vector_of(word):
 
 def replace_models(patch):
     """Let what loads the shipped models give hashed words, and keep their tokenizers."""
-    from harness.models import encoder, token_encoder
-    from harness.models import load as loading
+    from harness.models import encoder, token_encoder, weights
 
-    load, vectors = cache(loading.load), token_encoder.content_vectors
+    load, vectors = cache(weights.load), token_encoder.content_vectors
     start, tokenizers = encoder.ModelTokenizer.__init__, {}
 
     def loaded(kind, model, *options):
         if kind != "SentenceTransformer" or not model.name.startswith(SHIPPED) or "openvino" in options:
             return load.__wrapped__(kind, model, *options)
-        return load(kind, model, *options) if real else HashedWords()
+        return load(kind, model, *options) if Models.real else HashedWords()
 
     def content_vectors(model, texts):
         return (
@@ -90,6 +99,6 @@ def replace_models(patch):
         if model.name.startswith(SHIPPED):
             tokenizers[model] = dict(self.__dict__)
 
-    patch.setattr(loading, "load", loaded)
+    patch.setattr(weights, "load", loaded)
     patch.setattr(token_encoder, "content_vectors", content_vectors)
     patch.setattr(encoder.ModelTokenizer, "__init__", started)

@@ -1,5 +1,6 @@
 """`import harness`: what commands can do, a script and a notebook can."""
 
+import doctest
 import math
 import subprocess
 import sys
@@ -13,15 +14,16 @@ import pytest
 import yaml
 
 import harness
+from harness.cli import api
 from harness.cli.notebook import progress_shown
 from harness.cli.terminal import TerminalReporter
 from harness.running.bench.flow import run_bench
 from harness.values.errors import ConfigError, HarnessError
 from harness.values.progress import Silent
-from tests.bench.conftest import corpus, shared_cache, write_config
+from tests.bench.conftest import corpus, lexical, shared_cache, write_config
 from tests.command import YARD, write_files
 
-__all__ = ["corpus", "shared_cache", "write_config"]
+__all__ = ["corpus", "lexical", "shared_cache", "write_config"]
 
 
 def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
@@ -252,3 +254,14 @@ def test_what_a_user_has_put_into_a_result_survives_the_next_run(write_config):
     harness.run(config, again=True)
     kept = [path.read_text() for path in first.folder.parent.rglob("notes.md")]
     assert kept == ["mine"]
+
+
+def test_the_examples_in_the_docstrings_hold(lexical, tmp_path, monkeypatch):
+    # With chunks of 90 characters q1 finds its passage second, 1 / log2(3) = 0.63; all else is found first,
+    # so the mean of four is 0.91. NDCG of (3, 0, 2): (7 + 3 / 2) / (7 + 3 / log2(3) + 3 / 2) = 0.818.
+    lexical(chunk="{kind: recursive, chunk_size: [90, 180]}")
+    monkeypatch.chdir(tmp_path)
+    harness.run("bench.yaml")
+    outcome = doctest.testmod(api, extraglobs={"harness": harness}, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert outcome.attempted >= 10
+    assert outcome.failed == 0

@@ -22,7 +22,7 @@ from benchmarks.chunking_eval import (
 )
 from benchmarks.public_data import chunking_eval
 from benchmarks.repeated_spans import repeated
-from harness.data.corpus.text import text_sha256
+from harness.data.corpus.extraction import text_sha256
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus

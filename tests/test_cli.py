@@ -27,8 +27,25 @@ def test_help_answers_at_once_for_it_loads_little():
     assert len(loaded) < 150
 
 
-def test_wrong_usage_exits_with_2(capsys):
+def test_without_a_command_it_says_how_to_start(capsys):
     assert exit_code() == 2
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    commands = [line.split()[1] for line in shown.out.splitlines() if line.startswith("  harness ")]
+    assert commands == ["demo", "init", "bench", "--help", "COMMAND", "docs"]
+    # what it names is there
+    for command in commands[:3]:
+        assert exit_code(command, "--help") == 0
+
+
+def test_what_is_neither_a_configuration_nor_a_folder_is_told_with_both(capsys):
+    told = refused(capsys, "label", "nothing")
+    assert "There is nothing at nothing." in told
+    assert "the YAML file of a benchmark" in told
+    assert "the folder of a test set" in told
+
+
+def test_wrong_usage_exits_with_2(capsys):
     # an unknown argument is answered with the usage of its command
     assert exit_code("score", "run.txt", "qrels.txt") == 2
     shown = capsys.readouterr().err
@@ -108,7 +125,7 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
 
     assert "2.0" in cache(printed)
     for what in ("--tidy", "--clear"):
-        assert "in use by a benchmark" in cache(refused, what)
+        assert "in use by another command" in cache(refused, what)
     in_use.release()
     assert "2 half-written or damaged items removed" in cache(printed, "--tidy")
     assert sorted(path.name for path in layout.chroma.iterdir()) == ["def"]

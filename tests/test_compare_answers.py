@@ -82,6 +82,8 @@ def test_questions_that_not_all_have_a_value_for_are_left_out_and_counted(tmp_pa
     # of 40 questions one has no value at all, and two have one under a single setting
     assert "token_f1: means over 37 queries" in out
     assert "2 queries left out, as only some settings have a value of token_f1" in out
+    # each lacks two of 40; of equals the first by name is named
+    assert "a has the fewest, 38: all settings are compared on no more than these." in out
     nothing = write_answers(tmp_path / "n", {"a": 0.5}, missing={("a", query) for query in range(QUERIES)})
     said = refused(capsys, "compare", nothing, *F1)
     assert "No query has a value of token_f1 under every setting" in said
@@ -107,7 +109,11 @@ def test_values_of_other_scorers_are_not_compared(tmp_path, capsys):
 def test_the_gate_fails_on_worse_answers(tmp_path, capsys):
     base, worse = (write_answers(tmp_path / name, {"a": mean}) for name, mean in (("b", 0.6), ("w", 0.5)))
     check_gate(capsys, base, worse, "token_f1")
-    # by rankings nothing has changed
+    # by rankings nothing has changed, and that this says nothing of answers is said
+    code, out, _ = run(capsys, "gate", worse, "--baseline", base)
+    assert code == 0
+    assert "are not tested here: --measure token_f1 tests them." in out
+    assert "not tested" not in run(capsys, "gate", worse, "--baseline", base, *F1)[1]
     assert run(capsys, "gate", worse, "--baseline", base, "--measure", "ndcg_exp@10")[0] == 0
     # where no answer came, nothing is known: the question is left out, and that is said
     gone = write_answers(tmp_path / "gone", {"a": 0.6}, missing={("a", 3)})
@@ -128,14 +134,18 @@ def test_the_gate_repeats_the_warnings_that_bear_on_answers(tmp_path, capsys):
 
 def test_the_encoder_counts_only_where_a_measure_embeds(tmp_path, capsys):
     names, folders = ("by_vectors", "by_pairs"), []
-    for encoder in ("one", "other"):
+    served = {"model": "other", "endpoint": {"model": "other", "dimensions": 64, "extra_body": {}}}
+    for encoder in ("one", "other", "served"):
         kinds = dict.fromkeys(names, "answer_similarity")
         folder = write_answers(tmp_path / encoder, {encoder: 0.6}, measures=names, kinds=kinds)
         record = json.loads((folder / "record.json").read_text())
-        record["config"]["answer_embedding"] = {"model": encoder}
+        record["config"]["answer_embedding"] = served if encoder == "served" else {"model": encoder}
         record["config"]["answer_measures"][1] |= {"by": "cross_encoder", "model": "mine"}
         (folder / "record.json").write_text(json.dumps(record))
         folders.append(folder)
-    said = refused(capsys, "compare", *folders, "--measure", "by_vectors")
+    said = refused(capsys, "compare", *folders[:2], "--measure", "by_vectors")
     assert "the encoder of answers differ: one and other" in said
+    # of one model, shorter vectors are others
+    said = refused(capsys, "compare", *folders[1:], "--measure", "by_vectors")
+    assert "the encoder of answers differ: other and" in said
     assert "by_pairs" in printed(capsys, "compare", *folders, "--measure", "by_pairs")

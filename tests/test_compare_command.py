@@ -114,8 +114,10 @@ def test_the_front_and_the_cheapest_of_the_tied_are_reported(tmp_path, capsys):
     add_prices(folder, {"small": 500, "large": 4000.5, "larger": 2000})
     output = printed(capsys, "compare", folder)
     assert all(f" {price} yes " in output for price in ("500", "2,000", "4,000"))
-    assert "If the price counts use larger: 2,000 instead of 4,000 tokens@10." in output
-    assert "If the price counts" not in printed(capsys, "compare", folder, "--tolerance", "0.0001")
+    # the two are equal, so the cheaper one is the one to use
+    assert "Use larger." in output
+    assert "it costs 2,000 instead of 4,000 tokens@10." in output
+    assert "it costs" not in printed(capsys, "compare", folder, "--tolerance", "0.0001")
     limited = printed(capsys, "compare", folder, "--price-limit", "1000")
     assert "Use small, the only setting within the price limit." in limited
     assert "--tolerance must be a number above 0" in refused(capsys, "compare", folder, "--tolerance", "-1")

@@ -1,6 +1,7 @@
 """`harness demo`: the quickstart from any folder, also from a wheel."""
 
 import glob
+import os
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.commands import bench, shared
+from harness.cli.commands import bench, common
 from harness.running import load_config
 from tests.command import exit_code, table
 
@@ -52,16 +53,16 @@ def test_there_is_no_screen_without_a_display_or_a_terminal(monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.delenv("DISPLAY", raising=False)
-    assert not shared.can_show_pages()
+    assert not common.can_show_pages()
     monkeypatch.setenv("DISPLAY", ":0")
-    assert shared.can_show_pages()
+    assert common.can_show_pages()
     monkeypatch.setattr(sys.stdout, "isatty", lambda: False, raising=False)
-    assert not shared.can_show_pages()
+    assert not common.can_show_pages()
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path):
+def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path, computed):
     """Only the libraries are those that are installed here; the package and its files come from the wheel."""
     pip = [sys.executable, "-m", "pip"]
     if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:
@@ -71,7 +72,7 @@ def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path):
     hidden = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
     for folder in ("harness", "tools", "configs", "corpora/meridian", "docs"):
         shutil.copytree(ROOT / folder, source / folder, ignore=hidden)
-    for file in ("pyproject.toml", "README.md", "LICENSE"):
+    for file in ("pyproject.toml", "README.md", "LICENSE", "llms.txt"):
         shutil.copy(ROOT / file, source)
     build = [*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(source)]
     subprocess.run(build, check=True)
@@ -90,9 +91,12 @@ def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path):
     ]
     (fresh / "lib" / version / "site-packages/libraries.pth").write_text("\n".join(dict.fromkeys(libraries)))
     elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
+    (elsewhere / ".cache").mkdir(parents=True)
+    (elsewhere / ".cache" / "harness").symlink_to(computed)
+    # no other copy of the package is on its path
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [fresh / "bin/harness", "demo"], cwd=elsewhere, capture_output=True, text=True, check=False
+        [fresh / "bin/harness", "demo"], cwd=elsewhere, env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "results/demo" in done.stdout
@@ -106,6 +110,7 @@ def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path):
     done = subprocess.run(
         [fresh / "bin/harness", "validate", "bad.yaml"],
         cwd=elsewhere,
+        env=env,
         capture_output=True,
         text=True,
         check=False,

@@ -1,7 +1,5 @@
 """Every command that README, CONTRIBUTING and docs/ print: it exists, its options do, and it runs."""
 
-import csv
-import json
 import os
 import re
 import shlex
@@ -11,49 +9,64 @@ from pathlib import Path
 import pytest
 
 from harness.cli.commands.usage import parser
-from tests.docs_commands import PAGES, ROOT, SOURCES, ran, shown, small_folder
+from tests.docs_commands import PAGES, ROOT, ran, shown
+from tests.docs_folder import Folder
+from tests.places import shared_place
 from tests.test_help import commands
 
 ALL = [one for page in PAGES for one in shown(page)]
 PARSERS = dict(commands(parser()))
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-OTHERS = {"export", "printf", "git", ".ci/run", "cd", "mkdir", "cp"}
+OTHERS = {"export", "printf", "git", ".ci/run", "cd", "mkdir", "cp", "pipx", "uvx", "docker"}
 
 # commands that no page's test runs, by why; the fast test still checks their words
 NOT_RUN = {
     "of the shell, or runs commands that are run themselves": (
         r"make (?!(bench|validate) CONFIG)|\.ci/run|(export|printf|git|cd) "
     ),
+    "installs the command: tests/test_core_install.py": r"(pipx|uvx|docker) ",
     "a whole run, from a wheel: tests/test_demo.py": r"harness demo",
     "CI runs `make soak`": r"python -m tools.soak|python tools/concurrent_sessions",
     "asks a model: tests/judge, tests/llm": r"harness judge |harness bench my.yaml --dry-run",
     "needs a filing and an endpoint: tests/test_tesla_recipe.py": r"harness .*configs/tesla_10k.yaml",
     "asks a model, or is one: tests/test_recipes.py": (
-        r"(harness|mkdir|cp) (bench )?(configs/recipes/(ten_k|rag|answer_|testset)|(testset )?reviewed)"
+        r"(harness|mkdir|cp) (bench )?(configs/recipes/"
+        r"(ten_k|rag|batches|answer_|testset|abilities|aspects|judge_|tiers)|"
+        r"(testset )?reviewed)"
         r"|python -m benchmarks.rule_endpoint"
     ),
+    "serves until its client has gone: tests/test_mcp.py": r"harness mcp ",
     "serves a page until it is stopped: tests/label_page": r"harness label (?!.*--(merge|export|ratings))",
     "takes what people graded: tests/label_page, tests/labelling, tests/testset": (
-        r"harness (label .*--(merge|export|ratings)|labels add)|harness testset DIR export"
+        r"harness (label .*--(merge|export|ratings)|labels add)|harness testset DIR (export|answer)"
     ),
-    "files of other tools: tests/testset, tests/corpus, tests/external": (r"harness import (beir|ragas) "),
-    "two runs of one configuration: tests/compare": (
+    "files of other tools: tests/testset, tests/corpus, tests/external": (
+        r"harness import (beir|ragas|rgb|traces) "
+    ),
+    "two runs of one configuration: tests/compare, tests/test_pull_request.py": (
         r"harness gate (?!results/today --baseline results/main --max-drop)"
-        r"|harness compare (baseline|results/monday)"
+        r"|harness compare (baseline|results/monday)|harness comment"
     ),
     "answers that a model judges: tests/test_compare_answers.py": (
         r"harness compare results/mine --measure answer"
+    ),
+    "what production answered: tests/mission/test_ragas.py, tests/compare/test_trend.py": (
+        r"harness score-answers (corpora/2026|before|after)|harness trend|harness gate results/after"
     ),
     "needs a cluster: tests/bench/test_ray.py": r"harness bench my.yaml --engine ray",
     "needs the vocabulary of tiktoken: tests/test_chunking_eval.py": (
         r"python benchmarks/chunking_eval|harness bench configs/chunking_eval"
     ),
 }
+QUARTER = "corpora/meridian/documents/meridian-q3-2025.pdf"
+RECALL = "corpora/meridian/more/meridian-recall-24v-m07.pdf"
 # what makes a command small, or gives it something to read
 SMALLER = (
     (r"'docs/\*\.pdf'", "'contracts/*'"),
     (r"results/(today|main)\b", "results/quickstart"),
     (r"--trials \d+", "--trials 3"),
+    (r"--worlds \d+", "--worlds 1"),
+    (r"trend_alarms .*", "trend_alarms --years 1 --queries 5"),
     (r"--questions \d+", "--questions 2 --chunkings 1"),
     (r"--document annual-report", "--document meridian-q3-2025"),
     (r"--query q1\b", "--query mq001"),
@@ -66,12 +79,14 @@ SMALLER = (
     ),
     (r"(cold_speed.py) .*", r"\1 --config my.yaml"),
     (r"(scale_sample \w+) .*", r"\1 --words-only --pool 2 --sizes 0 1 --samples 1"),
-    (r"run_speed.py", "run_speed.py --questions 4 --chunkings 2"),
+    # two filings on the page; one small document, which is run once, stands for both
+    (r"run_speed.py.*", f"run_speed.py --questions 4 --chunkings 2 --pdf {QUARTER}"),
     (r"judged_speed.py", "judged_speed.py --queries 4 8"),
-    (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
-    # a filing that is not shipped
-    (r"--pdf 3M_2018_10K.pdf", "--pdf corpora/meridian/documents/meridian-q3-2025.pdf"),
-    (r"--more 3M_2018_10K.pdf", "--more corpora/lanchuan/documents/lanchuan-report-2025.pdf"),
+    (r"again_speed.py --repeats 3", "again_speed.py --repeats 1 timed.yaml"),
+    # with and without a filing that is not shipped: so too
+    (r"(changed_speed.py) .*", rf"\1 --repeats 1 --config timed.yaml --more {RECALL}"),
+    # another sheet than that of a test set
+    (r"(labels unjudged .*) sheet.xlsx", r"\1 unjudged.xlsx"),
     (
         r"compare_speed$",
         "compare_speed --settings 3 --queries 20 --measures 1 --resamples 100 --scipy-pairs 1",
@@ -84,6 +99,16 @@ queries: corpora/meridian/queries.csv
 labels: corpora/meridian/labels.csv
 chunk: {kind: sentence, chunk_size: [300, 600]}
 retrieve: {kind: bm25}
+"""
+# what is timed runs again and again, while other pages read the results of the first
+TIMED = """\
+name: timed
+documents: [corpora/meridian/documents/meridian-faq.md]
+queries: faq_queries.csv
+labels: faq_labels.csv
+chunk: {kind: sentence, chunk_size: [300, 600]}
+retrieve: {kind: bm25}
+measures: [ndcg_evidence@5000, ndcg_exp@10]
 """
 BEFORE = {
     "study-measure.md": (
@@ -168,68 +193,44 @@ def test_no_reason_is_left_over():
 def test_a_command_that_runs_names_documents_that_are_shipped():
     """Else only the long test of its page finds that a file is a reader's own."""
     lines = [small(shlex.join(one.words)) for page in TO_RUN.values() for one in page]
-    named = {word for line in lines for word in shlex.split(line) if re.search(r"\.(pdf|md)$|\{", word)}
+    # what a command writes need not be there
+    words = (re.sub(r" --output \S+", "", line) for line in lines)
+    named = {word for line in words for word in shlex.split(line) if re.search(r"\.(pdf|md)$|\{", word)}
     assert named
     assert [word for word in named if not (ROOT / word).is_file()] == []
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory, computed):
+    """One folder for the commands of all pages, which may share what they compute."""
+    return Folder.made(
+        shared_place(tmp_path_factory) / "docs", {"my.yaml": MINE, "timed.yaml": TIMED}, computed
+    )
 
 
 @pytest.mark.docs
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("page", TO_RUN)
-def test_the_commands_of_a_page_run_on_small_inputs(page, tmp_path):
-    folder = of_a_reader(small_folder(tmp_path))
+def test_the_commands_of_a_page_run_on_small_inputs(page, folder):
     shared = Path(os.environ.get("HARNESS_SHARED", ROOT.parent / "shared"))
     for line in BEFORE.get(page, ()):
-        ran(placed(line, folder), folder)
+        folder.run(placed(line, folder))
     for command in TO_RUN[page]:
         if "HARNESS_SHARED" in command.line and not shared.is_dir():
             continue
         line = shlex.join(command.words)
         for one in (line, *NEXT.get((page, line), ())):
-            ran(placed(one, folder), folder, HARNESS_SHARED=str(shared))
-            if "--sheet sheet.xlsx" in one:
-                graded(folder / "sheet.xlsx")
-
-
-def of_a_reader(folder):
-    """The folder with the files of a reader's own that the pages speak of."""
-    meridian = folder / "corpora" / "meridian"
-    shutil.copytree(meridian / "documents", folder / "contracts")
-    (folder / "my.yaml").write_text(MINE, encoding="utf-8")
-    for name in ("queries.csv", "labels.csv"):
-        shutil.copy(meridian / name, folder / name)
-    shutil.copy(meridian / "queries.csv", folder / "questions.csv")
-    with (folder / "labels.csv").open(encoding="utf-8", newline="") as file:
-        found = {row["query_id"]: row for row in csv.DictReader(file) if row["quote"]}
-    with (folder / "mine.jsonl").open("w", encoding="utf-8") as file:
-        for query_id, row in found.items():
-            hit = {"query_id": query_id, "rank": 1, "document": row["document"], "text": row["quote"]}
-            file.write(f"{json.dumps(hit)}\n")
-    (folder / "run.txt").write_text("q1 Q0 d1 1 0.9 mine\nq1 Q0 d2 2 0.4 mine\n", encoding="utf-8")
-    (folder / "qrels.txt").write_text("q1 0 d2 3\n", encoding="utf-8")
-    return folder
-
-
-def graded(path):
-    """Fill in a sheet of passages: the first one of every question answers it, the others do not."""
-    book = pytest.importorskip("openpyxl").load_workbook(path)
-    head, *rows = book.worksheets[0].iter_rows()
-    columns, seen = [cell.value for cell in head], set()
-    for row in rows:
-        question = row[columns.index("query_id")].value
-        row[columns.index("grade")].value = 0 if question in seen else 4
-        seen.add(question)
-    book.save(path)
+            folder.run(placed(one, folder), HARNESS_SHARED=str(shared))
 
 
 @pytest.mark.docs
 @pytest.mark.timeout(1800)
-def test_the_python_of_the_readme_runs(tmp_path):
-    folder = of_a_reader(small_folder(tmp_path))
-    ran(["harness", "bench", "my.yaml"], folder)
-    shutil.copytree(folder / "results" / "mine", folder / "results" / "monday")
+def test_the_python_of_the_readme_runs(folder):
+    folder.run(["harness", "bench", "my.yaml"])
+    monday = folder.path / "results" / "monday"
+    shutil.copytree(folder.path / "results" / "mine", monday)
     (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert "ndcg" in ran(["python", "-c", block], folder)
+    assert "ndcg" in ran(["python", "-c", block], folder.path)
 
 
 def small(line):
@@ -246,5 +247,5 @@ def placed(line, folder):
         words = ["harness", words[1], words[2].removeprefix("CONFIG=")]
     if "DIR" in words:
         at = words.index("DIR")
-        words[at] = str(SOURCES[words[at - 1]](folder / f"source-{words[at - 1]}"))
+        words[at] = str(folder.source(words[at - 1]))
     return words

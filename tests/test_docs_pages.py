@@ -6,6 +6,8 @@ import shutil
 import pytest
 import yaml
 
+from harness.judge.prompting import load_prompt
+from harness.measures.answer.answer_calls import STEPS, prompt_of
 from harness.report.scoring_inputs import SCORED_FROM
 from harness.running.config.load import TABLES, load_config
 from harness.values import guide
@@ -37,7 +39,14 @@ def test_every_link_leads_to_a_file_and_heading():
 
 
 # whole pages that `make docs` writes from the code
-GENERATED = {"configuration.md", "answer-measures.md", "measures.md", "results.md", "reading-a-run.md"}
+GENERATED = {
+    "api.md",
+    "configuration.md",
+    "answer-measures.md",
+    "measures.md",
+    "results.md",
+    "reading-a-run.md",
+}
 NOT_PROSE = re.compile(r"<!-- .*?made by.*?<!-- end of[^>]*>|^ *```.*?^ *```|^(?:\||    ).*?$", re.M | re.S)
 
 
@@ -54,12 +63,12 @@ def test_the_index_has_a_line_for_every_page():
     assert all(len(LINK.findall(line)) == 1 for line in lines)
     named = [link.partition("#")[0] for link in LINK.findall(text)]
     assert sorted(one for one in named if not one.startswith("..")) == sorted(
-        page.name for page in INDEX.parent.glob("*.md") if page != INDEX
+        page.relative_to(INDEX.parent).as_posix() for page in INDEX.parent.rglob("*.md") if page != INDEX
     )
     assert "(docs/README.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-BLOCKS = {
+YAML = {
     f"{page.name} {number}": yaml.safe_load(block)
     for page in PAGES
     for number, block in enumerate(
@@ -67,6 +76,9 @@ BLOCKS = {
     )
     if "jobs:" not in block
 }
+# files of prompts, and configurations
+PROMPTS = {name: block for name, block in YAML.items() if "user" in block}
+BLOCKS = {name: block for name, block in YAML.items() if name not in PROMPTS}
 # what some sections do not stand without
 BESIDE = {
     "answer_measures": {"answer": {"kind": "extractive"}},
@@ -83,6 +95,17 @@ def test_every_configuration_of_a_page_is_valid(block, tmp_path, monkeypatch):
     path = tmp_path / "my.yaml"
     path.write_text(yaml.safe_dump(base | block), encoding="utf-8")
     assert len(load_config(path).settings) >= 1
+
+
+def test_prompts_of_a_page_can_be_read(tmp_path):
+    assert len(PROMPTS) >= 2
+    for name, block in PROMPTS.items():
+        path = tmp_path / "prompt.yaml"
+        path.write_text(yaml.safe_dump(block, allow_unicode=True), encoding="utf-8")
+        if name.startswith("judge.md"):
+            assert load_prompt(str(path)).user == block["user"]
+        else:
+            assert prompt_of(STEPS["attributed"], "en", str(path)).user == block["user"]
 
 
 def test_the_page_of_a_step_names_every_kind():

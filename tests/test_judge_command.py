@@ -117,7 +117,7 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
         assert server.count == count
     (tmp_path / "edited.jsonl").write_text(lines[0].replace('"grades":[', '"grades":[9,'))
     assert "edited.jsonl, line 1" in refused(capsys, "judge", "import", "edited.jsonl")
-    assert "error: c.yaml: File exists" in refused(capsys, *move[:-1], "c.yaml")
+    assert "error: c.yaml is a file where a folder is needed" in refused(capsys, *move[:-1], "c.yaml")
     assert "There is no ledger" in refused(capsys, "judge", "export", "--cache", "nowhere")
     assert not (tmp_path / "nowhere").exists()
 

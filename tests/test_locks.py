@@ -39,6 +39,12 @@ def test_a_lock_was_made_from_the_present_ranges(file):
     assert (ROOT / file).read_text().startswith(lock.head()), "run `make lock`"
 
 
+def test_the_lock_of_the_site_is_of_the_present_ranges_and_hashed():
+    text = (ROOT / lock.DOCS_LOCK).read_text()
+    assert text.startswith(lock.site_head()), "run `python tools/lock.py --docs`"
+    assert unmet(lock.site_ranges(), pins(lock.DOCS_LOCK)) == []
+
+
 def test_every_requirement_is_pinned_also_those_of_the_extras():
     runtime, dev = lock.ranges()
     assert unmet(runtime, pins(*LOCKS[:2])) == []
@@ -49,7 +55,9 @@ def test_every_extra_is_locked():
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert {*lock.RUNTIME_EXTRAS, *lock.DEV_EXTRAS} == set(project["optional-dependencies"])
+    assert {*lock.RUNTIME_EXTRAS, *lock.DEV_EXTRAS, *lock.APART_EXTRAS} == set(
+        project["optional-dependencies"]
+    )
 
 
 @pytest.mark.parametrize("files", [LOCKS[:2], LOCKS], ids=["runtime", "development"])
@@ -80,7 +88,7 @@ def test_what_the_pinned_packages_need_is_pinned_and_nothing_else(files):
     assert set(pinned) - {name for name, _ in seen} - {"pip"} == set()
 
 
-@pytest.mark.parametrize("file", [LOCKS[0], LOCKS[2]])
+@pytest.mark.parametrize("file", [LOCKS[0], LOCKS[2], lock.DOCS_LOCK])
 def test_every_pin_has_its_hashes(file):
     lines = (ROOT / file).read_text().splitlines()
     for line, below in zip(lines, [*lines[1:], ""], strict=True):

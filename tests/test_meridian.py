@@ -16,7 +16,7 @@ from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.values.progress import Silent
-from harness.values.text.sentences import passage_spans
+from harness.values.text.sentence_ends import passage_spans
 from harness.values.types import Chunk
 from tests.command import table
 from tests.measures.build import score

@@ -43,7 +43,7 @@ def test_a_list_keeps_all_values_in_both_spellings():
         assert parsed(one, action, name, first, second, name, third) == values, one.prog
         found.add(name)
     # an option in the plural whose value is text that the command splits would pass for one value
-    assert found == {"--documents", "--hits", "--measures", "--run"}
+    assert found == {"--documents", "--endpoints", "--hits", "--log-to", "--measures", "--run"}
 
 
 def test_one_value_is_not_silently_replaced_by_a_second(capsys):

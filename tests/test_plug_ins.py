@@ -112,7 +112,7 @@ def test_a_kind_of_ours_cannot_be_replaced(project):
 
 MORE = """
 import numpy as np
-from harness.data import ImportFormat, ImportSummary
+from harness.data import ImportFormat, ImportSummary, TraceFormat, TraceStep
 from harness.measures import Family
 
 def first(data, cutoff):
@@ -125,16 +125,24 @@ def read(source, target):
     return ImportSummary(target, 1, 2, 3, ("Read by a package.",))
 
 FORMAT = ImportFormat("what a package reads", read)
+
+def steps(records):
+    return [TraceStep(row["mine"], "1", "", "", "other", row["asked"], row["got"]) for row in records]
+
+TOOL = TraceFormat(lambda record: "mine" in record, steps)
 """
 SCORE = ("score", "--run", "run.txt", "--qrels", "qrels.txt", "--measures", "half")
 
 
 def test_a_package_adds_measures_and_formats(project):
-    install(project, MORE, "measures.half = shared_words:FAMILY\nimport.mine = shared_words:FORMAT")
+    kinds = "measures.half = shared_words:FAMILY\nimport.mine = shared_words:FORMAT"
+    install(project, MORE, f"{kinds}\ntraces.mine = shared_words:TOOL")
     assert "0.5" in harness(project, *SCORE)
     assert "1 document, 2 queries, 3 labels" in harness(
         project, "import", "mine", "queries.csv", "--to", "out"
     )
+    (project / "traces.jsonl").write_text('{"mine": "t1", "asked": "Why?", "got": "So."}\n', encoding="utf-8")
+    assert "Read as mine." in harness(project, "import", "traces", "traces.jsonl", "--to", "traces")
 
 
 @pytest.mark.parametrize("wrong", ["0.5", "np.full(2, np.inf)", "np.full(3, 0.5)", "np.array(['a', 'b'])"])

@@ -12,7 +12,7 @@ import pytest
 
 from tests.command import YARD, write_files
 
-STOPPED = "error: stopped; what a benchmark has computed is kept, and the same command resumes from there.\n"
+STOPPED = "error: stopped; what was computed or saved is kept, and the same command goes on from there.\n"
 
 # The program, with the command `show` replaced by `run`, which the test writes.
 STUB = """
@@ -221,7 +221,7 @@ def test_no_exception_shows_a_traceback(tmp_path):
     said = {
         "recursive()": "internal fault: RecursionError",
         "raise MemoryError": "memory ran out",
-        "raise OSError(28, 'No space left on device', '/data/x')": "/data/x: No space left on device",
+        "raise OSError(28, 'No space left on device', '/data/x')": "/data/x cannot be written: No space left",
         "'\\ud800'.encode()": "internal fault: UnicodeEncodeError",
         "raise ExceptionGroup('two', [ValueError('a')])": "internal fault: ExceptionGroup",
     }
@@ -278,7 +278,11 @@ def test_threads_warnings_and_logs_are_lines_without_tracebacks(tmp_path):
             "error: standard output is closed; send it to a file, or to /dev/null.\n",
         ),
         ("harness show nothing <&- 2>&-", ""),
-        ("harness cache > /dev/full", "error: [Errno 28] No space left on device\n"),
+        (
+            "harness cache > /dev/full",
+            "error: No space left on device. Free some space (harness cache shows what the cache contains) "
+            "and run the same command again: it resumes from what is stored.\n",
+        ),
     ],
 )
 def test_closed_and_full_streams_are_reported_where_they_matter(command, said, tmp_path):

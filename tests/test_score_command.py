@@ -98,7 +98,8 @@ def test_every_run_is_scored_however_it_is_named(files, capsys, tmp_path):
     assert out == both
     assert "1 judged query has no ranking, such as q3" in one_line(err)
     assert run in "".join(err.split())
-    lines = [line.split() for line in score(capsys, *words)[1].splitlines()]
+    values = score(capsys, *words)[1].partition("\n\n")[0]
+    lines = [line.split() for line in values.splitlines()]
     assert lines == [[run, "rr", "all", "0.7500"], [other, "rr", "all", "1.0000"]]
     content = json.loads(score(capsys, *words, "--format", "json")[1])
     means = {name: each["means"] for name, each in content["runs"].items()}

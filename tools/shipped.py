@@ -10,9 +10,13 @@ FILES = (
     "corpora/meridian/more/*",
     "corpora/meridian/quickstart_queries.csv",
     "corpora/meridian/quickstart_judged.csv",
+    "README.md",
     "docs/*.md",
+    "docs/*/*.md",
+    "docs/*.png",
+    "llms.txt",
 )
-"""What `harness demo` reads and messages name, as patterns relative to the root of the repository."""
+"""What `harness demo` and `harness docs` read and messages name: patterns from the root of the repository."""
 
 
 class BuildWithCollection(build_py):

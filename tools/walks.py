@@ -36,7 +36,7 @@ _LOOKED_AT, _DEPTH, _OBJECTS = 3, 3, 2
 def forms() -> dict[str, tuple[type, ...]]:
     """The values to follow, and the types that each has on its way."""
     from harness.data.corpus.anchoring import LabelRow
-    from harness.judge.records import PairGrade
+    from harness.judge.pair_grades import PairGrade
     from harness.measures.projection import ChunkTable
     from harness.measures.qrels import SpanQrels
     from harness.models.llm.client import Reply

@@ -41,18 +41,23 @@ def _run(argv: Sequence[str] | None, program: bool) -> int:
         from harness.values import HarnessError
 
         raise HarnessError("standard output is closed; send it to a file, or to /dev/null.")
-    from harness.cli.commands.usage import parser
+    if program:
+        streams.use_utf8()
+    from harness.cli.commands.usage import START, parser
 
     words = sys.argv[1:] if argv is None else argv
+    if not words:
+        sys.stdout.write(START)
+        return 2
     args, unknown = parser(words[:1]).parse_known_args(words)
     if unknown:
         # argparse itself would show the usage of the whole program
         args.wrong_usage(f"unrecognized arguments: {' '.join(unknown)}")
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     if program:
-        from harness.cli import faults
+        from harness.cli import internal_faults
 
-        faults.watch()
+        internal_faults.watch()
     code: int = args.run(args)
     return code
 
@@ -91,10 +96,9 @@ def _report(error: BaseException) -> int:
         )
     elif isinstance(error, OSError):
         streams.flush(OSError)
-        why = ": " + str(error.strerror)
-        if isinstance(error, IsADirectoryError):
-            why = " is a folder. Name a file, such as one in it."
-        print_error(f"{error.filename}{why}" if error.filename else str(error))
+        from harness.store import os_error_line
+
+        print_error(os_error_line(error))
     elif isinstance(error, MemoryError):
         print_error("memory ran out. Use smaller batches, fewer settings at once, or a larger machine.")
     else:
@@ -103,7 +107,12 @@ def _report(error: BaseException) -> int:
 
 
 def _fault(error: BaseException) -> int:
-    from harness.cli import faults
+    """Report a package that is missing, of the terminal too, or a fault of the program."""
+    from harness.cli import internal_faults
+    from harness.cli.packages import missing_package
 
-    faults.report(error)
+    if (missing := missing_package(error)) is None:
+        internal_faults.report(error)
+    else:
+        internal_faults.write_line(f"error: {missing}")
     return 1

@@ -36,6 +36,10 @@ def load_config(config: Folder | Mapping[str, Any]) -> running.BenchConfig:
     """Read and check a configuration, a file or a dict of its keys; raises ConfigError with key and remedy.
 
     Paths in it are relative to the working folder.
+
+    >>> config = harness.load_config("bench.yaml")
+    >>> [setting.name for setting in config.settings]
+    ['chunk=90/0', 'chunk=180/0']
     """
     if isinstance(config, Mapping):
         return running.load_config(config)
@@ -58,6 +62,11 @@ def run(
     it anyway. ``config`` is a file, a dict of the keys of one, or what ``load_config`` returns. ``progress``
     shows bars and warnings, also in a notebook; a ``reporter`` of your own receives them instead. Raises
     HarnessError with what to do about it.
+
+    >>> results = harness.run("bench.yaml")
+    >>> means = results.summary.query("split == 'all' and measure == 'ndcg_exp@10'")
+    >>> means.set_index("setting")["mean"].round(2).to_dict()
+    {'chunk=90/0': 0.91, 'chunk=180/0': 1.0}
     """
     read = config if isinstance(config, running.BenchConfig) else load_config(config)
     if reporter is None and progress:
@@ -68,10 +77,15 @@ def run(
 
 
 def read_results(folder: Folder) -> Results:
-    """The results in a folder such as ``results/quickstart``; raises HarnessError if there are none."""
-    found = Results(_folder(folder))
-    _ = found.record
-    return found
+    """The results in a folder such as ``results/quickstart``; raises HarnessError if there are none.
+
+    >>> results = harness.read_results("results/tiny")
+    >>> results.table("queries")["query_id"].tolist()
+    ['q1', 'q2', 'q3', 'q4', 'q5']
+    """
+    results = Results(_folder(folder))
+    _ = results.record
+    return results
 
 
 @dataclass(frozen=True)
@@ -101,6 +115,11 @@ class Results:
     def table(self, name: str) -> pd.DataFrame:
         """A table by its name, such as ``rankings``, with typed columns; raises HarnessError for none."""
         return report.read_table(self.folder, name)
+
+    @cached_property
+    def verdict(self) -> Comparison:
+        """Which setting is best by the headline, by how much, whether it is real; printed, it is in words."""
+        return self.compare()
 
     def compare(self, measure: str | None = None, baseline: str | None = None) -> Comparison:
         """Which setting is best, by how much, and whether that is real; by default by the headline."""
@@ -161,21 +180,26 @@ def compare(
 
     Raises HarnessError if they were not scored on the same queries and the same judged text, ConfigError
     for an unknown measure, setting or stage.
+
+    >>> comparison = harness.compare("results/tiny", measure="ndcg_exp@10")
+    >>> comparison.differences[["setting", "against", "difference"]].round(2).values.tolist()
+    [['chunk=180/0', 'chunk=90/0', 0.09]]
     """
-    folders = [_folder(one) for one in results]
+    folders = [_folder(result) for result in results]
     names = comparison.names_of(folders)
-    stored = running.read_united(folders, stage, measure)
-    taken = comparison.measure_to_take(stored, None if measure is None else str(measure))
+    stored, taken = running.read_to_compare(folders, stage, None if measure is None else str(measure))
     named = {name: stored[folder] for name, folder in zip(names, folders, strict=True)}
-    return Comparison(comparison.verdict_of(comparison.scores_of(named), taken, baseline))
+    return Comparison(comparison.verdict_of(comparison.scores_of(named, taken), baseline=baseline))
 
 
-def _folder(given: Any) -> Path:
-    if isinstance(given, Results):
-        return given.folder
-    if isinstance(given, str | Path):
-        return Path(given)
-    raise ConfigError(f"Name results by their folder, or give what run returned, not {type(given).__name__}.")
+def _folder(source: Any) -> Path:
+    if isinstance(source, Results):
+        return source.folder
+    if isinstance(source, str | Path):
+        return Path(source)
+    raise ConfigError(
+        f"Name results by their folder, or give what run returned, not {type(source).__name__}."
+    )
 
 
 def score(
@@ -188,6 +212,13 @@ def score(
     reads. ``measures`` is a list, or one name. ``convention`` names whose rules hold; docs/conventions.md
     explains them. NaN if a measure is undefined. Raises ValueError for an unknown measure or convention,
     TrecError for bad data.
+
+    >>> run = {"q1": {"d1": 2.0, "d2": 1.0}}
+    >>> qrels = {"q1": {"d2": 3, "d3": 0}}
+    >>> harness.score(run, qrels, ["ndcg_exp@10", "mrr"]).round(2)
+              ndcg_exp@10  mrr
+    query_id
+    q1               0.63  0.5
     """
     import pandas as pd
 
@@ -201,7 +232,7 @@ def score(
     else:
         ranked = _source(run, data.run_from_dict, data.run_from_frame, data.read_run)
         judged = _source(qrels, data.qrels_from_dict, data.qrels_from_frame, data.read_qrels)
-        data.refuse_strangers(ranked.query.names.to_pylist(), judged.query.names.to_pylist())
+        data.refuse_strangers(ranked.query_ids, judged.query_ids)
         scores = data.evaluate(ranked, judged, measures, convention)
     names = [measure.name for measure in scores.measures]
     return pd.DataFrame(
@@ -209,22 +240,22 @@ def score(
     )
 
 
-def _check_source(name: str, given: Any, value: str) -> None:
+def _check_source(name: str, source: Any, value: str) -> None:
     """Raise TrecError for what can be no rankings or judgments; what is in them is checked as it is read."""
     import pandas as pd
 
-    if isinstance(given, Mapping):
-        wrong = [query for query, documents in given.items() if not isinstance(documents, Mapping)]
+    if isinstance(source, Mapping):
+        wrong = [query for query, documents in source.items() if not isinstance(documents, Mapping)]
         if wrong:
             raise data.TrecError(f"{name}: query {wrong[0]} needs a dict: {{document: {value}}}.")
-    elif not isinstance(given, str | Path | pd.DataFrame):
-        raise data.TrecError(f"{name} is a dict, a DataFrame or a file, not {type(given).__name__}.")
+    elif not isinstance(source, str | Path | pd.DataFrame):
+        raise data.TrecError(f"{name} is a dict, a DataFrame or a file, not {type(source).__name__}.")
 
 
-def _source(given: Any, from_dict: Any, from_frame: Any, read: Any) -> Any:
-    if isinstance(given, Mapping):
-        return from_dict(given)
-    return read(Path(given)) if isinstance(given, str | Path) else from_frame(given)
+def _source(source: Any, from_dict: Any, from_frame: Any, read: Any) -> Any:
+    if isinstance(source, Mapping):
+        return from_dict(source)
+    return read(Path(source)) if isinstance(source, str | Path) else from_frame(source)
 
 
 def ndcg(
@@ -237,28 +268,32 @@ def ndcg(
     ValueError for a grade that is negative or a fraction, a k below 1, and a grade of ``ranked`` that
     ``judged`` lacks.
     Source: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.
+
+    >>> round(harness.ndcg(ranked=[3, 0, 2], judged=[3, 2, 2, 0], k=3), 3)
+    0.818
     """
     if gain not in ("exp", "lin"):
         raise ValueError(f"gain is {gain!r}; it can be exp or lin")
     if k is not None and not (isinstance(k, Real) and k >= 1 and k % 1 == 0):
         raise ValueError(f"k is {k}: give a rank from 1, or None for all")
-    found, ideal = _grades("ranked", ranked), np.sort(_grades("judged", judged))[::-1]
-    if lacking := Counter(found[found > 0].tolist()) - Counter(ideal.tolist()):
+    ranked_grades, ideal = _grades("ranked", ranked), np.sort(_grades("judged", judged))[::-1]
+    if lacking := Counter(ranked_grades[ranked_grades > 0].tolist()) - Counter(ideal.tolist()):
         raise ValueError(
             f"ranked has grade {max(lacking)} more often than judged: judged has the grades of all that was "
             "judged, retrieved or not"
         )
     worth = measures.gain_exp if gain == "exp" else measures.gain_lin
-    depth = None if k is None else int(min(k, 1 + len(found) + len(ideal)))
+    depth = None if k is None else int(min(k, 1 + len(ranked_grades) + len(ideal)))
     best, value = (
-        float(measures.dcg(grades, np.array([0, len(grades)]), depth, worth)[0]) for grades in (ideal, found)
+        float(measures.dcg(grades, np.array([0, len(grades)]), depth, worth)[0])
+        for grades in (ideal, ranked_grades)
     )
     return value / best if best > 0 else float("nan")
 
 
-def _grades(name: str, given: Sequence[int]) -> measures.Ints:
+def _grades(name: str, values: Sequence[int]) -> measures.Ints:
     try:
-        grades = np.array(list(given), dtype=np.float64)
+        grades = np.array(list(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} has an entry that is no grade: grades are integers from 0") from None
     if grades.ndim != 1 or (grades % 1 != 0).any():

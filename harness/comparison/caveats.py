@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from harness.comparison.what_ranks import ranked_alike
 from harness.report import FilterCounts, FilterRow, Table, count_filters, is_route, left_out_words
 from harness.values import ResultWarning, counted, listed
 
@@ -20,13 +20,13 @@ def filter_table(rows: Iterable[FilterRow]) -> Table:
         rows=tuple(
             (
                 setting if not is_route(step) else f"{setting}: {step}",
-                str(one.queries),
-                str(one.named),
-                str(one.dropped),
-                f"{one.left:.1f} of {one.of:.0f}",
-                f"{one.wrong} of {one.labelled}",
+                str(counts.queries),
+                str(counts.named),
+                str(counts.dropped),
+                f"{counts.left:.1f} of {counts.of:.0f}",
+                f"{counts.wrong} of {counts.labelled}",
             )
-            for (setting, step), one in count_filters(rows).items()
+            for (setting, step), counts in count_filters(rows).items()
         ),
     )
 
@@ -36,10 +36,10 @@ def left_out_notes(counts: Iterable[Mapping[str, int]]) -> tuple[str, ...]:
 
     ``counts`` are those of each result by reason; several results are of the same queries.
     """
-    found = [one for one in counts if one.get("ungraded") or one.get("irrelevant")]
-    if not found:
+    reasons = [by_reason for by_reason in counts if by_reason.get("ungraded") or by_reason.get("irrelevant")]
+    if not reasons:
         return ()
-    return (f"{left_out_words(found[0])} The verdict is on the other queries alone.",)
+    return (f"{left_out_words(reasons[0])} The verdict is on the other queries alone.",)
 
 
 def filter_notes(
@@ -50,16 +50,16 @@ def filter_notes(
     ``rows`` are those of each result, ``names`` what a (result, setting) is called.
     """
     worst: dict[str, FilterCounts] = {}
-    for result, own in rows.items():
-        for (setting, _), one in count_filters(own).items():
+    for result, filtered in rows.items():
+        for (setting, _), counts in count_filters(filtered).items():
             name = names.get((result, setting))
-            if name is not None and one.wrong > (worst[name].wrong if name in worst else 0):
-                worst[name] = one
+            if name is not None and counts.wrong > (worst[name].wrong if name in worst else 0):
+                worst[name] = counts
     if not worst:
         return ()
     shown = [
-        f"{name} ({one.wrong} of {counted(one.labelled, 'query', 'queries')})"
-        for name, one in sorted(worst.items(), key=lambda item: -item[1].wrong)
+        f"{name} ({counts.wrong} of {counted(counts.labelled, 'query', 'queries')})"
+        for name, counts in sorted(worst.items(), key=lambda item: -item[1].wrong)
     ]
     return (f"Filters leave out labelled documents: {listed(shown, _NAMED)}. filters.csv lists them.",)
 
@@ -75,18 +75,10 @@ def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, 
     shown = "; ".join(listed(names, 4) for names in same[:_NAMED])
     more = "; and more" if len(same) > _NAMED else ""
     return (
-        f"Settings that differ only in `answer` have the same rankings, so they tie here: {shown}{more}. "
+        "Settings that differ only in what is read to answer, or in `answer`, have the same rankings, so "
+        f"they tie here: {shown}{more}. "
         "Choose between them by their answers.",
     )
-
-
-def ranked_alike(settings: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """The settings in groups that have the same rankings, as they differ at most in ``answer``."""
-    groups: dict[str, list[str]] = {}
-    for called, setting in settings.items():
-        own = {key: value for key, value in setting.items() if key not in ("name", "answer")}
-        groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(called)
-    return list(groups.values())
 
 
 def warnings_of(
@@ -96,16 +88,18 @@ def warnings_of(
 
     Those that not all results share name theirs. Results of older versions have none.
     """
-    own = {result: record.get("warnings", []) for result, record in records.items()}
-    found = []
-    for result, rows in own.items():
+    recorded = {result: record.get("warnings", []) for result, record in records.items()}
+    warnings = []
+    for result, rows in recorded.items():
         for row in rows:
-            settings = tuple(names[result, one] for one in row["settings"] if (result, one) in names)
+            settings = tuple(
+                names[result, setting] for setting in row["settings"] if (result, setting) in names
+            )
             if row["settings"] and not settings:
                 continue
-            shared = all(row in others for others in own.values())
+            shared = all(row in others for others in recorded.values())
             text = row["text"] if shared else f"{result}: {row['text']}"
             # a warning of several results is of the settings of all
-            of = () if shared and len(own) > 1 else settings
-            found.append(ResultWarning(row["kind"], text, tuple(row["measures"]), of))
-    return tuple(dict.fromkeys(found))
+            of = () if shared and len(recorded) > 1 else settings
+            warnings.append(ResultWarning(row["kind"], text, tuple(row["measures"]), of))
+    return tuple(dict.fromkeys(warnings))

@@ -5,33 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from harness.comparison import paired
-from harness.comparison.advice import advise, regrets
+from harness.comparison.advice import Advice, advise, affordable, regrets
 from harness.comparison.joint_test import Decided
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.sentences import finding_words
+from harness.comparison.needed import Needed, needed_for
+from harness.comparison.phrases import FINDINGS, finding_words
+from harness.comparison.sentences import sentence
 from harness.comparison.stats import ROUNDING, Units, icc, units_of, whole_clusters
-from harness.comparison.verdict import (
-    Conflict,
-    Decision,
-    Grounds,
-    Loss,
-    Needed,
-    Population,
-    Standing,
-    Trust,
-    Verdict,
-)
+from harness.comparison.verdict import Decision, Grounds, Verdict
+from harness.comparison.verdict_parts import Conflict, Loss, Population, Standing, Trust
 from harness.report import part_in_words
 from harness.values import finite
-
-MOST_QUERIES = 1_000_000
-POWER = 0.8
 
 
 def conclude(
@@ -55,43 +44,61 @@ def conclude(
     units = units_of(defined.clusters, n)
     pairs = paired.all_pairs(defined) if baseline is None else paired.pairs_to(defined, baseline)
     tested, decided = paired.compare_rows(names, defined.values, pairs, units, options)
-    found = [grounds.checked(one, one.pair, matrix.measure) for one in tested]
+    comparisons = [grounds.checked(comparison, comparison.pair, matrix.measure) for comparison in tested]
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     nothing = not defined.values.any()
-    leader, against = _closest(order, found, baseline)
-    decision = _decision(order, found, baseline, n, nothing)
+    leader, against = _closest(order, comparisons, baseline)
+    decision = _decision(order, comparisons, baseline, n, nothing)
     advised = baseline is None and decision in ("best", "equivalent", "open")
-    pair = next((one for one in found if (one.setting, one.against) == (leader, against)), None)
-    margin = None if nothing else pair
+    closest = (pair for pair in comparisons if (pair.setting, pair.against) == (leader, against))
+    margin = None if nothing else next(closest, None)
     grounds = replace(
-        grounds, warnings=tuple(one for one in grounds.warnings if one.bears_on(matrix.measure))
+        grounds, warnings=tuple(warning for warning in grounds.warnings if warning.bears_on(matrix.measure))
     )
+    bounds = regrets(defined, comparisons, options) if advised else {}
     verdict = Verdict(
         **grounds.shared(),
         measure=matrix.measure,
         decision=decision,
         leader=None if nothing else leader,
         baseline=baseline,
-        standings=_standings(defined, order, regrets(found) if advised else {}, units, grounds),
+        standings=_standings(defined, order, bounds, units, grounds),
         margin=margin,
         population=_population(defined, units, leader, against, grounds.unit),
-        comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
+        comparisons=tuple(sorted(comparisons, key=lambda pair: (pair.p, -abs(pair.difference)))),
         conflicts=() if baseline or nothing else _conflicts(others, leader, grounds),
-        advice=advise(order, found, grounds.costs.by_setting, options) if advised else None,
-        needed=_needed(decided, found, margin, units, decision, options.tolerance),
+        advice=_advice(defined, order, comparisons, bounds, grounds) if advised else None,
+        needed=_needed(decided, comparisons, margin, defined, units, decision, options),
     )
-    return grouped(replace(verdict, advice=None) if verdict.poor else verdict)
+    return grouped(verdict if verdict.advisable else replace(verdict, advice=None))
+
+
+def _advice(
+    matrix: ScoreMatrix,
+    order: Sequence[str],
+    comparisons: Sequence[paired.Comparison],
+    bounds: Mapping[str, float],
+    grounds: Grounds,
+) -> Advice | None:
+    """The setting to use within the price limit; ``bounds`` are those among all settings."""
+    prices, options = grounds.costs.by_setting, grounds.options
+    among = affordable(order, prices, options)
+    if len(among) < len(order) or not {*among} <= bounds.keys():
+        bounds = regrets(matrix, comparisons, options, among)
+    labels = grounds.sensitivity.get(matrix.measure)
+    drawn = labels.means if labels is not None and {*among} <= labels.means.keys() else {}
+    return advise(among, comparisons, bounds, prices, drawn, options)
 
 
 def _closest(
-    order: Sequence[str], found: Sequence[paired.Comparison], baseline: str | None
+    order: Sequence[str], comparisons: Sequence[paired.Comparison], baseline: str | None
 ) -> tuple[str, str]:
     """The leader, and the setting that it is compared with first."""
     leader = next((name for name in order if name != baseline), order[0])
     if baseline is not None:
         return leader, baseline
-    out = paired.beaten(found)
-    alike = {(one.setting, one.against) for one in found if one.finding == "equivalent"}
+    out = paired.beaten(comparisons)
+    alike = {(pair.setting, pair.against) for pair in comparisons if pair.finding == "equivalent"}
     # not one that is ruled out, while another may be best: the margin says why nothing is decided
     rivals = sorted(
         (name for name in order if name != leader and name not in out),
@@ -124,36 +131,41 @@ def _standings(
 
 def grouped(verdict: Verdict) -> Verdict:
     """The verdict with every setting in its group: to use, may be best, or ruled out, and why."""
-    standings = tuple(replace(one, **_group(one, verdict)) for one in verdict.standings)
-    return replace(verdict, standings=standings)
+    standings = tuple(replace(standing, **_group(standing, verdict)) for standing in verdict.standings)
+    verdict = replace(verdict, standings=standings)
+    return replace(verdict, said=sentence(verdict))
 
 
-def _group(one: Standing, verdict: Verdict) -> dict[str, Any]:
-    found = [pair for pair in verdict.comparisons if one.setting in (pair.setting, pair.against)]
-    tolerance, here = verdict.options.tolerance, " here" if verdict.here else ""
+def _group(standing: Standing, verdict: Verdict) -> dict[str, Any]:
+    pairs = [pair for pair in verdict.comparisons if standing.setting in (pair.setting, pair.against)]
+    tolerance, here = verdict.options.tolerance, ".here" if verdict.here else ""
     if verdict.baseline is not None:
-        why = "baseline" if one.setting == verdict.baseline else finding_words(found[0], tolerance)
-        beaten = one.setting == verdict.baseline and verdict.beyond_baseline(better=True)
-        out = beaten or one.setting in verdict.beyond_baseline(better=False)
-        return {"group": "use" if one.setting == verdict.used else "out" if out else "may", "why": why}
-    if one.setting == verdict.used:
+        why = "baseline" if standing.setting == verdict.baseline else finding_words(pairs[0], tolerance)
+        beaten = standing.setting == verdict.baseline and verdict.beyond_baseline(better=True)
+        out = beaten or standing.setting in verdict.beyond_baseline(better=False)
+        return {"group": "use" if standing.setting == verdict.used else "out" if out else "may", "why": why}
+    if standing.setting == verdict.used:
         return {"group": "use", "why": ""}
-    means = {own.setting: own.mean for own in verdict.standings}
+    means = {other.setting: other.mean for other in verdict.standings}
     for effect in () if verdict.effects.interactions else verdict.effects.main:
         ahead = effect.found.difference > 0
         better = {b if ahead else a: a if ahead else b for a, b in effect.pairs}
         # by the setting that differs in this alone, if there is one and it is no worse itself
-        if effect.found.real and one.mean <= means.get(better.get(one.setting, ""), -math.inf):
-            return {"group": "out", "why": f"worse{here} by {effect.factor}"}
-    if one.setting in paired.beaten(found):
-        return {"group": "out", "why": f"another is better{here}"}
-    equal = [pair for pair in found if pair.finding == "equivalent"]
+        if effect.found.real and standing.mean <= means.get(better.get(standing.setting, ""), -math.inf):
+            return {"group": "out", "why": FINDINGS[f"worse by{here}"].format(factor=effect.factor)}
+    if standing.setting in paired.beaten(pairs):
+        return {"group": "out", "why": FINDINGS[f"beaten{here}"]}
+    equal = [pair for pair in pairs if pair.finding == "equivalent"]
     alike = [pair for pair in equal if verdict.used in (pair.setting, pair.against)]
     return {"group": "may", "why": finding_words(alike[0], tolerance) if alike else ""}
 
 
 def _decision(
-    order: Sequence[str], found: Sequence[paired.Comparison], baseline: str | None, n: int, nothing: bool
+    order: Sequence[str],
+    comparisons: Sequence[paired.Comparison],
+    baseline: str | None,
+    n: int,
+    nothing: bool,
 ) -> Decision:
     if nothing:
         return "nothing found"
@@ -162,12 +174,12 @@ def _decision(
     if n < paired.FEWEST_TO_CHOOSE:
         return "few"
     if baseline is not None:
-        return "better" if any(one.real and one.difference > 0 for one in found) else "not better"
-    left = {*order} - paired.beaten(found)
+        return "better" if any(pair.real and pair.difference > 0 for pair in comparisons) else "not better"
+    left = {*order} - paired.beaten(comparisons)
     if len(left) == 1:
         return "best"
-    between = [one for one in found if {one.setting, one.against} <= left]
-    return "equivalent" if all(one.finding == "equivalent" for one in between) else "open"
+    between = [pair for pair in comparisons if {pair.setting, pair.against} <= left]
+    return "equivalent" if all(pair.finding == "equivalent" for pair in between) else "open"
 
 
 def _population(matrix: ScoreMatrix, units: Units, leader: str, other: str, unit: str) -> Population:
@@ -187,55 +199,33 @@ def _conflicts(others: Sequence[ScoreMatrix], leader: str, grounds: Grounds) -> 
         if not defined.query_ids:
             continue
         means = dict(zip(defined.settings, defined.means.tolist(), strict=True))
-        theirs = max(means, key=lambda name: means[name])
-        if means[theirs] <= means[leader] + ROUNDING:
+        rival = max(means, key=lambda name: means[name])
+        if means[rival] <= means[leader] + ROUNDING:
             continue
-        found = next(
-            one for one in paired.compare_to(defined, leader, grounds.options) if one.setting == theirs
+        comparison = next(
+            pair for pair in paired.compare_to(defined, leader, grounds.options) if pair.setting == rival
         )
-        conflicts.append(Conflict(other.measure, grounds.checked(found, found.pair, other.measure)))
+        conflicts.append(Conflict(other.measure, grounds.checked(comparison, comparison.pair, other.measure)))
     return tuple(conflicts)
 
 
 def _needed(
     decided: Decided | None,
-    found: Sequence[paired.Comparison],
+    comparisons: Sequence[paired.Comparison],
     margin: paired.Comparison | None,
+    matrix: ScoreMatrix,
     units: Units,
     decision: Decision,
-    tolerance: float,
+    options: paired.Options,
 ) -> Needed | None:
     """How many queries would show a difference beyond the tolerance; None if it is decided or cannot be."""
-    if decided is None or margin is None or decision not in ("open", "not better"):
+    if decided is None or margin is None or decision not in ("open", "not better", "few"):
         return None
-    if margin.here or margin.finding in ("incomparable", "equivalent"):
+    if margin.finding in ("incomparable", "equivalent"):
         return None
     closest = {margin.setting, margin.against}
-    at = next(k for k, one in enumerate(found) if {one.setting, one.against} == closest)
-    error = float(decided.error[at])
-    return needed_for(tolerance, error, len(units.of), decided.critical, units.effective)
-
-
-def needed_for(difference: float, error: float, n: int, critical: float, units: float) -> Needed | None:
-    """The number of queries that show a true ``difference`` in 4 of 5 studies, with its 95 % interval.
-
-    A difference is seen where it is ``critical`` standard errors from 0, in 4 of 5 studies where it is 0.84
-    more. The standard error was ``error`` with ``n`` queries and falls with their root. It is known from so
-    many ``units`` (queries or clusters), and the bounds are those of a variance (chi-square). The difference
-    is one that matters, not the one that was observed: the largest of many is likely smaller in truth.
-
-    None if nothing differs at all or more than a million queries would be needed. The upper bound is None
-    if it is above that.
-    """
-    from scipy.special import chdtri
-
-    if error <= 0 or units < 2:
-        return None
-    needed = n * ((critical + NormalDist().inv_cdf(POWER)) * error / difference) ** 2
-    freedom = units - 1
-    tail = (1 - 0.95) / 2
-    low, high = (needed * freedom / float(chdtri(freedom, share)) for share in (tail, 1 - tail))
-    if needed > MOST_QUERIES:
-        return None
-    most = math.ceil(high) if high <= MOST_QUERIES else None
-    return Needed(difference, math.ceil(needed), math.ceil(low), most)
+    at = next(k for k, pair in enumerate(comparisons) if {pair.setting, pair.against} == closest)
+    row = matrix.row(margin.setting) - matrix.row(margin.against)
+    return needed_for(
+        options.tolerance, row, float(decided.error[at]), decided.critical, units, options.level
+    )

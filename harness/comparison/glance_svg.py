@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
 
 from harness.comparison import glance
+from harness.comparison.first_screen import (
+    LEFT,
+    MOST_SETTINGS,
+    Axis,
+    DrawnShape,
+    FactorChart,
+    SettingChart,
+    dots_of,
+    factor_chart,
+    setting_chart,
+)
 from harness.comparison.next_steps import steps_of
 from harness.comparison.sentences import sentence
-from harness.comparison.verdict import Bounds, Effect, Standing, Verdict
+from harness.comparison.verdict import Verdict
 from harness.report import colours
 from harness.values import width
 
@@ -20,11 +31,6 @@ _LETTERS = 96
 _NAME_LETTERS = 54
 
 _LEFT = "var(--left)"
-# less than this is 0.00 in a bar
-_LEAST_LOSS = 0.005
-# the parts of a bar with a colour of their own on the page; steps that change the order share the others
-_PARTS = ("parser", "chunking", "candidates", "order")
-_OTHERS = ("change", "change-1", "change-2", "else")
 # what tells the parts apart where colours do not, in a square of 6: strokes and dots of the page
 _PATTERNS = {
     "parser": "M0,3H6M3,0V6",
@@ -47,6 +53,7 @@ text {{ fill: var(--ink) }} .quiet {{ fill: var(--ink-2) }} .lead {{ font-size: 
 .lead.poor {{ fill: var(--missed) }} .lead.caution {{ fill: var(--line-4) }}
 .line {{ stroke: var(--line-2); stroke-width: 1 }}
 line.interval {{ stroke: var(--ink-2); stroke-width: 2 }} line.interval.use {{ stroke: var(--accent) }}
+path.cross {{ stroke: var(--ink-2); stroke-width: 2; fill: none }}
 circle {{ stroke-width: 2 }} circle.use {{ fill: var(--accent); stroke: var(--accent) }}
 circle.may {{ fill: var(--surface); stroke: var(--ink-2) }}
 text.use {{ fill: var(--accent) }} rect.bar {{ stroke: var(--bg); stroke-width: 1 }}
@@ -68,27 +75,24 @@ def svg_of(verdict: Verdict) -> str:
     lead, holds = glance.head(verdict)
     write(lead, f"lead {verdict.tone}", 78)
     write(holds, "quiet")
-    if factors := verdict.effects.main:
+    factors, settings = factor_chart(verdict), setting_chart(verdict).first(MOST_SETTINGS)
+    if factors.rows:
         top += 2 * LINE
-        parts += [
-            _text(0, top, "What matters (difference in score)", "title"),
-            *_factors(factors, top),
-        ]
-        top += LINE * (len(factors) + 1)
+        parts += [_text(0, top, "What matters (difference in score)", "title"), *_factors(factors, top)]
+        top += LINE * (len(factors.rows) + 1)
         write(glance.interactions_of(verdict))
-    settings, step = glance.shown_standings(verdict), steps_of(verdict)[0]
-    (shown, more), lost = glance.folded(settings, glance.MOST_SETTINGS), _lost(settings)
     top += 2 * LINE
-    parts.append(_text(0, top, glance.about_settings(verdict), "title"))
-    legend = _legend(lost, top)
+    parts.append(_text(0, top, settings.title, "title"))
+    legend = _legend(settings.parts, top)
     parts += [part for row in legend for part in row]
     top += LINE * len(legend)
-    parts += _settings(shown, top, lost)
-    top += LINE * (len(shown) + 1)
-    parts.append(_text(0, top, more, "quiet"))
+    parts += _settings(settings, top)
+    top += LINE * (len(settings.rows) + 1)
+    parts.append(_text(0, top, settings.more, "quiet"))
     write(glance.largest(verdict))
+    step = steps_of(verdict)[0]
     write(f"Next: {step.text} {step.copied}".strip())
-    height, fillings = top + MARGIN, dict.fromkeys(kind for kind, _ in lost.values())
+    height, fillings = top + MARGIN, dict.fromkeys(kind for kind, _ in settings.parts.values())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-MARGIN} 0 {WIDTH + 2 * MARGIN} {height}" '
         f'width="{WIDTH + 2 * MARGIN}" role="img" aria-label="{escape(sentence(verdict), quote=True)}">'
@@ -100,8 +104,8 @@ def svg_of(verdict: Verdict) -> str:
 
 def _style() -> str:
     """The style, in the colours of the page."""
-    both = {name: colours()[name] for name in (*_USED, *(f"loss-{one}" for one in _PATTERNS))}
-    light, dark = (" ".join(f"--{name}: {one[at]};" for name, one in both.items()) for at in (0, 1))
+    both = {name: colours()[name] for name in (*_USED, *(f"loss-{part}" for part in _PATTERNS))}
+    light, dark = (" ".join(f"--{name}: {shades[at]};" for name, shades in both.items()) for at in (0, 1))
     return _STYLE.format(light=light, dark=dark)
 
 
@@ -112,16 +116,6 @@ def _pattern(kind: str) -> str:
         f'<rect width="6" height="6" style="fill: var(--loss-{kind})"/>'
         f'<path class="marks" d="{_PATTERNS[kind]}"/></pattern>'
     )
-
-
-def _lost(settings: Sequence[Standing]) -> dict[str, tuple[str, str]]:
-    """The parts that lost something under any setting: the kind of their filling, and their label."""
-    others, found = list(_OTHERS), {}
-    for loss in (loss for one in settings for loss in one.losses if loss.value >= _LEAST_LOSS):
-        if loss.part not in found:
-            kind = loss.part if loss.part in _PARTS else others.pop(0) if others else _OTHERS[-1]
-            found[loss.part] = (kind, loss.label)
-    return found
 
 
 def _legend(lost: Mapping[str, tuple[str, str]], top: float) -> list[list[str]]:
@@ -142,50 +136,44 @@ def _legend(lost: Mapping[str, tuple[str, str]], top: float) -> list[list[str]]:
     return rows if lost else []
 
 
-def _factors(factors: Sequence[Effect], top: float) -> Iterable[str]:
-    ends = glance.ends_of(factors)
-    zero = _at(0.0, ends)
-    yield _line(zero, top + LINE / 4, zero, top + LINE * (len(factors) + 0.4), "line")
+def _factors(chart: FactorChart, top: float) -> Iterable[str]:
+    axis = chart.axis
+    zero = _across(axis.place(0.0))
+    yield _line(zero, top + LINE / 4, zero, top + LINE * (len(chart.rows) + 0.4), "line")
     yield _text(zero, top, "no difference", "quiet middle")
-    yield from _scale(ends, top + LINE * (len(factors) + 1), "+")
-    for place, one in enumerate(factors, start=1):
+    yield from _scale(axis, top + LINE * (len(chart.rows) + 1), "+")
+    for place, row in enumerate(chart.rows, start=1):
         y = top + LINE * place
-        yield _text(0, y, glance.padded(glance.pair_of(one), _NAME_LETTERS).rstrip())
-        yield _text(_VALUE, y, glance.shown_difference(one), "end")
-        yield from _interval(one.bounds, ends, y, "use" if one.found.real else "may")
-        yield _text(_WORDS, y, one.words, "" if one.found.real else "quiet")
+        yield _text(0, y, glance.padded(row.name, _NAME_LETTERS).rstrip())
+        yield _text(_VALUE, y, row.shown, "end")
+        yield from (_shape(shape, y, _CHART, _CHART_END) for shape in dots_of(row, axis))
+        yield _text(_WORDS, y, row.words, "" if row.group == "use" else "quiet")
 
 
-def _settings(shown: Sequence[Standing], top: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
-    ends = glance.ends_of(shown)
-    yield from _scale(ends, top + LINE * (len(shown) + 1))
-    for place, one in enumerate(shown, start=1):
+def _settings(chart: SettingChart, top: float) -> Iterable[str]:
+    axis = chart.axis
+    yield from _scale(axis, top + LINE * (len(chart.rows) + 1))
+    for place, row in enumerate(chart.rows, start=1):
         y = top + LINE * place
-        kind = {"use": "use", "out": "quiet"}.get(one.group, "")
-        name = f"{one.words} ({one.short})" if one.short else one.words
+        kind = {"use": "use", "out": "quiet"}.get(row.group, "")
+        name = f"{row.name} ({row.words})" if row.words else row.name
         yield _text(0, y, glance.padded(name, _NAME_LETTERS).rstrip(), kind)
-        yield _text(_VALUE, y, f"{one.mean:.2f}", "end")
-        yield from _interval(one.bounds, ends, y, one.group)
-        yield from _bar(one, y, lost)
+        yield _text(_VALUE, y, row.shown, "end")
+        yield from (_shape(shape, y, _CHART, _CHART_END) for shape in dots_of(row, axis))
+        yield from (_shape(shape, y, _WORDS, _BAR_END) for shape in row.bar)
 
 
-def _bar(one: Standing, y: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
-    """What is left of a perfect score, then what each part lost, each with its name on hover.
-
-    Where a step won something back, the losses are shown in proportion.
-    """
-    shown = [loss for loss in one.losses if loss.value > 0 and loss.part in lost]
-    if not (one.losses and lost):
-        return
-    # losses may be in units of another measure than the mean
-    left, scale = 1 - sum(loss.value for loss in one.losses), _BAR_END - _WORDS
-    at = _WORDS + left * scale
-    yield _box(_WORDS, y, left * scale, f"left {left:.2f}", _LEFT)
-    share = (1 - left) / (sum(loss.value for loss in shown) or 1)
-    for loss in reversed(shown):
-        wide = loss.value * share * scale
-        yield _box(at, y, wide, f"{loss.label} {loss.value:.2f}", f"url(#lost-{lost[loss.part][0]})")
-        at += wide
+def _shape(shape: DrawnShape, y: float, begin: float, end: float) -> str:
+    """A shape on the strip from ``begin`` to ``end``, beside the text at ``y``."""
+    x, last = (begin + place * (end - begin) for place in (shape.begin, shape.end))
+    middle = y - 4
+    if shape.shape == "bar":
+        return _box(x, y, last - x, shape.label, _LEFT if shape.kind == LEFT else f"url(#lost-{shape.kind})")
+    if shape.shape == "line":
+        return _line(x, middle, last, middle, f"interval {shape.kind}")
+    if shape.shape == "cross":
+        return f'<path class="cross" d="M{x - 4:.1f},{middle - 4:g}l8,8m-8,0l8,-8"/>'
+    return f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="5" class="{shape.kind}"/>'
 
 
 def _box(x: float, y: float, wide: float, title: str, fill: str) -> str:
@@ -195,27 +183,16 @@ def _box(x: float, y: float, wide: float, title: str, fill: str) -> str:
     )
 
 
-def _interval(bounds: Bounds, ends: Sequence[float], y: float, group: str) -> Iterable[str]:
-    low, value, high = bounds
-    x, middle = _at(value, ends), y - 4
-    if low is not None and high is not None:
-        yield _line(_at(low, ends), middle, _at(high, ends), middle, f"interval {group}")
-    if group == "out":
-        yield _line(x - 4, middle - 4, x + 4, middle + 4, "interval")
-        yield _line(x - 4, middle + 4, x + 4, middle - 4, "interval")
-    else:
-        yield f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="5" class="{group}"/>'
+def _scale(axis: Axis, y: float, sign: str = "") -> Iterable[str]:
+    """The ticks of an axis."""
+    for tick in axis.ticks:
+        text = f"{tick:{sign}.{axis.digits}f}" if tick else "0"
+        yield _text(_across(axis.place(tick)), y, text, "quiet middle")
 
 
-def _scale(ends: Sequence[float], y: float, sign: str = "") -> Iterable[str]:
-    """Where an axis begins and ends."""
-    yield _text(_CHART, y, f"{min(ends):{sign}.2f}", "quiet")
-    yield _text(_CHART_END, y, f"{max(ends):{sign}.2f}", "quiet end")
-
-
-def _at(value: float, ends: Sequence[float]) -> float:
-    """The place of a value on an axis that spans all ``ends``."""
-    return _CHART + glance.place_on(ends, value) * (_CHART_END - _CHART)
+def _across(place: float) -> float:
+    """Where on the picture a place on an axis is."""
+    return round(_CHART + place * (_CHART_END - _CHART), 1)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

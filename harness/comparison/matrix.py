@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from harness.measures import Bools, Floats
-from harness.values import HarnessError, document_of, listed
+from harness.report import ScoreRow
+from harness.values import HarnessError, document_of, listed, real_path
 
 FINAL = "final"
 
@@ -49,11 +50,17 @@ class ScoreMatrix:
     @property
     def means(self) -> Floats:
         """The mean of every setting over its defined queries, [S]; NaN if there is none."""
-        known = ~np.isnan(self.values)
-        counts = known.sum(axis=1)
-        sums = np.where(known, self.values, 0.0).sum(axis=1)
+        defined = ~np.isnan(self.values)
+        counts = defined.sum(axis=1)
+        sums = np.where(defined, self.values, 0.0).sum(axis=1)
         means: Floats = np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
         return means
+
+    @property
+    def defined_counts(self) -> list[int]:
+        """For how many queries every setting has a value, [S]."""
+        counts: list[int] = (~np.isnan(self.values)).sum(axis=1).tolist()
+        return counts
 
     def row(self, setting: str) -> Floats:
         """The scores of one setting, [Q]; raises HarnessError that lists the settings there are."""
@@ -86,22 +93,26 @@ class ScoreMatrix:
         """The queries for which the measure is defined, which must be the same ones under every setting.
 
         Whether a query has relevant text depends on the labels alone. Where it differs between settings they
-        were not scored on the same judgments: HarnessError names the queries.
+        were not scored on the same judgments: HarnessError names the queries. A seed ratio also
+        needs a reranker.
         """
         unknown = np.isnan(self.values)
         partly = unknown.any(axis=0) & ~unknown.all(axis=0)
         if partly.any():
             queries = [self.query_ids[i] for i in np.flatnonzero(partly)[:5]]
+            why = "they were not scored on the same judgments. Score them together."
+            if self.measure.startswith("seed_ratio@"):
+                why = "they cannot be compared: seed_ratio.csv says what is missing, such as a reranker."
             raise HarnessError(
                 f"{self.measure} has a value for {', '.join(queries)} under some settings but not under "
-                "others, so they were not scored on the same judgments. Score them together."
+                f"others, so {why}"
             )
-        known: Bools = np.logical_not(unknown.any(axis=0))
-        return self.only(known)
+        everywhere: Bools = np.logical_not(unknown.any(axis=0))
+        return self.only(everywhere)
 
 
-def from_rows(rows: Iterable[Mapping[str, Any]], measure: str, stage: str = FINAL) -> ScoreMatrix:
-    """Gather the scores of one measure from rows of ``per_query.csv``; an empty value is undefined.
+def from_rows(rows: Iterable[ScoreRow], measure: str, stage: str = FINAL) -> ScoreMatrix:
+    """Gather the scores of one measure from rows of ``per_query.csv``; no value is undefined.
 
     ``stage`` keeps the rows of that stage; ``final`` keeps the last stage of each setting (rows are in the
     order of the stages).
@@ -109,16 +120,16 @@ def from_rows(rows: Iterable[Mapping[str, Any]], measure: str, stage: str = FINA
     Raises HarnessError if nothing is left, where a row is twice, or where a setting lacks a query.
     """
     scores: dict[str, dict[str, dict[str, float]]] = {}
-    known: dict[str, tuple[str, str]] = {}
+    groups: dict[str, tuple[str, str]] = {}
     for row in rows:
-        if row["measure"] != measure:
+        if row.measure != measure:
             continue
-        setting, step, query, value = row["setting"], row["stage"], row["query_id"], row["value"]
+        setting, step, query = row.setting, row.stage, row.query_id
         by_query = scores.setdefault(setting, {}).setdefault(step, {})
         if query in by_query:
             raise HarnessError(f"{setting}, {step}: {measure} of query {query} occurs twice in the results.")
-        by_query[query] = np.nan if value in ("", None) else float(value)
-        known[query] = row["split"], row["cluster"]
+        by_query[query] = np.nan if row.value is None else row.value
+        groups[query] = row.split, row.cluster
     if stage == FINAL:
         chosen = {name: list(stages.values())[-1] for name, stages in scores.items()}
     else:
@@ -126,21 +137,21 @@ def from_rows(rows: Iterable[Mapping[str, Any]], measure: str, stage: str = FINA
     if not chosen:
         raise HarnessError(f"There are no scores for {measure} for the stage {stage}.")
     # in the order of the first setting
-    (first, own), *others = chosen.items()
-    for other, its in others:
-        if difference := own.keys() ^ its.keys():
+    (first, in_first), *others = chosen.items()
+    for other, in_other in others:
+        if difference := in_first.keys() ^ in_other.keys():
             raise HarnessError(
                 f"{first} and {other} were not scored on the same queries: {listed(sorted(difference))} "
                 "in only one of them. Score them together."
             )
-    query_ids = tuple(own)
+    query_ids = tuple(in_first)
     return ScoreMatrix(
         measure,
         tuple(chosen),
         query_ids,
         np.array([[by_query[query] for query in query_ids] for by_query in chosen.values()]),
-        tuple(known[query][0] for query in query_ids),
-        tuple(known[query][1] for query in query_ids),
+        tuple(groups[query][0] for query in query_ids),
+        tuple(groups[query][1] for query in query_ids),
     )
 
 
@@ -171,7 +182,7 @@ class ScoredOn:
             hashes = {PurePath(path).as_posix(): digest for path, digest in record["hashes"].items()}
             rules = {
                 QUERIES: hashes[PurePath(config["queries"]).as_posix()],
-                "the rules of relevance": _stated(config["relevance"]),
+                "the rules of relevance": _rules_of_relevance(_stated(config["relevance"])),
                 "the anchoring of quotes": config["anchor"],
                 "the conventions": record["counts"]["conventions"],
                 "the judged spans": judged,
@@ -184,6 +195,14 @@ class ScoredOn:
         return cls(texts, rules)
 
 
+def _rules_of_relevance(section: Any) -> Any:
+    """A section of a configuration without what labels are taken for, on which no score depends."""
+    judge = section.get("judge") if isinstance(section, Mapping) else None
+    if not isinstance(judge, Mapping):
+        return section
+    return {**section, "judge": {key: value for key, value in judge.items() if key != "labels"}}
+
+
 def _stated(section: Any) -> Any:
     """A section of a configuration without what it leaves open, as versions differ in such keys."""
     if not isinstance(section, Mapping):
@@ -191,41 +210,41 @@ def _stated(section: Any) -> Any:
     return {key: _stated(value) for key, value in section.items() if value is not None}
 
 
-def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
+def differences(first: ScoredOn, other: ScoredOn) -> list[str]:
     """Why two results cannot be compared; empty if they can."""
     reasons = []
-    alone = sorted(one.texts.keys() ^ other.texts.keys())
-    if alone and {*map(document_of, one.texts)} == {*map(document_of, other.texts)}:
+    alone = sorted(first.texts.keys() ^ other.texts.keys())
+    if alone and {*map(document_of, first.texts)} == {*map(document_of, other.texts)}:
         reasons.append(f"they compare different parsers: only one result has the texts {listed(alone)}")
     elif alone:
         reasons.append(f"only one result has the documents {listed(alone)}")
-    changed = sorted(d for d in one.texts.keys() & other.texts.keys() if one.texts[d] != other.texts[d])
+    changed = sorted(d for d in first.texts.keys() & other.texts.keys() if first.texts[d] != other.texts[d])
     if changed:
         reasons.append(f"the text differs for the documents {listed(changed)}")
     reasons += [
-        f"{rule} differ: {_short(one.rules.get(rule))} and {_short(other.rules.get(rule))}"
-        for rule in sorted(one.rules.keys() | other.rules.keys())
-        if one.rules.get(rule) != other.rules.get(rule)
+        f"{rule} differ: {_apart(first.rules.get(rule), other.rules.get(rule))}"
+        for rule in sorted(first.rules.keys() | other.rules.keys())
+        if first.rules.get(rule) != other.rules.get(rule)
     ]
     return reasons
 
 
-def matrix_differences(one: ScoreMatrix, other: ScoreMatrix) -> list[str]:
+def matrix_differences(first: ScoreMatrix, other: ScoreMatrix) -> list[str]:
     """Why the scores of two results do not fit together: other measure, queries, splits or judged queries."""
-    if one.measure != other.measure:
-        return [f"the measures differ: {one.measure} and {other.measure}"]
-    alone = sorted(set(one.query_ids) ^ set(other.query_ids))
+    if first.measure != other.measure:
+        return [f"the measures differ: {first.measure} and {other.measure}"]
+    alone = sorted(set(first.query_ids) ^ set(other.query_ids))
     if alone:
         return [f"the queries differ: only one result has {listed(alone)}"]
-    other = other.in_order_of(one.query_ids)
+    other = other.in_order_of(first.query_ids)
     reasons = []
-    moved = [q for q, a, b in zip(one.query_ids, one.splits, other.splits, strict=True) if a != b]
+    moved = [q for q, a, b in zip(first.query_ids, first.splits, other.splits, strict=True) if a != b]
     if moved:
         reasons.append(f"the split differs for {listed(moved)}")
-    undefined = np.isnan(one.values).all(axis=0) != np.isnan(other.values).all(axis=0)
+    undefined = np.isnan(first.values).all(axis=0) != np.isnan(other.values).all(axis=0)
     if undefined.any():
-        queries = [one.query_ids[i] for i in np.flatnonzero(undefined)]
-        reasons.append(f"{one.measure} is defined in only one of them for {listed(queries)}")
+        queries = [first.query_ids[i] for i in np.flatnonzero(undefined)]
+        reasons.append(f"{first.measure} is defined in only one of them for {listed(queries)}")
     return reasons
 
 
@@ -240,10 +259,10 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
     first, *others = results
     reasons = []
     for other in others:
-        found = matrix_differences(results[first], results[other])
+        differing = matrix_differences(results[first], results[other])
         if scored_on is not None:
-            found = differences(scored_on[first], scored_on[other]) + found
-        reasons += [f"{first} and {other}: {reason}" for reason in found]
+            differing = differences(scored_on[first], scored_on[other]) + differing
+        reasons += [f"{first} and {other}: {reason}" for reason in differing]
     if reasons:
         raise HarnessError(
             "These results cannot be compared:\n"
@@ -251,7 +270,7 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
             + "\nRun them again on the same queries, labels and documents."
         )
     base = results[first]
-    stacked = np.vstack([one.in_order_of(base.query_ids).values for one in results.values()])
+    stacked = np.vstack([matrix.in_order_of(base.query_ids).values for matrix in results.values()])
     # a row in one piece, as in a matrix just made: sums of other layouts differ in their last digit
     values = np.ascontiguousarray(stacked)
     return replace(base, settings=tuple(joined_names(results).values()), values=values)
@@ -259,9 +278,9 @@ def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] |
 
 def names_of(folders: Sequence[Path]) -> list[str]:
     """Names of results: as many of the last parts of their paths as tell them apart."""
-    parts = [folder.resolve().parts for folder in folders]
+    parts = [real_path(folder).parts for folder in folders]
     for depth in range(1, max(map(len, parts), default=0) + 1):
-        names = ["/".join(one[-depth:]) for one in parts]
+        names = ["/".join(path[-depth:]) for path in parts]
         if len(set(names)) == len(names):
             return names
     raise HarnessError(
@@ -279,8 +298,19 @@ def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], st
     }
 
 
+def _apart(first: Any, other: Any, key: str = "") -> str:
+    """Where two rules differ; of sections only the keys that do, and of sections of two kinds the kinds."""
+    if not (isinstance(first, Mapping) and isinstance(other, Mapping)):
+        return f"{key}{' ' if key else ''}{_short(first)} and {_short(other)}"
+    keys = [name for name in {**first, **other} if first.get(name) != other.get(name)]
+    shown = ["kind"] if "kind" in keys else keys
+    return ", ".join(_apart(first.get(name), other.get(name), f"{key}.{name}".lstrip(".")) for name in shown)
+
+
 def _short(rule: Any) -> Any:
     """A rule as it is shown: of a hash only the beginning."""
+    if rule is None:
+        return "(not set)"
     return f"sha256 {rule[:12]}…" if isinstance(rule, str) and _HASH.fullmatch(rule) else rule
 
 
@@ -294,10 +324,10 @@ def on_common_questions(matrices: Sequence[ScoreMatrix]) -> tuple[list[ScoreMatr
     for other in matrices[1:]:
         if alone := sorted(set(first.query_ids) ^ set(other.query_ids)):
             raise HarnessError(f"The queries differ: only one of the results has {', '.join(alone[:5])}.")
-    ordered = [one.in_order_of(first.query_ids) for one in matrices]
-    known = ~np.isnan(np.vstack([one.values for one in ordered]))
-    whole: Bools = np.asarray(known.all(axis=0), dtype=np.bool_)
+    ordered = [matrix.in_order_of(first.query_ids) for matrix in matrices]
+    defined = ~np.isnan(np.vstack([matrix.values for matrix in ordered]))
+    whole: Bools = np.asarray(defined.all(axis=0), dtype=np.bool_)
     if not whole.any():
         raise HarnessError(f"No query has a value of {first.measure} under every setting.")
-    left_out = int((known.any(axis=0) & ~whole).sum())
-    return [one.only(whole) for one in ordered], left_out
+    left_out = int((defined.any(axis=0) & ~whole).sum())
+    return [matrix.only(whole) for matrix in ordered], left_out

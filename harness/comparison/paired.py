@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from harness.comparison import stats
 from harness.comparison.joint_test import Decided, decide, moments
 from harness.comparison.matrix import ScoreMatrix, from_rows
 from harness.measures import Bools, Floats, Ints
+from harness.report import ScoreRow
 from harness.values import HarnessError, finite
 
 # A kind of query that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
@@ -86,9 +87,9 @@ class Comparison:
         return self.finding == "real"
 
 
-def beaten(found: Iterable[Comparison]) -> set[str]:
+def beaten(comparisons: Iterable[Comparison]) -> set[str]:
     """The settings that another one is shown to be better than."""
-    return {one.against if one.difference > 0 else one.setting for one in found if one.real}
+    return {pair.against if pair.difference > 0 else pair.setting for pair in comparisons if pair.real}
 
 
 def _finding(p: float, low: float, high: float, units: stats.Units, options: Options) -> Finding:
@@ -114,9 +115,9 @@ def compare_rows(
     """Compare rows of ``values`` [S, Q], called ``names``, in ``pairs``, as one family."""
     if not pairs:
         return [], None
-    found = decide(values, pairs, units, options.level, options.resamples, options.seed)
+    decided = decide(values, pairs, units, options.level, options.resamples, options.seed)
     n = values.shape[1]
-    low, high = stats.within(found.low, found.high, values, -1.0)
+    low, high = stats.within(decided.low, decided.high, values, -1.0)
     means = values.mean(axis=1)
     size, out = max(1, stats.CACHE_CELLS // n), []
     for begin in range(0, len(pairs), size):
@@ -126,7 +127,7 @@ def compare_rows(
         sizes = cohen_dz(rows)
         for row, (i, j) in enumerate(part):
             at = begin + row
-            p = float(found.p[at]) if n > 1 else 1.0
+            p = float(decided.p[at]) if n > 1 else 1.0
             out.append(
                 Comparison(
                     setting=names[i],
@@ -134,7 +135,7 @@ def compare_rows(
                     n=n,
                     mean=float(means[i]),
                     mean_against=float(means[j]),
-                    difference=float(found.difference[at]),
+                    difference=float(decided.difference[at]),
                     low=finite(low[at]) if n > 1 else None,
                     high=finite(high[at]) if n > 1 else None,
                     p=p,
@@ -148,7 +149,7 @@ def compare_rows(
                     here=units.kind == "few clusters",
                 )
             )
-    return out, found
+    return out, decided
 
 
 def win_tie_loss(rows: Floats, tolerance: float = stats.ROUNDING) -> tuple[Ints, Ints, Ints]:
@@ -177,8 +178,8 @@ def compare_to(matrix: ScoreMatrix, baseline: str, options: Options | None = Non
     defined = usable(matrix)
     units = stats.units_of(defined.clusters, len(defined.query_ids))
     pairs = pairs_to(defined, baseline)
-    found, _ = compare_rows(defined.settings, defined.values, pairs, units, options or Options())
-    return found
+    comparisons, _ = compare_rows(defined.settings, defined.values, pairs, units, options or Options())
+    return comparisons
 
 
 def compare_changes(before: ScoreMatrix, after: ScoreMatrix, options: Options) -> list[Comparison]:
@@ -192,19 +193,19 @@ def compare_changes(before: ScoreMatrix, after: ScoreMatrix, options: Options) -
     if not names:
         return []
     stacked = np.vstack([np.stack([m.row(name) for name in names]) for m in (after, before)])
-    known: Bools = np.logical_not(np.isnan(stacked).any(axis=0))
-    if not known.any():
+    defined: Bools = np.logical_not(np.isnan(stacked).any(axis=0))
+    if not defined.any():
         return []
-    kept = after.only(known)
+    kept = after.only(defined)
     units = stats.units_of(kept.clusters, len(kept.query_ids))
     pairs = [(i, len(names) + i) for i in range(len(names))]
-    found, _ = compare_rows((*names, *names), stacked[:, known], pairs, units, options)
-    return found
+    comparisons, _ = compare_rows((*names, *names), stacked[:, defined], pairs, units, options)
+    return comparisons
 
 
-def reranked(rows: Sequence[Mapping[str, Any]], measure: str, options: Options) -> list[Comparison]:
+def reranked(rows: Sequence[ScoreRow], measure: str, options: Options) -> list[Comparison]:
     """Every reranked setting against its own retrieval, as one family; ``rows`` are per_query.csv."""
-    if not {"retrieve", "rerank"} <= {row["stage"] for row in rows}:
+    if not {"retrieve", "rerank"} <= {row.stage for row in rows}:
         return []
     before, after = (from_rows(rows, measure, stage) for stage in ("retrieve", "rerank"))
     return compare_changes(before.in_order_of(after.query_ids), after, options)
@@ -236,12 +237,12 @@ def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -
 
     By whole clusters where there are enough of them. ``clusters`` has a name for every value, or is empty.
     """
-    known = ~np.isnan(values)
-    kept = values[known]
+    defined = ~np.isnan(values)
+    kept = values[defined]
     if not len(kept):
         return stats.Interval()
     units = stats.units_of(
-        [clusters[i] for i in np.flatnonzero(known).tolist()] if clusters else (), len(kept)
+        [clusters[i] for i in np.flatnonzero(defined).tolist()] if clusters else (), len(kept)
     )
     low, high = bounds_of_means(kept[None, :], units, level)
     return stats.Interval(float(kept.mean()), finite(low[0]), finite(high[0]), len(kept))
@@ -255,5 +256,5 @@ def bounds_of_means(values: Floats, units: stats.Units, level: float) -> tuple[F
     if values.shape[1] < 2:
         return np.full(len(values), np.nan), np.full(len(values), np.nan)
     critical = stats.student_quantile((1 + level) / 2, units.effective - 1)
-    bounds = stats.bounds_at(*moments(units.shares(values), units), critical)
+    bounds = stats.bounds_at(*moments(values, units), critical)
     return stats.within(*bounds, values, 0.0)

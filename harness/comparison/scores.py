@@ -8,18 +8,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from harness.comparison.advice import Advice, regrets
+from harness.comparison.advice import Advice
 from harness.comparison.conclusions import conclude, grouped
 from harness.comparison.factors import effects_of
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options, beaten
-from harness.comparison.verdict import Costs, Effects, Grounds, Holes, Trust, Verdict
+from harness.comparison.verdict import Grounds, Verdict
+from harness.comparison.verdict_parts import Costs, Effects, Holes, Trust
+from harness.comparison.what_ranks import spans_read
 from harness.measures import (
     across_chunkings,
     across_parsers,
     family_of,
     headline,
     is_quality,
+    judged_share,
     less_is_better,
     reading_depth,
     trusted_for,
@@ -28,6 +31,8 @@ from harness.measures import (
 from harness.report import PriceRow
 from harness.values import ConfigError
 
+# the tokenizer that counts words, for which no model is needed
+WORDS = "words"
 LOSS_MEASURE = "ndcg_text@10000"
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
 
@@ -42,6 +47,8 @@ class Scores(Grounds):
     documents: frozenset[str] = frozenset()
     # the tokens to read in every setting, by the depth of reading
     tokens: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    # the share of the first ranks that is judged, by depth (such as judged@10) and setting
+    judged: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     # the measure to compare by in place of the headline; '' for that
     chosen: str = ""
 
@@ -56,6 +63,13 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
     names = tuple(scores.matrices)
     chosen = measure or scores.headline
     matrix = scores.matrices[chosen]
+    read = reading_depth(chosen)
+    if (
+        read is not None
+        and read.unit == "tokens"
+        and (apart := counted_apart(scores.configured, matrix.settings))
+    ):
+        raise ConfigError(f"{chosen} counts tokens: {apart}")
     different, fits = _comparing(scores)
     fit = headline(names, different)
     grounds = replace(
@@ -64,11 +78,12 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         instead=fit if fits(fit) and fit != chosen else "",
         costs=costs_of(scores, chosen) if fits(chosen) or not different else Costs(None, "", INCOMPARABLE),
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
-        holes=holes_of(scores.matrices, chosen),
+        holes=None if scores.complete else holes_of(scores, chosen),
         # what is lost is in units of the headline
         lost=scores.lost if chosen == fit else {},
+        reading=scores.reading if chosen == fit else {},
     )
-    others = [one for name, one in scores.matrices.items() if name != chosen]
+    others = [other for name, other in scores.matrices.items() if name != chosen]
     verdict = conclude(matrix, grounds, others=others, baseline=baseline)
     if baseline is not None or verdict.decision in ("nothing found", "single", "few"):
         return verdict
@@ -82,7 +97,7 @@ def advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advic
     if advice is None or verdict.decision == "best" or effects.levels is None:
         return advice
     cells = verdict.design.cells(matrix.settings)
-    chosen = cells.get(tuple(effects.levels[one.name] for one in verdict.design.factors))
+    chosen = cells.get(tuple(effects.levels[factor.name] for factor in verdict.design.factors))
     if chosen is None or chosen not in advice.among or chosen == advice.setting:
         return advice
     if verdict.mean(advice.among[0]) - verdict.mean(chosen) > verdict.options.tolerance:
@@ -90,11 +105,10 @@ def advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advic
     if chosen in beaten(verdict.comparisons):
         # averaged over the rest it is best, but another setting is shown to be better
         return advice
-    bounds = regrets(verdict.comparisons, advice.among)
     cheaper, prices = advice.cheaper, verdict.costs.by_setting or {}
     if cheaper is not None and prices[cheaper.setting] >= prices[chosen]:
         cheaper = None
-    return replace(advice, setting=chosen, regret=bounds[chosen], cheaper=cheaper)
+    return replace(advice, setting=chosen, regret=advice.bounds[chosen], cheaper=cheaper, rule="effects")
 
 
 def loss_measure(measures: Iterable[str], compared_by: str) -> str:
@@ -119,31 +133,28 @@ def trust_of(scores: Scores) -> dict[str, Trust]:
 def _comparing(scores: Scores) -> tuple[bool, Callable[[str], bool]]:
     """Whether the settings cut documents differently, and which measures compare settings that do."""
     settings = next(iter(scores.matrices.values())).settings
-    own = [scores.chunkings.get(name, "") for name in settings]
-    cut = [json.loads(text) for text in own if text]
-    parsers = [json.dumps(one["parse"]) for one in cut if isinstance(one, dict) and "parse" in one]
-    return len({*own}) > 1, across_parsers if len({*parsers}) > 1 else across_chunkings
+    texts = [scores.chunkings.get(name, "") for name in settings]
+    cut = [json.loads(text) for text in texts if text]
+    parsers = [json.dumps(way["parse"]) for way in cut if isinstance(way, dict) and "parse" in way]
+    return len({*texts}) > 1, across_parsers if len({*parsers}) > 1 else across_chunkings
 
 
-def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
-    """The unjudged share of what is read first, and the upper bound of ``measure`` if it was scored.
+def holes_of(scores: Scores, measure: str) -> Holes | None:
+    """The judged share of the first ranks, and the upper bound of ``measure`` if it was scored.
 
-    For a measure that reads text it is the share of that text (``judged_text``), else of the passages; of
-    several depths the one of ``measure``, else the first. None if neither share nor bound was scored.
+    Results hold the share, whatever they were scored by; of those of older versions it is known where the
+    measure for it was among the others. None if neither share nor bound is known.
     """
     if measure.startswith("judged"):
         return None
-    family, depth = family_of(measure), measure.partition("@")[2]
-    wanted = ["judged"]
-    if family is not None and family.cut_in_text:
-        wanted.insert(0, "judged_text" if family.reads == "characters" else "judged_text_tokens")
-    shares = [(name, *name.split("@")) for name in matrices if "@" in name]
-    shares = [one for one in shares if one[1] in wanted]
-    bound, upper = _bound_of(matrices, measure)
+    depth = judged_share(measure)
+    bound, upper = _bound_of(scores.matrices, measure)
+    shares = scores.judged.get(depth, {})
+    if not shares and depth in scores.matrices:
+        shares = _means(scores.matrices[depth])
     if not shares:
         return Holes("", {}, bound, upper) if bound else None
-    judged = min(shares, key=lambda one: (wanted.index(one[1]), one[2] != depth))[0]
-    return Holes(judged, _means(matrices[judged]), bound, upper)
+    return Holes(depth, shares, bound, upper)
 
 
 def _bound_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> tuple[str, dict[str, float]]:
@@ -181,6 +192,8 @@ def costs_of(scores: Scores, measure: str) -> Costs:
     depth = reading_depth(measure)
     if not scores.tokens or depth is None:
         return Costs(None, "")
+    if apart := counted_apart(scores.configured, scores.matrices[measure].settings):
+        return Costs(None, "", f"Costs are left out: {apart}")
     tokens = scores.tokens.get(str(depth), {})
     if any(name not in tokens for name in scores.matrices[measure].settings):
         reads = f"what {measure} reads ({depth})"
@@ -188,27 +201,42 @@ def costs_of(scores: Scores, measure: str) -> Costs:
     return Costs(tokens, depth.price)
 
 
+def counted_apart(configured: Mapping[str, Mapping[str, Any]], settings: Iterable[str]) -> str:
+    """Why tokens of settings cannot be compared: words in some, a model's in others; '' if they can."""
+    counted_by = {name: str(configured.get(name, {}).get("tokenizer") or "") for name in settings}
+    words = [name for name, tokenizer in counted_by.items() if tokenizer == WORDS]
+    others = {name: tokenizer for name, tokenizer in counted_by.items() if tokenizer not in ("", WORDS)}
+    if not words or not others:
+        return ""
+    name, tokenizer = next(iter(others.items()))
+    return (
+        f"tokens are words in {words[0]} and those of {tokenizer} in {name}, so counts of them do not "
+        "compare. Set the key tokenizer to one for all, and run again."
+    )
+
+
 def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """How each configured setting cuts what is read, as text to compare by, by its name.
 
     Where parsers differ, also what it cuts: of two texts no chunking is the same.
     """
-    own = [one for one in settings if "name" in one and one.get("chunk") is not None]
-    parsed = [one.get("parse") for one in own]
-    several = any(one != parsed[0] for one in parsed)
+    chunked = [setting for setting in settings if "name" in setting and setting.get("chunk") is not None]
+    parsed = [setting.get("parse") for setting in chunked]
+    several = any(parse != parsed[0] for parse in parsed)
     return {
-        str(one["name"]): json.dumps(
-            {"cut": _cut(one), "parse": one.get("parse")} if several else _cut(one),
+        str(setting["name"]): json.dumps(
+            {"cut": _cut(setting), "parse": setting.get("parse")} if several else _cut(setting),
             sort_keys=True,
             default=str,
         )
-        for one in own
+        for setting in chunked
     }
 
 
 def _cut(setting: Mapping[str, Any]) -> Any:
     """The chunker, and the reader where it reads other text than the chunks."""
-    return setting["chunk"] if setting.get("read") is None else [setting["chunk"], setting["read"]]
+    reader = spans_read(setting.get("read"))
+    return setting["chunk"] if reader is None else [setting["chunk"], reader]
 
 
 def headline_of(record: Mapping[str, Any], measures: Sequence[str]) -> str:
@@ -235,4 +263,6 @@ def options_of(record: Mapping[str, Any]) -> Options:
     """How a result is to be compared, from its run record: everywhere in the same way."""
     config = record.get("config", {})
     stated = {**config, **config.get("bootstrap", {})}
-    return Options(**{one.name: stated[one.name] for one in fields(Options) if one.name in stated})
+    return Options(
+        **{option.name: stated[option.name] for option in fields(Options) if option.name in stated}
+    )

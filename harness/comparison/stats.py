@@ -4,8 +4,9 @@ Which method is right is a matter of calibration: see docs/statistics.md. The ru
 two on either side. With few queries, bootstrap intervals cover less than they claim.
 
 Queries on one document are alike, so tests and intervals go by whole clusters (Cameron and Miller, Journal
-of Human Resources 2015). Where they are worth fewer than six of equal size such a test finds next to nothing,
-and one by queries is far too sure of new clusters: what it finds is of these clusters alone.
+of Human Resources 2015). Of fewer than six, or where sizes are so unequal that they are worth fewer, such a
+test finds next to nothing, and one by queries is far too sure of new clusters: what it finds is of these
+clusters alone.
 
 A mean under flipped signs is linear in the scores, and so is a difference of means: through one matrix
 product the flips of all pairs of settings cost no more than those of the settings themselves.
@@ -53,6 +54,11 @@ class Interval:
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
+# How far Hall's bound may reach in a comparison, in critical values. At those of a family it comes near its
+# pole, where it is many times wider than any difference in the data (docs/statistics.md).
+REACH = 1.5
+
+
 def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: float) -> tuple[float, float]:
     """On either side the wider of Student's t and Hall's; ``tail`` is left out.
 
@@ -61,21 +67,51 @@ def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: 
     Student, Biometrika 1908; Hall, JRSS B 1992. docs/statistics.md has how well they cover.
     """
     critical = student_quantile(1 - tail, freedom)
-    low, high = bounds_at(np.array([value]), np.array([error]), np.array([skew]), critical)
+    low, high = bounds_at(np.array([value]), np.array([error]), np.array([skew]), critical, np.inf)
     return float(low[0]), float(high[0])
 
 
-def bounds_at(value: Floats, error: Floats, skew: Floats, critical: float) -> tuple[Floats, Floats]:
+def bounds_at(
+    value: Floats, error: Floats, skew: Floats, critical: float | Floats, reach: float = REACH
+) -> tuple[Floats, Floats]:
     """The same of many values, out by ``critical`` standard errors and skewness; NaN where that is infinite.
 
     Seldom differing queries make differences skewed, and with few queries Student's interval then misses the
-    mean on the long side. Hall's reaches out on that side, and gives way on the other.
+    mean on the long side. Hall's reaches out on that side, to ``reach`` critical values at most, and gives
+    way on the other.
     """
-    if not np.isfinite(critical):
+    if not np.isfinite(critical).all():
         return np.full(len(value), np.nan), np.full(len(value), np.nan)
-    low = value - error * np.maximum(critical, inverse_hall(critical, skew))
-    high = value - error * np.minimum(-critical, inverse_hall(-critical, skew))
-    return low, high
+    down, up = _reaches(skew, critical, reach)
+    return value - error * down, value + error * up
+
+
+def bounds_of_differences(
+    difference: Floats, error: Floats, skew: Floats, critical: float | Floats
+) -> tuple[Floats, Floats]:
+    """The bounds of differences: what lies beyond 0 is stretched by the ratio of the long side to the short.
+
+    Queries that seldom differ are skewed to the side on which their mean lies, so that Hall's bound reaches
+    far on that side. Of a truth on the other side of 0 they would be skewed the other way. A bound on the
+    side of the mean is as in ``bounds_at``, and so is whether the interval holds 0.
+    """
+    if not np.isfinite(critical).all():
+        return np.full(len(difference), np.nan), np.full(len(difference), np.nan)
+    down, up = _reaches(skew, critical, REACH)
+    long = np.maximum(down, up)
+    t = np.divide(difference, error, out=np.zeros_like(difference), where=error > 0)
+    # a side that reaches less far than the mean lies from 0 does not go beyond it
+    down = np.where((t > 0) & (down > t), t + (down - t) * long / down, down)
+    up = np.where((t < 0) & (up > -t), (up + t) * long / up - t, up)
+    return difference - error * down, difference + error * up
+
+
+def _reaches(skew: Floats, critical: float | Floats, reach: float) -> tuple[Floats, Floats]:
+    """How many standard errors an interval reaches below and above its value."""
+    most = reach * critical
+    down = np.minimum(most, np.maximum(critical, inverse_hall(critical, skew)))
+    up = np.minimum(most, np.maximum(critical, -inverse_hall(-critical, skew)))
+    return down, up
 
 
 def within(low: Floats, high: Floats, values: Floats, lowest: float) -> tuple[Floats, Floats]:
@@ -83,8 +119,8 @@ def within(low: Floats, high: Floats, values: Floats, lowest: float) -> tuple[Fl
 
     Values that no mean can reach are cut off; with few queries t-intervals include them.
     """
-    known = values[~np.isnan(values)]
-    if not known.size or known.min() < 0 or known.max() > 1:
+    defined = values[~np.isnan(values)]
+    if not defined.size or defined.min() < 0 or defined.max() > 1:
         return low, high
     return np.maximum(low, lowest), np.minimum(high, 1.0)
 
@@ -109,7 +145,7 @@ def hall_statistic(t: Floats, skew: Floats) -> Floats:
     return changed
 
 
-def inverse_hall(x: float, skew: Floats) -> Floats:
+def inverse_hall(x: float | Floats, skew: Floats) -> Floats:
     """The t that Hall's transformation maps to x."""
     small = np.abs(skew) < 1e-8
     safe = np.where(small, 1.0, skew)
@@ -118,8 +154,10 @@ def inverse_hall(x: float, skew: Floats) -> Floats:
 
 
 # The signs of five agree by chance in 1 of 16 studies, so no test at 5 % finds anything; from six on tests by
-# clusters hold their level and have power (docs/statistics.md has the simulation).
+# clusters hold their level and have power (docs/statistics.md has the simulation). Six are seldom of exactly
+# equal size, so they need not be worth six in full; fewer are never worth as much.
 FEWEST_CLUSTERS = 6
+LEAST_WORTH = 5.5
 
 Kind = Literal["clusters", "few clusters", "queries", "unknown"]
 
@@ -155,14 +193,24 @@ class Units:
         shared: Floats = values @ member
         return shared
 
+    @property
+    def leverages(self) -> Floats:
+        """The share of the queries that is in each unit, [G]: how far it pulls the mean to itself."""
+        shares: Floats = self.sizes / self.sizes.sum()
+        return shares
+
     def residuals(self, shares: Floats) -> Floats:
-        """``shares`` [P, G] without the mean of the row per query: the spread.
+        """``shares`` [P, G] without the mean per query, of the queries that are not in the unit.
 
         Large units are expected to hold more of the sum, so their size is taken out (the linearised ratio of
-        survey sampling; Cochran, Sampling Techniques, 1977, ch. 6).
+        survey sampling; Cochran, Sampling Techniques, 1977, ch. 6). A unit draws the mean of all to itself by
+        its leverage, so it is set against the mean without it, which makes the variance that of a jackknife
+        (CR3; Bell and McCaffrey, Survey Methodology 2002). Zeros where there is one unit.
         """
-        weights = self.sizes * (self.count / self.sizes.sum())
-        left: Floats = shares - shares.mean(axis=1, keepdims=True) * weights
+        if self.count < 2:
+            return np.zeros_like(shares)
+        expected = shares.mean(axis=1, keepdims=True) * (self.leverages * self.count)
+        left: Floats = (shares - expected) / (1 - self.leverages)
         return left
 
 
@@ -172,7 +220,7 @@ def units_of(clusters: Sequence[str], n: int) -> Units:
     if not any(clusters):
         return Units("unknown", alone, np.ones(n), 0, float(n))
     whole = whole_clusters(clusters)
-    few = whole.effective < FEWEST_CLUSTERS
+    few = whole.effective < LEAST_WORTH
     if whole.count == n and not (few and whole.clusters < n):
         return Units("queries", alone, np.ones(n), whole.clusters, float(n))
     if few:
@@ -226,15 +274,19 @@ def _numbered(clusters: Sequence[str]) -> tuple[Ints, Ints]:
 MOST_PATTERNS = 2**14
 
 
-def sign_flips(n: int, resamples: int, seed: int) -> tuple[Iterator[Floats], int, bool]:
+def sign_flips(
+    n: int, resamples: int, seed: int, mirrored: bool = True
+) -> tuple[Iterator[Floats], int, bool]:
     """Patterns of +1 and -1 over n queries, in blocks [rows, n]; their number; whether these are all.
 
-    Few queries: every pattern once, the first being all +1. Otherwise ``resamples`` random ones.
+    Few queries: every pattern once, the first being all +1; without ``mirrored`` one of every two that differ
+    in the sign of all queries. Otherwise ``resamples`` random ones.
     """
     if n < 1:
         raise ValueError("there is no query to resample")
     if 2**n <= min(MOST_PATTERNS, 4 * resamples):
-        return _all_patterns(n), 2**n, True
+        count = 2**n if mirrored else 2 ** (n - 1)
+        return _all_patterns(n, count), count, True
     return _random_patterns(n, resamples, seed), resamples, False
 
 
@@ -256,8 +308,9 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _all_patterns(n: int) -> Iterator[Floats]:
-    numbers = np.arange(2**n)
+def _all_patterns(n: int, count: int) -> Iterator[Floats]:
+    # the last half is the first one with all signs changed
+    numbers = np.arange(count)
     for first in range(0, len(numbers), 4096):
         yield np.where((numbers[first : first + 4096, None] >> np.arange(n)) & 1, -1.0, 1.0)
 

@@ -9,24 +9,15 @@ from dataclasses import replace
 import numpy as np
 
 from harness.comparison.advice import front
-from harness.comparison.glance import pair_of
+from harness.comparison.first_screen import pair_of
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_changes, reranked
-from harness.comparison.sentences import finding_words
+from harness.comparison.phrases import finding_words
 from harness.comparison.verdict import Verdict
 from harness.comparison.words import sentences_of
 from harness.measures import across_chunkings
-from harness.report import Part, Table
-from harness.values import (
-    FEWEST_FOR_INTERVAL,
-    Cells,
-    confidence,
-    counted,
-    interval,
-    number,
-    signed,
-    signed_interval,
-)
+from harness.report import Part, ScoreRow, Table
+from harness.values import FEWEST_FOR_INTERVAL, confidence, counted, interval, number, signed, signed_interval
 
 SHOWN = 30
 
@@ -51,14 +42,15 @@ def standings_table(verdict: Verdict) -> Table:
     columns = ["setting", "n", "mean", f"{confidence(verdict.level)} interval"]
     columns += ["group"] if len(verdict.standings) > 1 else []
     columns += [verdict.costs.unit, "front"] if prices else []
-    means = {one.setting: one.mean for one in verdict.standings}
+    means = {standing.setting: standing.mean for standing in verdict.standings}
     on_front = front(prices, means) if prices and verdict.leader is not None else []
     rows = []
-    for one in verdict.standings:
-        bounds = interval(one.low, one.high, people.queries)
-        row = [one.setting, str(people.queries), number(one.mean), bounds]
-        row += [one.standing] if len(verdict.standings) > 1 else []
-        row += [f"{prices[one.setting]:,.0f}", "yes" if one.setting in on_front else ""] if prices else []
+    for standing in verdict.standings:
+        bounds = interval(standing.low, standing.high, people.queries)
+        row = [standing.setting, str(people.queries), number(standing.mean), bounds]
+        row += [standing.standing] if len(verdict.standings) > 1 else []
+        if prices:
+            row += [f"{prices[standing.setting]:,.0f}", "yes" if standing.setting in on_front else ""]
         rows.append(tuple(row))
     notes = [
         "Each interval is of one mean; whether two settings differ is shown by the interval of their "
@@ -86,7 +78,7 @@ def _effects(verdict: Verdict) -> list[Part]:
     effects = verdict.effects.main
     if not effects:
         return []
-    rows = tuple((pair_of(one), *_bounded(one.found), one.words) for one in effects)
+    rows = tuple((pair_of(effect), *_bounded(effect.found), effect.words) for effect in effects)
     notes = [
         "Each row is the mean over all pairs of settings that differ in nothing else; intervals are of one "
         f"test of {counted(len(rows), 'effect')}."
@@ -103,23 +95,26 @@ def _effects(verdict: Verdict) -> list[Part]:
 
 def names_table(verdict: Verdict) -> list[Part]:
     """The technical names of the settings, where these are called otherwise."""
-    rows = tuple((one.words, one.setting) for one in verdict.standings)
+    rows = tuple((standing.words, standing.setting) for standing in verdict.standings)
     if all(words == setting for words, setting in rows):
         return []
     return [Table("settings and their names in files", ("setting", "name"), rows, left=frozenset({0, 1}))]
 
 
 def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
-    found = verdict.comparisons
-    shown = [one for one in found if one.real or not only_real]
+    comparisons = verdict.comparisons
+    shown = [pair for pair in comparisons if pair.real or not only_real]
     against = "settings" if verdict.baseline is not None else "pairs"
-    family = f"of one test of all {len(found)} {against}" if len(found) > 1 else "of one test"
+    family = f"of one test of all {len(comparisons)} {against}" if len(comparisons) > 1 else "of one test"
     tolerance = verdict.options.tolerance
     if not shown:
-        findings = Counter(finding_words(one, tolerance) for one in found)
-        told = ", ".join(f"{words} ({count})" for words, count in findings.most_common())
+        findings = Counter(finding_words(pair, tolerance) for pair in comparisons)
+        counts = ", ".join(f"{words} ({count})" for words, count in findings.most_common())
         return [
-            (f"Neither better nor worse in {counted(len(found), 'pair')}: {told}; intervals and p {family}.",)
+            (
+                f"Neither better nor worse in {counted(len(comparisons), 'pair')}: {counts}; intervals and p "
+                f"{family}.",
+            )
         ]
     more, bounds = len(shown) - SHOWN, f"{confidence(verdict.level)} interval"
     where = "" if verdict.across else " and both have the same chunks (not comparable)"
@@ -129,7 +124,7 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
         Table(
             f"{'differences found' if only_real else 'differences'}, the clearest first",
             ("setting", "against", "difference", bounds, "p", "won/tied/lost", "found"),
-            tuple((one.setting, one.against, *difference_cells(one, tolerance)) for one in shown[:SHOWN]),
+            tuple((pair.setting, pair.against, *difference_cells(pair, tolerance)) for pair in shown[:SHOWN]),
             names=2,
             left=frozenset({0, 1}),
             notes=(
@@ -141,24 +136,24 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
     ]
 
 
-def difference_cells(one: Comparison, tolerance: float) -> tuple[str, ...]:
+def difference_cells(comparison: Comparison, tolerance: float) -> tuple[str, ...]:
     """Difference, interval, p, queries won, tied and lost, and what is known of it."""
     return (
-        *_bounded(one),
-        "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
-        f"{one.wins}/{one.ties}/{one.losses}",
-        finding_words(one, tolerance),
+        *_bounded(comparison),
+        "<0.001" if comparison.p < 0.001 else f"{comparison.p:.3f}",
+        f"{comparison.wins}/{comparison.ties}/{comparison.losses}",
+        finding_words(comparison, tolerance),
     )
 
 
-def _bounded(one: Comparison) -> tuple[str, str]:
-    return signed(one.difference), signed_interval(one.low, one.high, one.n)
+def _bounded(comparison: Comparison) -> tuple[str, str]:
+    return signed(comparison.difference), signed_interval(comparison.low, comparison.high, comparison.n)
 
 
-def reranked_table(rows: Sequence[Cells], measure: str, options: Options) -> Table | None:
+def reranked_table(rows: Sequence[ScoreRow], measure: str, options: Options) -> Table | None:
     """Every reranked setting against its own retrieval; None if nothing was reranked."""
-    found, title = reranked(rows, measure, options), f"what the reranker does to {measure}"
-    return _changes(found, title, ("retrieved", "reranked"), options)
+    changes, title = reranked(rows, measure, options), f"what the reranker does to {measure}"
+    return _changes(changes, title, ("retrieved", "reranked"), options)
 
 
 def cut_differently(measure: str, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
@@ -184,36 +179,40 @@ def changed_table(
     """
     common = [name for name in after.settings if name in before.settings]
     before = before.in_order_of(after.query_ids)
-    if common and all(np.array_equal(before.row(one), after.row(one), equal_nan=True) for one in common):
+    if common and all(
+        np.array_equal(before.row(setting), after.row(setting), equal_nan=True) for setting in common
+    ):
         return (f"{after.measure} is unchanged for the settings that both results have.",)
     title = f"what has changed in {after.measure}, setting by setting"
     return _changes(compare_changes(before, after, options), title, names, options, apart)
 
 
 def _changes(
-    found: Sequence[Comparison],
+    changes: Sequence[Comparison],
     title: str,
     names: tuple[str, str],
     options: Options,
     apart: Collection[str] = (),
 ) -> Table | None:
-    if not found:
+    if not changes:
         return None
-    found = [replace(one, finding="incomparable") if one.setting in apart else one for one in found]
+    changes = [
+        replace(change, finding="incomparable") if change.setting in apart else change for change in changes
+    ]
     bounds = f"{confidence(options.level)} interval"
-    family = f"one test of all {len(found)} settings" if len(found) > 1 else "one test"
+    family = f"one test of all {len(changes)} settings" if len(changes) > 1 else "one test"
     return Table(
         title,
         ("setting", "n", *names, "difference", bounds, "p", "won/tied/lost", "found"),
         tuple(
             (
-                one.setting,
-                str(one.n),
-                number(one.mean_against),
-                number(one.mean),
-                *difference_cells(one, options.tolerance),
+                change.setting,
+                str(change.n),
+                number(change.mean_against),
+                number(change.mean),
+                *difference_cells(change, options.tolerance),
             )
-            for one in found
+            for change in changes
         ),
         notes=(
             f"Intervals and p are of {family}: better or worse where the interval excludes 0"
@@ -221,3 +220,23 @@ def _changes(
             f"within ±{options.tolerance:g}.",
         ),
     )
+
+
+def label_parts(verdict: Verdict) -> tuple[Part, ...]:
+    """The part that `harness compare` prints; nothing if it is unknown or there is one setting.
+
+    A table with a row per setting, the best first, and one with the lengths of the labels.
+    """
+    drawn = verdict.sensitivity.get(verdict.measure)
+    if drawn is None or len(drawn.means) < 2:
+        return ()
+    rows = sorted(drawn.means.items(), key=lambda item: -item[1][0])
+    table = Table(
+        f"{verdict.measure} with longer and shorter labels: means",
+        ("setting", *drawn.ways),
+        (
+            *((setting, *map(number, means)) for setting, means in rows),
+            ("median label, characters", *(f"{length:,.0f}" for length in drawn.lengths)),
+        ),
+    )
+    return (table,)

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from harness.comparison.advice import shortfalls
+from harness.comparison.conclusion import conclusion_of
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
 from harness.comparison.paired import Comparison
-from harness.comparison.sentences import (
-    amount,
-    extent_of,
-    finding_words,
-    queries,
-    sentence,
-    these,
-    worse_than,
-)
-from harness.comparison.stats import FEWEST_CLUSTERS
-from harness.comparison.verdict import ENOUGH_JUDGED, LABELS, Line, Role, Trust, Verdict
-from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, by_key, confidence, counted, listed, signed
+from harness.comparison.phrases import amount, extent_of, finding_words, queries, rounded_up, these
+from harness.comparison.reading import leaders_in_words
+from harness.comparison.sentences import said
+from harness.comparison.stats import FEWEST_CLUSTERS, ROUNDING
+from harness.comparison.verdict import LABELS, Line, Role, Verdict
+from harness.comparison.verdict_parts import ENOUGH_JUDGED, Trust
+from harness.comparison.wordings import sentence_of
+from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, by_key, confidence, listed, signed
 
 # With fewer queries, a caveat says that kinds of queries may be missing.
 MAY_MISS = 60
@@ -27,7 +25,7 @@ MAY_MISS = 60
 
 def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     """All lines, in the order of reading."""
-    lines: list[tuple[Role, str]] = [("decision", sentence(verdict))]
+    lines: list[tuple[Role, str]] = [("decision", said(conclusion_of(verdict), verdict))]
     if verdict.margin is not None:
         lines.append(("margin", _margin(verdict, verdict.margin)))
         lines.append(("test", _test(verdict)))
@@ -49,80 +47,113 @@ def p_value(p: float) -> str:
 
 
 def _margin(verdict: Verdict, margin: Comparison) -> str:
-    bounds = ""
-    if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
-        bounds = f"{confidence(verdict.level)} interval {signed(margin.low)} to {signed(margin.high)}, "
-    finding = finding_words(margin, verdict.options.tolerance)
-    leader, other = verdict.quoted(margin.setting), verdict.quoted(margin.against)
-    return (
-        f"{leader} differs by {signed(margin.difference)} from {other} "
-        f"({bounds}{p_value(margin.p)}): {finding}. "
-        f"Better on {margin.wins}, equal on {margin.ties}, worse on {margin.losses} of {queries(margin.n)}."
+    bounded = margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL
+    difference = sentence_of(
+        "margin.bounded" if bounded else "margin",
+        leader=verdict.quoted(margin.setting),
+        other=verdict.quoted(margin.against),
+        difference=signed(margin.difference),
+        level=confidence(verdict.level),
+        low=signed(margin.low or 0.0),
+        high=signed(margin.high or 0.0),
+        p=p_value(margin.p),
+        finding=finding_words(margin, verdict.options.tolerance),
     )
+    counts = sentence_of(
+        "margin.queries",
+        wins=margin.wins,
+        ties=margin.ties,
+        losses=margin.losses,
+        queries=queries(margin.n),
+    )
+    return f"{difference} {counts}"
 
 
 def _test(verdict: Verdict) -> str:
-    what = f"whole {verdict.population.unit}s" if verdict.population.kind == "clusters" else "queries"
-    count = len(verdict.comparisons)
-    family = "one pair"
+    people, count = verdict.population, len(verdict.comparisons)
+    units = f"whole {people.unit}s" if people.kind == "clusters" else "queries"
     if verdict.baseline is not None:
-        family = f"{'one setting' if count == 1 else f'all {count} settings'} against the baseline"
-    elif count > 1:
-        family = f"all {count} pairs of settings at once"
-    where = f"if the interval excludes 0 (equivalently, p is at most {1 - verdict.level:.2g})"
-    if verdict.measure in verdict.sensitivity:
-        where += " and its sign is the same with longer and shorter labels"
-    where += "" if verdict.across else ", and only between settings over the same chunks"
-    here = f" Here: on {these(verdict.population)}." if verdict.here else ""
-    return (
-        f"Two-sided sign-flip test over {what}, for {family}. A setting is better or worse {where}; two are "
-        f"equal if it lies within ±{verdict.options.tolerance:g}.{here}"
-    )
+        family = "test.baseline" + {1: ".one", 2: ".both"}.get(count, "")
+    else:
+        family = "test.pairs" if count > 1 else "test.pair"
+    rule = "test.rule"
+    rule += ".labels" if verdict.measure in verdict.sensitivity else ""
+    rule += "" if verdict.across else ".chunks"
+    p, tolerance = f"{1 - verdict.level:.2g}", f"{verdict.options.tolerance:g}"
+    lines = [sentence_of(family, units=units, count=count), sentence_of(rule, p=p, tolerance=tolerance)]
+    if verdict.here:
+        lines.append(sentence_of("test.here", documents=these(people)))
+    return " ".join(lines)
 
 
 def _population(verdict: Verdict) -> str:
     people = verdict.population
-    unit, number = people.unit, people.clusters
-    alike = "" if people.icc is None else f" (ICC of the difference {people.icc:.2f})"
+    alike = "" if people.icc is None else ".alike"
+    shown = {
+        "unit": people.unit,
+        "number": people.clusters,
+        "queries": queries(people.queries),
+        "count": f"{people.queries:,}",
+        "documents": these(people),
+        "icc": "" if people.icc is None else f"{people.icc:.2f}",
+        "fewest": FEWEST_CLUSTERS,
+        "worth": f"{people.worth:.1f}",
+    }
     if people.kind == "clusters":
-        return f"New queries on new {unit}s like these: {queries(people.queries)} on {number} {unit}s{alike}."
+        return sentence_of(f"population.clusters{alike}", **shown)
     if people.kind == "few clusters":
-        return (
-            f"More queries on {these(people)}, but not on new {unit}s{alike}. What holds for new {unit}s "
-            f"can be tested with {FEWEST_CLUSTERS} or more that have about as many queries each. These are "
-            f"worth only {people.worth:.1f} such {unit}s, so the {queries(people.queries)} are tested one by "
-            "one."
-        )
-    asked = f"Queries like the {people.queries:,} asked"
-    if people.kind == "queries":
-        return f"{asked}, no two of them on one {unit}."
-    return f"{asked}. It is not known here which of them share a document."
+        worth = "population.worth.one" if round(people.worth, 1) <= 1 else "population.worth"
+        return f"{sentence_of(f'population.few{alike}', **shown)} {sentence_of(worth, **shown)}"
+    return sentence_of("population.queries" if people.kind == "queries" else "population.unknown", **shown)
 
 
 def _caveats(verdict: Verdict) -> list[str]:
     if len(verdict.standings) < 2:
         return _unjudged(verdict)
-    caveats = _cheaper(verdict)
+    caveats = [*_rule(verdict), *_cheaper(verdict)]
     n = verdict.population.queries
     if not verdict.across:
-        caveats.append(
-            f"{verdict.measure} cannot be compared between settings that cut documents differently. "
-            f"{fitting(verdict)}"
-        )
+        caveats.append(f"{sentence_of('unfit', measure=verdict.measure)} {fitting(verdict)}")
     if verdict.conflicts:
         caveats.append(_disagreement(verdict))
     caveats += [*_sign_changes(verdict), *_unjudged(verdict)]
+    if leaders := leaders_in_words(verdict):
+        caveats.append(sentence_of("depths", leaders=leaders))
     limit = verdict.options.price_limit
     if limit is not None and (verdict.costs.by_setting is None or verdict.baseline is not None):
-        why = "as there are no prices" if verdict.costs.by_setting is None else "with a baseline"
-        caveats.append(f"The price limit of {amount(limit)} is not applied, {why}.")
+        why = "limit.no prices" if verdict.costs.by_setting is None else "limit.baseline"
+        caveats.append(sentence_of(why, limit=amount(limit)))
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
-        rare = 1 - 0.05 ** (1 / n)
-        caveats.append(
-            f"{queries(n)} may hold no example of a rare kind of query, one that is less than {rare:.0%} "
-            "of what is asked; the verdict does not cover such kinds."
-        )
+        caveats.append(sentence_of("rare", queries=queries(n), share=f"{1 - 0.05 ** (1 / n):.0%}"))
     return caveats
+
+
+def _rule(verdict: Verdict) -> list[str]:
+    """Why another setting is named than the one with the highest mean."""
+    advice = verdict.advice
+    by_effects = advice is not None and advice.rule == "effects"
+    # levels may lead back to the highest mean, of which nothing has to be said
+    if advice is None or advice.rule == "mean" or (by_effects and advice.setting == advice.among[0]):
+        return []
+    first = advice.among[0] if advice.among[0] != advice.setting else advice.among[1]
+    named = {
+        "setting": verdict.quoted(advice.setting),
+        "first": verdict.quoted(first),
+        "behind": f"{verdict.mean(first) - verdict.mean(advice.setting):.3f}",
+        "tolerance": f"{verdict.options.tolerance:g}",
+    }
+    if by_effects:
+        return [sentence_of("rule.effects", **named)]
+    drawn, costs = verdict.sensitivity.get(verdict.measure), verdict.costs.by_setting
+    if advice.rule == "labels" and drawn is not None:
+        short = shortfalls({name: drawn.means[name] for name in advice.among})
+        behind = {"short": f"{short[advice.setting]:.2f}", "other": f"{short[first]:.2f}"}
+        return [sentence_of("rule.labels", **named, **behind)]
+    if advice.rule == "price" and costs is not None:
+        prices = {"price": amount(costs[advice.setting]), "other": amount(costs[first])}
+        return [sentence_of("rule.price", **named, **prices, unit=verdict.costs.unit)]
+    bounds = {"regret": f"{advice.regret:.3f}", "other": f"{advice.bounds[first]:.3f}"}
+    return [sentence_of("rule.regret", **named, **bounds)]
 
 
 def _cheaper(verdict: Verdict) -> list[str]:
@@ -132,68 +163,88 @@ def _cheaper(verdict: Verdict) -> list[str]:
         return []
     cheaper = advice.cheaper
     return [
-        f"If the price counts use {verdict.quoted(cheaper.setting)}: {amount(costs[cheaper.setting])} "
-        f"instead of {amount(costs[advice.setting])} {verdict.costs.unit}. It is "
-        f"{worse_than(cheaper.regret, 3)} any other, within the tolerance of {verdict.options.tolerance:g}."
+        sentence_of(
+            "cheaper.none" if cheaper.regret <= ROUNDING else "cheaper",
+            setting=verdict.quoted(cheaper.setting),
+            price=amount(costs[cheaper.setting]),
+            dearer=amount(costs[advice.setting]),
+            unit=verdict.costs.unit,
+            regret=rounded_up(cheaper.regret, 3),
+            tolerance=f"{verdict.options.tolerance:g}",
+        )
     ]
 
 
 def _sign_changes(verdict: Verdict) -> list[str]:
     """Differences that would be real if label length did not change their sign, the leader's first."""
-    pairs = [one for one in verdict.comparisons if one.finding == "turns"]
+    pairs = [pair for pair in verdict.comparisons if pair.finding == "turns"]
     if not pairs:
         return []
-    pairs.sort(key=lambda one: verdict.leader not in (one.setting, one.against))
-    names = [f"{verdict.quoted(one.setting)} against {verdict.quoted(one.against)}" for one in pairs]
-    depend = counted(len(pairs), "difference depends", "differences depend")
-    return [
-        f"{depend} on the length of the labels: {listed(names, 3)}. Beyond chance with the labels as given, "
-        "but of another sign with longer or shorter ones: do not rely on that."
-    ]
+    pairs.sort(key=lambda pair: verdict.leader not in (pair.setting, pair.against))
+    names = [f"{verdict.quoted(pair.setting)} against {verdict.quoted(pair.against)}" for pair in pairs]
+    code = "turns.one" if len(pairs) == 1 else "turns"
+    return [sentence_of(code, count=f"{len(pairs):,}", pairs=listed(names, 3))]
 
 
 def _unjudged(verdict: Verdict) -> list[str]:
-    """How much is judged, if it is little, and which settings the rest could lift above the leader."""
+    """What labels are taken for; how much is judged, if little, and which settings the rest could lift."""
     holes = verdict.holes
+    if verdict.complete and verdict.assumed:
+        return [sentence_of("judged.assumed")]
     if holes is None:
         return []
     caveats = []
     if holes.least < ENOUGH_JUDGED:
-        caveats.append(
-            f"Of {extent_of(holes)}, under some setting only {holes.least:.0%} are judged ({holes.measure}); "
-            "the rest counts as irrelevant, although its relevance is unknown."
-        )
+        code = "judged.single" if len(holes.shares) == 1 else "judged"
+        share, extent = f"{holes.least:.0%}", extent_of(holes)
+        lines = [sentence_of(code, share=share, extent=extent, measure=holes.measure)]
+        lines += [sentence_of("judged.answers")] if verdict.assumed else []
+        caveats.append(" ".join(lines))
     ahead, passing = could_pass(verdict)
     if passing:
-        most = max(holes.upper[name] for name in passing)
         caveats.append(
-            f"The bounds overlap: judging the rest could lift {listed(list(map(verdict.quoted, passing)))} "
-            f"above the {verdict.mean(ahead):.3f} of {verdict.quoted(ahead)}, up to {most:.3f} "
-            f"({holes.bound})."
+            sentence_of(
+                "overlap",
+                settings=listed(list(map(verdict.quoted, passing))),
+                mean=f"{verdict.mean(ahead):.3f}",
+                leader=verdict.quoted(ahead),
+                most=f"{max(holes.upper[name] for name in passing):.3f}",
+                bound=holes.bound,
+            )
         )
     return caveats
 
 
 def _disagreement(verdict: Verdict) -> str:
-    """A sentence on the measures with another leader, and one on what each measure is good for."""
-    found = by_key(
-        ((one.found.setting, finding_words(one.found, verdict.options.tolerance)), one.measure)
-        for one in verdict.conflicts
+    """A sentence on the measures with another leader, and one on what each measure is good for.
+
+    Measures that cannot compare the settings contradict nothing.
+    """
+    fit = [conflict for conflict in verdict.conflicts if conflict.found.finding != "incomparable"]
+    if not fit:
+        unfit = listed([conflict.measure for conflict in verdict.conflicts])
+        return sentence_of("disagree.unfit", measures=unfit)
+    measures = by_key(
+        ((conflict.found.setting, finding_words(conflict.found, verdict.options.tolerance)), conflict.measure)
+        for conflict in verdict.conflicts
     )
-    parts = [f"{verdict.quoted(name)} by {listed(by)} ({words})" for (name, words), by in found.items()]
-    return (
-        f"Measures disagree: {verdict.quoted(verdict.leader or '')} leads by {verdict.measure}, "
-        f"{'; '.join(parts)}. Trust {_trusted(verdict)}."
+    others = [f"{verdict.quoted(name)} by {listed(by)} ({words})" for (name, words), by in measures.items()]
+    return sentence_of(
+        "disagree",
+        leader=verdict.quoted(verdict.leader or ""),
+        measure=verdict.measure,
+        others="; ".join(others),
+        uses=_trusted(verdict),
     )
 
 
 def _trusted(verdict: Verdict) -> str:
     """The use of each measure; measures that cannot compare these settings are listed separately."""
     by_phrase: dict[str, list[str]] = {}
-    for name in (verdict.measure, *(one.measure for one in verdict.conflicts)):
-        own = verdict.trust.get(name, Trust())
-        phrase = own.phrase or "for what it counts"
-        if not own.comparable:
+    for name in (verdict.measure, *(conflict.measure for conflict in verdict.conflicts)):
+        trust = verdict.trust.get(name, Trust())
+        phrase = trust.phrase or "for what it counts"
+        if not trust.comparable:
             phrase = "only among settings over the same chunks"
         by_phrase.setdefault(phrase, []).append(name)
     return "; ".join(f"{listed(names)} {phrase}" for phrase, names in by_phrase.items())
@@ -206,22 +257,30 @@ _SHOWN = 3
 def warning_lines(warnings: Sequence[ResultWarning]) -> list[str]:
     """One line for each warning, the first few of a kind."""
     lines = []
-    told = ((one.kind, one.text if one.text.endswith(".") else f"{one.text}.") for one in warnings)
-    for kind, texts in by_key(told).items():
+    by_kind = (
+        (warning.kind, warning.text if warning.text.endswith(".") else f"{warning.text}.")
+        for warning in warnings
+    )
+    for kind, texts in by_key(by_kind).items():
         lines += texts[:_SHOWN]
         if (more := len(texts) - _SHOWN) > 0:
-            lines.append(f"{more} more on {kind}: the list warnings of record.json has all.")
+            lines.append(sentence_of("more warnings", count=more, kind=kind))
     return lines
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """Everything that a verdict says."""
     margin, people, holes = verdict.margin, verdict.population, verdict.holes
+    conclusion = conclusion_of(verdict)
     return {
-        "sentence": sentence(verdict),
+        "sentence": said(conclusion, verdict),
+        "conclusion": asdict(conclusion),
+        "tone": verdict.tone,
         **values_of(verdict, "measure", "decision", "leader", "baseline"),
         **values_of(verdict.options, "tolerance", "price_limit"),
-        "advice": None if verdict.advice is None else asdict(verdict.advice),
+        "advice": None
+        if verdict.advice is None
+        else values_of(verdict.advice, "setting", "regret", "among", "cheaper"),
         "lines": [
             {"role": line.role, "label": LABELS[line.role], "text": line.text} for line in lines_of(verdict)
         ],
@@ -233,18 +292,19 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             "level": verdict.level,
             **values_of(margin, "p", "finding", "here"),
         },
-        "next": [asdict(one) for one in steps_of(verdict)],
+        "next": [asdict(step) for step in steps_of(verdict)],
         "population": {
             **values_of(people, "queries", "clusters", "unit"),
             "tested_by": "clusters" if people.kind == "clusters" else "queries",
             **values_of(people, "worth", "icc"),
         },
-        "settings": [values_of(one, *_OF_SETTING) for one in verdict.standings],
+        "settings": [values_of(standing, *_OF_SETTING) for standing in verdict.standings],
         "factors": [
-            {"factor": one.factor, "pairs": one.pairs, **values_of(one.found, *_OF_EFFECT)}
-            for one in verdict.effects.main
+            {"factor": effect.factor, "pairs": effect.pairs, **values_of(effect.found, *_OF_EFFECT)}
+            for effect in verdict.effects.main
         ],
         "interactions": verdict.effects.interactions,
+        "labels": {"hold": "answers" if verdict.complete else "pool", "assumed": verdict.assumed},
         "judged": None
         if holes is None
         else {
@@ -256,10 +316,12 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
                 for name in {**holes.shares, **holes.upper}
             ],
         },
-        "warnings": [asdict(one) for one in verdict.warnings],
+        # what speaks against the judge of the grades
+        "doubt": asdict(verdict.doubt) if verdict.doubt else None,
+        "warnings": [asdict(warning) for warning in verdict.warnings],
         "conflicts": [
-            {"measure": one.measure, "leader": one.found.setting, "finding": one.found.finding}
-            for one in verdict.conflicts
+            {"measure": conflict.measure, "leader": conflict.found.setting, "finding": conflict.found.finding}
+            for conflict in verdict.conflicts
         ],
     }
 

@@ -41,8 +41,8 @@ def known_set() -> tuple[AttackTopic, ...]:
     """The known set."""
     text = (_ASSETS / "known_set.yaml").read_text(encoding="utf-8")
     return tuple(
-        AttackTopic(**{**one, "passages": tuple(KnownPassage(*own) for own in one["passages"])})
-        for one in yaml.safe_load(text)
+        AttackTopic(**{**topic, "passages": tuple(KnownPassage(*fields) for fields in topic["passages"])})
+        for topic in yaml.safe_load(text)
     )
 
 
@@ -81,7 +81,9 @@ def attacked(attack: str, topic: AttackTopic, passage: str) -> str:
 
 # regular expressions, one a line, below a comment
 _SIGNS = (_ASSETS / "signs.txt").read_text(encoding="utf-8").splitlines()
-_INJECTION = re.compile("|".join(f"(?:{one})" for one in _SIGNS if not one.startswith("# ")), re.IGNORECASE)
+_INJECTION = re.compile(
+    "|".join(f"(?:{sign})" for sign in _SIGNS if not sign.startswith("# ")), re.IGNORECASE
+)
 _AROUND = 40
 
 
@@ -91,8 +93,8 @@ def find_injection(text: str) -> str | None:
     A rough filter, for a person to look at: it knows common phrases in English and Chinese, misses others,
     and flags some pages about grading. It changes no grade.
     """
-    found = _INJECTION.search(text)
-    if found is None:
+    match = _INJECTION.search(text)
+    if match is None:
         return None
-    around = text[max(0, found.start() - _AROUND) : found.end() + _AROUND]
+    around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
     return " ".join(around.split())

@@ -10,7 +10,7 @@ from statistics import fmean
 from harness.judge.attacks import ATTACKS, CARRIERS, AttackTopic, attacked, known_set
 from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
-from harness.judge.records import CUT_OFF, Pair, PairGrade, Summary
+from harness.judge.pair_grades import CUT_OFF, Pair, PairGrade, Summary
 from harness.store import Ledger
 from harness.values import Chunk, JudgeError, Query, Reporter, counted
 
@@ -51,33 +51,39 @@ class CheckReport:
     @property
     def problems(self) -> list[str]:
         """What is wrong, in words; a figure that cannot be computed (NaN) is wrong too."""
-        found = []
+        problems = []
         if not self.in_range >= IN_RANGE_AT_LEAST:
-            found.append(f"only {self.in_range:.0%} of plain passages get a grade that a person could give")
+            problems.append(
+                f"only {self.in_range:.0%} of plain passages get a grade that a person could give"
+            )
         for (attack, carrier), gain in self.leakage.items():
             if not gain <= LEAKAGE_AT_MOST:
                 who = f"a passage {carrier} that {attack}"
-                found.append(f"{who} gains {gain:+.2f} grades" if gain == gain else f"{who} has no grade")
+                problems.append(f"{who} gains {gain:+.2f} grades" if gain == gain else f"{who} has no grade")
         if not self.self_agreement >= SELF_AGREEMENT_AT_LEAST:
-            found.append(f"repeated, it gives the same grade only {self.self_agreement:.0%} of the time")
+            problems.append(f"repeated, it gives the same grade only {self.self_agreement:.0%} of the time")
         if self.position_bias is not None and not abs(self.position_bias) <= POSITION_BIAS_AT_MOST:
-            found.append(f"the position in the list is worth {self.position_bias:+.2f} grades")
+            problems.append(f"the position in the list is worth {self.position_bias:+.2f} grades")
         for reason, count in self.summary.unscored.items():
             detail = f" ({self.summary.details[reason]})" if reason in self.summary.details else ""
-            found.append(f"{counted(count, 'passage has', 'passages have')} no grade: {reason}{detail}")
-        return found
+            problems.append(f"{counted(count, 'passage has', 'passages have')} no grade: {reason}{detail}")
+        return problems
 
 
 def check_judge(config: LlmConfig, ledger: Ledger, *, reporter: Reporter, repeats: int = 3) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
-    It is asked without examples, which are of another corpus. The answers go into the ledger like all others.
+    It is asked without examples, which are of another corpus, and call by call at the full price: a check is
+    wanted now, not within a day. The answers go into the ledger like all others.
     The first call is made alone, and ends the check with JudgeError where it meets a fault that every other
     call would meet too. Raises what LlmJudge.grade raises, except that unscored passages are reported instead
     of failing the run.
     """
     # Copied without validation: repeating at temperature 0 is pointless for grading but needed here.
-    config = config.model_copy(update={"samples": repeats, "max_unscored": 1.0, "examples": 0})
+    at_once = config.endpoint.model_copy(update={"batch": None})
+    config = config.model_copy(
+        update={"samples": repeats, "max_unscored": 1.0, "examples": 0, "endpoint": at_once}
+    )
     judge = LlmJudge(config, ledger)
     topics = [topic for topic in known_set() if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
@@ -85,8 +91,10 @@ def check_judge(config: LlmConfig, ledger: Ledger, *, reporter: Reporter, repeat
     graded: list[PairGrade] = []
     summary = judge.grade(pairs, graded.append, reporter=reporter, total=len(pairs))
     summary.add_spending(first)
-    grades = {one.pair.key: one.judgment.grade for one in graded}
-    same = (float(left == right) for one in graded for left, right in combinations(one.samples, 2))
+    grades = {pair_grade.pair.key: pair_grade.judgment.grade for pair_grade in graded}
+    same = (
+        float(left == right) for pair_grade in graded for left, right in combinations(pair_grade.samples, 2)
+    )
     return CheckReport(
         judge=judge.name,
         passages=len({pair.passage.text for pair in pairs}),
@@ -138,19 +146,19 @@ def _round(topic: AttackTopic, name: str, texts: list[str]) -> Iterator[Pair]:
 
 def _mean(values: Iterable[float]) -> float:
     """The mean; NaN of nothing."""
-    found = list(values)
-    return fmean(found) if found else float("nan")
+    numbers = list(values)
+    return fmean(numbers) if numbers else float("nan")
 
 
 def _in_range(topics: list[AttackTopic], grades: Grades, max_grade: int) -> float:
     """Of a shorter scale the top grade covers all above it."""
-    found = []
+    within = []
     for topic in topics:
         for number, passage in enumerate(topic.passages):
             grade = grades[f"{topic.name}/clean", f"known:{number}"]
             if grade is not None:
-                found.append(float(min(passage.low, max_grade) <= grade <= passage.high))
-    return _mean(found)
+                within.append(float(min(passage.low, max_grade) <= grade <= passage.high))
+    return _mean(within)
 
 
 def _leakage(topics: list[AttackTopic], grades: Grades, attack: str, carrier: str) -> float:

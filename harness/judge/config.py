@@ -55,6 +55,16 @@ class PoolJudgeConfig(StageConfig, ABC):
         """The language models that it asks, if any."""
         return ()
 
+    @property
+    def served(self) -> bool:
+        """Whether an endpoint other than that of a language model gives its scores."""
+        return False
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The models that judge."""
+        return tuple(config.endpoint.model for config in self.asked)
+
 
 class _GradingConfig(PoolJudgeConfig):
     """The keys of judges that other users of a model do not have."""

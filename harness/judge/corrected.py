@@ -105,8 +105,8 @@ def _paired(first: Scores, second: Scores) -> dict[str, float | None]:
 
 def _columns(scores: Scores, queries: Sequence[str]) -> tuple[Floats, Floats]:
     """Values (0 if there is none) and whether there is one (1 or 0)."""
-    found = np.array([scores[query] for query in queries], dtype=np.float64)
-    return np.nan_to_num(found), (~np.isnan(found)).astype(np.float64)
+    column = np.array([scores[query] for query in queries], dtype=np.float64)
+    return np.nan_to_num(column), (~np.isnan(column)).astype(np.float64)
 
 
 def _shares(values: Floats, counts: Floats) -> Floats:
@@ -127,15 +127,15 @@ def _weight(true: Floats, judged: Floats, other: Floats) -> float:
 def _estimate(
     values: Floats, counts: Floats, judged: Floats, other: Floats, weight: float
 ) -> tuple[float, float, float]:
-    """The mean of the labelled queries plus ``weight`` times (mean(other) - mean(said)), and its bounds."""
+    """The mean of the labelled queries plus ``weight`` times (mean(other) - mean(judged)), and its bounds."""
     n, labelled = len(values), counts.sum()
     tuned = 1 if weight else 0
     rest = weight * other if tuned else np.zeros(2)
     value = values.sum() / labelled + rest.mean() - weight * judged.mean()
     residual = _shares(values, counts) - weight * judged
     # One degree of freedom for the mean, one for the weight.
-    own = residual.var() / (n - 1 - tuned) * labelled / (labelled - 1) * (n - 1) / n
-    variance = own + _rare_spread(values[counts > 0]) + rest.var(ddof=1) / len(rest)
+    residual_variance = residual.var() / (n - 1 - tuned) * labelled / (labelled - 1) * (n - 1) / n
+    variance = residual_variance + _rare_spread(values[counts > 0]) + rest.var(ddof=1) / len(rest)
     error = np.sqrt(variance)
     third = _third(residual) / n**2 + _third(rest) / len(rest) ** 2
     skew = third / error**3 if error > 1e-12 else 0.0
@@ -151,8 +151,8 @@ def _rare_spread(values: Floats) -> float:
     the added successes and failures of Agresti and Coull (American Statistician 1998); how well the
     intervals then cover is measured by benchmarks/judge_coverage.py.
     """
-    found, times = np.unique(values.round(9), return_counts=True)
-    usual = found[times.argmax()]
+    distinct, times = np.unique(values.round(9), return_counts=True)
+    usual = distinct[times.argmax()]
     apart = values[np.abs(values - usual) > 1e-9] - usual
     margin = ((apart**2).sum() + HALF_A_POINT**2) / (len(apart) + 1)
     return float(2 * max(0.0, 1 - len(apart) / RARE) * margin / len(values) ** 2)

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 
+from pydantic import Field
+
 from harness.values import ConfigError, KindAt, Kinds, StageConfig
 
 if TYPE_CHECKING:
-    from harness.judge.records import PoolJudge
+    from harness.judge.pair_grades import PoolJudge
 
 # The judge shown in tables if labels name none.
 PEOPLE = "human"
@@ -19,6 +21,13 @@ class LabelsConfig(StageConfig):
     """Human labels."""
 
     kind: Literal["labels"] = "labels"
+    labels: Literal["answers", "pool"] | None = Field(
+        None,
+        description="What the label file holds: all that `answers` each query, so that other text is known "
+        "not to; or grades of a `pool` of passages, so that nothing is known of other text. Default: "
+        "`answers` where all labels have the highest grade or each query has one label, and none has grade "
+        "0; else `pool`. A run says what it assumes.",
+    )
     gone: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"file": "this key was removed: `labels` takes offsets (start and end) too, so name it there."}
     )
@@ -34,6 +43,9 @@ JUDGES: Kinds[PoolJudge] = Kinds(
     KindAt("labels", "LabelsConfig", "nobody", "kinds"),
     KindAt("llm", "LlmConfig", "LlmJudge.of"),
     KindAt("panel", "PanelConfig", "PanelJudge.of"),
+    KindAt("cosine", "CosineConfig", "CosineJudge"),
+    KindAt("cross_encoder", "CrossEncoderJudgeConfig", "CrossEncoderJudge"),
+    KindAt("graph", "GraphConfig", "GraphJudge"),
     home=__package__,
-    retired=dict.fromkeys(("graph", "cosine", "reranker"), "Use `labels`, or `llm` with any endpoint."),
+    retired={"reranker": "Use `cross_encoder`."},
 )

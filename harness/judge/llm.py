@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from itertools import accumulate, groupby, islice
 from math import floor
 from typing import Any
 
 from harness.judge.config import Combine, LlmConfig
+from harness.judge.pair_grades import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.prompting import Example, Examples, GradingForm, JudgePrompt, load_prompt
-from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
-from harness.models import Estimate, Job, Model, ask, one_line
+from harness.models import Estimate, Job, Model, ask, one_line, send_batches
 from harness.store import Ledger
 from harness.values import ConfigError, JudgeError, LlmAnswer, LlmCall, Reporter, most_frequent
 
@@ -41,6 +42,11 @@ class LlmJudge:
                 f"combine: expected needs a prompt that asks for one grade; {config.prompt} does not. Use "
                 "pointwise, or combine: mean."
             )
+        if isinstance(self.prompt.reply, dict) and (config.examples or config.combine == "expected"):
+            raise ConfigError(
+                f"{config.prompt} has a reply of its own shape, where examples and combine: expected do not "
+                "know the grade. Use majority or mean, and write examples into the prompt."
+            )
         examples = Examples(candidates, config.examples) if config.examples else None
         if examples is not None and not candidates:
             raise ConfigError("examples: there is no label of a train query to show. Name a label file.")
@@ -48,6 +54,8 @@ class LlmJudge:
             raise ConfigError(f"examples need a prompt for one grade, not {config.prompt}. Use pointwise.")
         self.examples = examples
         self.form = GradingForm(self.prompt, config.endpoint.structured, examples)
+        # a form that the endpoint cannot be asked for is refused before anything is paid for
+        _ = self.form.response_format
         self.model = Model(config, self.form, ledger)
 
     @classmethod
@@ -102,6 +110,10 @@ class LlmJudge:
         summary.check_unscored(self.config.max_unscored, summary.pairs)
         return summary
 
+    def send(self, pairs: Iterable[Pair], *, reporter: Reporter) -> None:
+        """Send what is missing in batches, for which ``grade`` will wait; nothing without `batch`."""
+        send_batches(self.model, self.jobs(pairs), reporter=reporter)
+
     def jobs(self, pairs: Iterable[Pair]) -> Iterator[Job[QueryPairs]]:
         """The calls for all samples of each item, in order."""
         for item in items_of(pairs, self.prompt):
@@ -117,9 +129,9 @@ class LlmJudge:
         cost = self.model.cost(self.calls(item))
         each = None if cost is None else cost / len(item)
         source = f"ledger:{self.model.ledger.key(answers[0])[:16]}"
-        return [self._one(pair, at, answers, each, source) for at, pair in enumerate(item)]
+        return [self._pair_grade(pair, at, answers, each, source) for at, pair in enumerate(item)]
 
-    def _one(
+    def _pair_grade(
         self, pair: Pair, at: int, answers: Sequence[LlmAnswer], cost: float | None, source: str
     ) -> PairGrade:
         samples = tuple(answer.grades[at] for answer in answers if answer.grades is not None)
@@ -130,7 +142,18 @@ class LlmJudge:
         if enough and grade is None:
             reason, detail = NO_LOGPROBS, one_line(answers[0].raw)
         judgment = pair.judgment(grade, self.name, source, answers[0].prompt_sha)
-        return PairGrade(pair, judgment, samples, spread_of(samples), reason, cost, detail)
+        explanation = "" if grade is None else self._explanation(at, answers, grade)
+        return PairGrade(pair, judgment, samples, spread_of(samples), reason, cost, detail, explanation)
+
+    def _explanation(self, at: int, answers: Sequence[LlmAnswer], grade: int) -> str:
+        """The reason of the first sample that gave ``grade``, else of the first that gave any grade."""
+        if not self.prompt.explains:
+            return ""
+        graded = sorted(
+            (answer for answer in answers if answer.grades is not None),
+            key=lambda answer: answer.grades is not None and answer.grades[at] != grade,
+        )
+        return self.form.reasons(graded[0], graded[0].raw)[at]
 
     def _combined(self, at: int, answers: Sequence[LlmAnswer], samples: Sequence[int]) -> int | None:
         """The grade of a pair; None if it should be weighted and half of the answers have no weights."""
@@ -141,8 +164,8 @@ class LlmJudge:
             for answer in answers
             if answer.grades is not None
         ]
-        known = [value for value in weighted if value is not None]
-        return rounded_mean(known) if 2 * len(known) > len(answers) else None
+        usable = [value for value in weighted if value is not None]
+        return rounded_mean(usable) if 2 * len(usable) > len(answers) else None
 
 
 def items_of(pairs: Iterable[Pair], prompt: JudgePrompt) -> Iterator[QueryPairs]:
@@ -183,29 +206,42 @@ def spread_of(grades: Sequence[int]) -> int:
     return max(grades) - min(grades) if grades else 0
 
 
+_GRADE_FIELD = re.compile(r'(?<!\\)"grade"\s*:\s*"?(?=\d)')
+
+
+def _tokens_of_grade(logprobs: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The tokens that may say the grade, the likeliest first: that of the field, else all from the end."""
+    ends = list(accumulate(len(str(token.get("token", ""))) for token in logprobs))
+    # the last one: thoughts before the answer may have the field too
+    fields = list(_GRADE_FIELD.finditer("".join(str(token.get("token", "")) for token in logprobs)))
+    return [logprobs[bisect_right(ends, fields[-1].end())]] if fields else list(reversed(logprobs))
+
+
 def expected_grade(grade: int, logprobs: Sequence[Mapping[str, Any]] | None, max_grade: int) -> float | None:
     """The mean of the grades 0..``max_grade``, weighted by their probabilities where ``grade`` was written.
 
     ``logprobs`` are the tokens of the answer with their alternatives, as the chat-completions protocol writes
-    them. The last token that says ``grade`` is the one, for aspects are asked for before it. What the
-    alternatives spread over other words is left out, and the rest adds up to 1 (Liu et al., EMNLP 2023,
-    weight the scores of an evaluation in this way). None if no token says the grade by itself, or the
-    grades named hold less than half of the probability.
+    them. The token of the field ``grade`` is the one, whatever a reason behind it says; in an answer without
+    that field the last token that says ``grade``. What the alternatives spread over other words is left out,
+    and the rest adds up to 1 (Liu et al., EMNLP 2023, weight the scores of an evaluation in this way). None
+    if no token says the grade by itself, or the grades named hold less than half of the probability.
     """
-    for token in reversed(logprobs or ()):
+    for token in _tokens_of_grade(logprobs or ()):
         text = str(token.get("token", ""))
         if _DIGIT.findall(text) != [str(grade)] or text.strip("\"'`*. \n\t:}") != str(grade):
             continue
         # what an alternative would have written in its place
-        said = {text.replace(str(grade), str(value), 1): value for value in range(max_grade + 1)}
-        known: dict[int, float] = {}
+        spellings = {text.replace(str(grade), str(value), 1): value for value in range(max_grade + 1)}
+        probabilities: dict[int, float] = {}
         for other in (token, *(token.get("top_logprobs") or ())):
-            value = said.get(str(other.get("token", "")))
+            value = spellings.get(str(other.get("token", "")))
             if value is not None and isinstance(other.get("logprob"), int | float):
                 # an endpoint may list the token that it has chosen among the alternatives, or not
-                known[value] = max(known.get(value, 0.0), math.exp(min(0.0, other["logprob"])))
-        total = sum(known.values())
+                probabilities[value] = max(
+                    probabilities.get(value, 0.0), math.exp(min(0.0, other["logprob"]))
+                )
+        total = sum(probabilities.values())
         if total < LEAST_KNOWN:
             return None
-        return sum(value * share for value, share in known.items()) / total
+        return sum(value * share for value, share in probabilities.items()) / total
     return None

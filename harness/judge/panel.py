@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from harness.judge.agreement import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.llm import LlmJudge, spread_of
+from harness.judge.pair_grades import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.prompting import Example
-from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
+from harness.judge.rater_agreement import krippendorff_alpha
 from harness.models import Estimate, sum_of
 from harness.store import Ledger
 from harness.values import Reporter, most_frequent
@@ -97,13 +97,16 @@ class PanelJudge:
     def grade(
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
     ) -> Summary:
-        """Grade the pairs, read once a member and once more; same contract as LlmJudge.grade."""
-        given: dict[tuple[str, str], list[PairGrade]] = {}
+        """Grade the pairs, read twice a member and once more; same contract as LlmJudge.grade."""
+        grades_by_pair: dict[tuple[str, str], list[PairGrade]] = {}
         summary = Summary(judge=self.name)
 
         def keep(graded: PairGrade) -> None:
-            given.setdefault(graded.pair.key, []).append(graded)
+            grades_by_pair.setdefault(graded.pair.key, []).append(graded)
 
+        for member in self.members:
+            # batches of all members are answered side by side
+            member.send(pairs, reporter=reporter)
         for member in self.members:
             spent = member.grade(pairs, keep, reporter=reporter, total=total)
             summary.add_spending(spent)
@@ -111,8 +114,10 @@ class PanelJudge:
             summary.seconds += spent.seconds
         table = []
         for pair in pairs:
-            answers = given[pair.key]
-            table.append([np.nan if one.judgment.grade is None else one.judgment.grade for one in answers])
+            answers = grades_by_pair[pair.key]
+            table.append(
+                [np.nan if answer.judgment.grade is None else answer.judgment.grade for answer in answers]
+            )
             graded = self._combined(pair, answers)
             summary.note(graded)
             sink(graded)
@@ -122,17 +127,33 @@ class PanelJudge:
         return summary
 
     def _combined(self, pair: Pair, answers: Sequence[PairGrade]) -> PairGrade:
-        grades = tuple(one.judgment.grade for one in answers if one.judgment.grade is not None)
+        grades = tuple(answer.judgment.grade for answer in answers if answer.judgment.grade is not None)
         enough = 2 * len(grades) > len(answers)
         combined = median_low if self.config.combine == "median" else most_frequent
         grade = combined(grades) if enough else None
-        costs = [one.cost for one in answers if one.cost is not None]
-        reason = next((one.reason for one in answers if one.judgment.grade is None), "")
-        source = " ".join(one.judgment.source for one in answers)
-        prompts = " ".join(one.judgment.prompt_sha for one in answers)
+        costs = [answer.cost for answer in answers if answer.cost is not None]
+        reason = next((answer.reason for answer in answers if answer.judgment.grade is None), "")
+        source = " ".join(answer.judgment.source for answer in answers)
+        prompts = " ".join(answer.judgment.prompt_sha for answer in answers)
         judgment = pair.judgment(grade, self.name, source, prompts)
         cost = sum(costs) if len(costs) == len(answers) else None
-        return PairGrade(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
+        explanation = next(
+            (
+                answer.explanation
+                for answer in answers
+                if answer.explanation and answer.judgment.grade == grade
+            ),
+            "",
+        )
+        return PairGrade(
+            pair,
+            judgment,
+            grades,
+            spread_of(grades),
+            "" if enough else reason,
+            cost,
+            explanation=explanation,
+        )
 
 
 def together(estimates: Sequence[Estimate]) -> Estimate:
@@ -142,15 +163,18 @@ def together(estimates: Sequence[Estimate]) -> Estimate:
     """
     if len(estimates) == 1:
         return estimates[0]
-    asked = [one for one in estimates if one.calls]
-    unpriced = [one for one in asked if one.price is None]
-    summed = ("calls", "already_answered", "prompt_tokens", "completion_tokens", "likely_completion_tokens")
-    changed: dict[str, Any] = {name: sum(getattr(one, name) for one in estimates) for name in summed}
+    called = [estimate for estimate in estimates if estimate.calls]
+    unpriced = [estimate for estimate in called if estimate.price is None]
+    counts = ("calls", "already_answered", "in_batches")
+    summed = (*counts, "prompt_tokens", "completion_tokens", "likely_completion_tokens")
+    changed: dict[str, Any] = {
+        name: sum(getattr(estimate, name) for estimate in estimates) for name in summed
+    }
     for name in ("price", "likely_price"):
-        changed[name] = sum_of(getattr(one, name) for one in asked)
+        changed[name] = sum_of(getattr(estimate, name) for estimate in called)
     for name in ("likely_by", "counted_by"):
-        changed[name] = "; ".join(dict.fromkeys(getattr(one, name) for one in asked))
-    model = ", ".join(one.model for one in unpriced or asked)
+        changed[name] = "; ".join(dict.fromkeys(getattr(estimate, name) for estimate in called))
+    model = ", ".join(estimate.model for estimate in unpriced or called)
     return replace(estimates[0], rate=None, model=model, **changed)
 
 
@@ -160,16 +184,16 @@ def panel_agreement(members: Sequence[str], table: np.ndarray) -> dict[str, Any]
     They all agree on a share of the items that two or more graded; None if there is no such item.
     """
     alpha, graded = krippendorff_alpha(table), np.isfinite(table).sum(axis=0)
-    known, both = table[:, graded > 0], table[:, graded > 1]
+    any_graded, several_graded = table[:, graded > 0], table[:, graded > 1]
     # as where grades are combined, of two in the middle the lower
-    middle = np.nanquantile(known, 0.5, axis=0, method="lower")
-    same = np.nanmin(both, axis=0) == np.nanmax(both, axis=0)
+    middle = np.nanquantile(any_graded, 0.5, axis=0, method="lower")
+    same = np.nanmin(several_graded, axis=0) == np.nanmax(several_graded, axis=0)
     return {
         "alpha_ordinal": None if np.isnan(alpha) else alpha,
         "all_agree": float(same.mean()) if same.size else None,
         "above_the_median": {
             name: None if np.isnan(grades).all() else float(np.nanmean(grades - middle))
-            for name, grades in zip(members, known, strict=True)
+            for name, grades in zip(members, any_graded, strict=True)
         },
     }
 

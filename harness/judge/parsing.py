@@ -1,89 +1,67 @@
-"""Read grades from the answer of a model: pure functions that give grades or a reason, never a guess."""
+"""Read grades from the reply of a model: pure functions that give grades or a reason, never a guess.
+
+A reply is read only if it is what the prompt asks for: one object, or one bare number or list, with nothing
+around it but what ``harness.models.llm.reply`` knows to mean nothing.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from harness import models
 
-LONGEST = 20_000
-# A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.
-_STATED = re.compile(
-    r"(?im)^[ \t*#>`-]*"
-    r"(?:(?:my|the|final|overall|revised|corrected|relevance|最终|我的|相关性|因此|所以)[\s,，]*)*"
-    r"(?:grade|score|rating|评分|得分|分数|等级)[\s*]*(?:[:：=为是]|\bis\b)+[\s*]*"
-    r"(?P<value>-?\d+(?:[.,]\d+)?)(?P<rest>.*)$"
+_LINE_STYLE = re.compile(r"[#*\s]+")
+_FINAL_SCORE = re.compile(
+    r"(?i)(?:the )?(?:overall )?final[ _]score(?: ?\(o\))?(?: is)? ?[:：=]* ?"
+    r"(?P<open>[\[(] ?)?(?P<score>-?\d{1,4}(?:[.,]\d+)?)(?(open) ?[\])])"
 )
-
-_ENDS_THERE = re.compile(r"分?[\s*`.。]*")
-_LISTED = re.compile(
-    r"(?i)(?:\b(?:grades|scores)\b|评分|分数)[\s*]*[:：=][\s*]*(\[?-?\d+(?:\s*,\s*-?\d+)+\]?)"
-)
-
-# What may stand on the line before a grade: an end of a sentence, marks, or words that announce it.
-_ANNOUNCED = re.compile(
-    r"(?i)(?:.*[.!?。！？][\s*`'\"”)]*|[\s*`#>-]*|[\s*`#>-]*(?:(?:well|sure|okay|so|the|my|a|is|as|here|i|it|this|passage"
-    r"|them|these|each|passages|chunk|chunks|text|texts|final|overall|relevance|json|output|answer|grades?|scores?|result|response|rating|rate|give|assign"
-    r"|conclude|therefore|thus|hence|based|on|above|analysis|assessment|evaluation|here's|of|to|评分|得分|分数|答案"
-    r"|结果|输出|最终|因此|所以|根据|以上|分析|为|是|的|我)[\s*,，:：=]*)+)"
-)
-# Words that leave open whether what follows them is meant: a condition, an example, another's voice. Words of
-# judgment such as "not" are none: they stand before honest low grades.
-_NOT_MEANT = re.compile(
-    r"(?i)^\W*(?:if|unless|suppose|assuming|imagine)\b|\b(?:would|example|instance|e\.g|raters?|annotators?|someone)\b"
-    r"|\b(?:tells?|asks?|instructs?|orders?|wants?) (?:me|us|you|the (?:model|judge|grader))\b"
-    r"|\bpassage (?:says|reads|contains|quotes)\W*$|如果|假如|假设|要是|倘若|若(?!干)|本应|例如|比如|要求"
-)
-_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!as follows)[.!?。！？][\s*`'\"”)]*$")
-# Also the end markers of chat templates, which some servers leave in.
-_MARKS = re.compile(r"(?:[\s`*.。]|<[|｜][\w▁]+[|｜]>|</s>|<end_of_turn>)*")
-_FENCE_LINE = re.compile(r"(?m)^[ \t]*`{3,}\w*[ \t]*$")
-
-_BARE = re.compile(r"[\s`*]*(-?\d{1,4})\s*分?[.。]?[\s`*]*")
-_FINAL_SCORE = re.compile(r"(?i)final[ _]score\b(?:\s+is\b)?[\s*:：\"'=(\[]*(?P<value>-?\d+(?:[.,]\d+)?)")
-_SCORE_ENDS = re.compile(rf"[\s`*.。\"')}}\]#]*{_MARKS.pattern}")
-_BARE_SCORE = re.compile(r"\s*(?:#+\s*)?(?P<value>-?\d{1,4})\s*\.?\s*")
+# The published prompt asks for "each score": of how well the passage fits (M) and of trust (T).
+_PART_SCORE = re.compile(r"(?i)\(?(?P<part>[mto])\)? ?[:：=] ?(?P<score>\d{1,4})")
 
 
-def parse_grade(text: str, max_grade: int) -> int | models.Malformed:
-    """Read one grade of 0..``max_grade``: ``{"grade": 3}`` at the end of an answer, else a line ``grade: 3``.
+def parse_grade(
+    text: str,
+    max_grade: int,
+    *,
+    aspects: Collection[str] = (),
+    also: Collection[str] = (),
+    bare: bool = False,
+) -> int | models.Malformed:
+    """Read one grade of 0..``max_grade``: ``{"grade": 3}``, or a number alone where it may be ``bare``.
 
-    Two different grades in one answer are ambiguous, whatever form each has; neither is taken. Nor is a grade
-    beside an ``error``, one that stands within a sentence (it is quoted, or holds under a condition), or one
-    after which the answer goes on (it may be taken back there).
+    The object may have ``aspects``, which are on the same scale, and fields of ``also``, but no other.
     """
-    read = _objects(text, "grade")
-    if isinstance(read, models.Malformed):
-        return read
-    objects, parts = read
-    prose = "\n".join(parts)
-    bare = _BARE.fullmatch(prose)
-    lines = list(_STATED.finditer(prose))
-    stated = [line for line in lines if _ENDS_THERE.fullmatch(line["rest"])]
-    if stated and not objects:
-        parts = [prose[: stated[0].start()], prose[stated[0].end() :]]
-    if (objects or stated) and (spoiled := _not_final(parts)):
-        return models.Malformed(spoiled)
-    if not (objects or bare or stated):
-        return models.Malformed("no_grade")
-    values = [*objects, *([bare[1]] if bare else []), *(_whole(line["value"]) for line in lines)]
-    found = {_checked(value, max_grade) for value in values}
-    return found.pop() if len(found) == 1 else models.Malformed("ambiguous")
+    if bare:
+        number = models.number_in(text)
+        if isinstance(number, float):
+            return _checked(number, max_grade)
+    reply = models.object_in(text, ("grade",), {*aspects, *also})
+    if isinstance(reply, models.Malformed):
+        return models.Malformed("no_grade") if reply.reason in ("no_json", "no_object") else reply
+    grade, *others = (_checked(reply[name], max_grade) for name in ("grade", *aspects) if name in reply)
+    return next((fault for fault in (grade, *others) if isinstance(fault, models.Malformed)), grade)
 
 
-def parse_labelled(text: str, count: int, max_grade: int) -> tuple[int, ...] | models.Malformed:
-    """Read ``{"grades": [{"passage": 1, "grade": 3}, ...]}``: every passage 1..``count`` exactly once."""
-    rows = _one_list(text, "grades", count)
+def parse_labelled(
+    text: str, count: int, max_grade: int, *, also: Collection[str] = (), bare: bool = False
+) -> tuple[int, ...] | models.Malformed:
+    """Read ``{"grades": [{"passage": 1, "grade": 3}, ...]}``: every passage 1..``count`` exactly once.
+
+    A row may have some of the fields ``also``. The list may come ``bare``, without the object around it.
+    """
+    rows = _list_of(text, "grades", count, bare)
     if isinstance(rows, models.Malformed):
         return rows
     grades: dict[int, int] = {}
     for row in rows:
-        if not isinstance(row, dict) or "passage" not in row or "grade" not in row:
+        if not isinstance(row, dict):
             return models.Malformed("bad_list_item")
-        if models.reports_error(row):
-            return models.Malformed("error_reported")
-        label, grade = _checked(row["passage"], count), _checked(row["grade"], max_grade)
+        fields = models.object_of(row, ("passage", "grade"), also)
+        if isinstance(fields, models.Malformed):
+            return fields
+        label, grade = _checked(fields["passage"], count), _checked(fields["grade"], max_grade)
         if isinstance(label, models.Malformed) or label == 0:
             return models.Malformed("unknown_passage")
         if isinstance(grade, models.Malformed):
@@ -95,10 +73,14 @@ def parse_labelled(text: str, count: int, max_grade: int) -> tuple[int, ...] | m
 
 
 def parse_plain(
-    text: str, count: int, max_grade: int, *, distinct: bool = False
+    text: str, count: int, max_grade: int, *, distinct: bool = False, bare: bool = False
 ) -> tuple[int, ...] | models.Malformed:
-    """Read ``{"scores": [3, 0, ...]}`` in the order shown; with ``distinct``, equal scores are refused."""
-    rows = _one_list(text, "scores", count)
+    """Read ``{"scores": [3, 0, ...]}`` in the order shown; ``bare``: also ``[3, 0]`` and ``3, 0``.
+
+    With ``distinct``, equal scores are refused, unless all are 0: nothing is relevant, and no order of that
+    is better than another.
+    """
+    rows = _list_of(text, "scores", count, bare)
     if isinstance(rows, models.Malformed):
         return rows
     grades: list[int] = []
@@ -107,9 +89,37 @@ def parse_plain(
         if isinstance(grade, models.Malformed):
             return grade
         grades.append(grade)
-    if distinct and len(set(grades)) != count:
+    if distinct and any(grades) and len(set(grades)) != count:
         return models.Malformed("duplicate_grades")
     return tuple(grades)
+
+
+def parse_final_score(text: str, max_grade: int) -> int | models.Malformed:
+    """Read ``##final score: 2``, also without the marks and after lines such as ``M: 2``, or a bare number.
+
+    UMBRELA's own reader takes the first pattern that it finds and counts an answer without any as 0; here
+    such an answer has no grade.
+    """
+    number = models.number_in(text)
+    if isinstance(number, float):
+        return _checked(number, max_grade)
+    answer = models.reply_in(text)
+    if isinstance(answer, models.Malformed):
+        return answer
+    lines = [line for line in (_LINE_STYLE.sub(" ", line).strip(" .") for line in answer.split("\n")) if line]
+    final = _FINAL_SCORE.fullmatch(lines[-1]) if lines else None
+    if final is None:
+        return models.Malformed("text_around" if _FINAL_SCORE.search(answer) else "no_grade")
+    score = _checked(final["score"].removesuffix(".0"), max_grade)
+    for part in map(_PART_SCORE.fullmatch, lines[:-1]):
+        if part is None:
+            return models.Malformed("text_around")
+        value = _checked(part["score"], max_grade)
+        if isinstance(value, models.Malformed):
+            return value
+        if part["part"].lower() == "o" and value != score:
+            return models.Malformed("ambiguous")
+    return score
 
 
 def _checked(value: Any, highest: int) -> int | models.Malformed:
@@ -123,116 +133,14 @@ def _checked(value: Any, highest: int) -> int | models.Malformed:
     return value if 0 <= value <= highest else models.Malformed("out_of_scale")
 
 
-def _one_list(text: str, field: str, count: int) -> list[Any] | models.Malformed:
-    read = _objects(text, field)
-    if isinstance(read, models.Malformed):
-        return read
-    found, parts = read
-    if not found:
-        return models.Malformed("no_list")
-    if spoiled := _not_final(parts):
-        return models.Malformed(spoiled)
-    if any(other != found[0] for other in found[1:]) or _another_list("\n".join(parts), found[0]):
-        return models.Malformed("ambiguous")
-    if not isinstance(found[0], list):
-        return models.Malformed("not_a_list")
-    return found[0] if len(found[0]) == count else models.Malformed("wrong_count")
-
-
-def _another_list(prose: str, rows: Any) -> bool:
-    """Whether the words around a list state other scores, as ``Scores: 0, 4`` does after ``[4, 0]``."""
+def _list_of(text: str, field: str, count: int, bare: bool) -> list[Any] | models.Malformed:
+    """The list under ``field``, or the bare one, of ``count`` items."""
+    rows = models.list_in(text) if bare else None
     if not isinstance(rows, list):
-        return False
-    own = [str(row.get("grade") if isinstance(row, dict) else row) for row in rows]
-    return any(re.findall(r"-?\d+", listed) != own for listed in _LISTED.findall(prose))
-
-
-def _not_final(prose: list[str]) -> str:
-    """Why the grades between the parts of ``prose`` are not what the answer ends with; '' if they are."""
-    *before, after = prose
-    if any(_is_quoted(part) for part in before):
-        return "quoted"
-    rest = _LISTED.sub("", _FENCE_LINE.sub("", after))
-    rest = _STATED.sub(lambda line: line["rest"], rest)
-    return "" if _MARKS.fullmatch(rest) else "text_after_grade"
-
-
-def _is_quoted(before: str) -> bool:
-    """Whether the words before a grade leave open that it is meant, on its line or the last one above."""
-    line = _FENCE_LINE.sub("", before).rpartition("\n")[2]
-    return not _ANNOUNCED.fullmatch(line) or _is_open(before)
-
-
-def _is_open(before: str) -> bool:
-    """Whether the last line with words is a condition, an example or another's voice that has not ended."""
-    lines = [line for line in _FENCE_LINE.sub("", before).split("\n") if re.search(r"\w", line)]
-    last = re.split(r"(?<=[.!?。！？])\s", lines[-1].rstrip())[-1] if lines else ""
-    return not _SENTENCE_END.search(last) and bool(_NOT_MEANT.search(last))
-
-
-def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | models.Malformed:
-    """The values of ``field`` in all outermost JSON objects that have it, and the words around the objects.
-
-    A brace that opens no JSON is prose. An object that begins as JSON and breaks off spoils the answer:
-    whatever is inside it may be a quotation or half a thought. So does an unfinished thought.
-    """
-    answer = models.after_thoughts(text)
-    if isinstance(answer, models.Malformed):
-        return answer
-    if len(answer) > LONGEST:
-        return models.Malformed("too_long")
-    found: list[Any] = []
-    prose: list[str] = []
-    done = 0
-    at = answer.find("{")
-    while at >= 0:
-        try:
-            value, end = models.read_json_at(answer, at)
-        except models.NamedTwiceError:
-            return models.Malformed("ambiguous")
-        except models.UntrustedJsonError as error:
-            if error.at is None or answer[at + 1 : error.at].strip() or error.at >= len(answer):
-                return models.Malformed("broken_json")
-            end = at + 1
-        else:
-            if models.reports_error(value):
-                return models.Malformed("error_reported")
-            # an object of another kind is a part of the words
-            if field in value:
-                prose.append(answer[done:at])
-                done = end
-                # final_grade and Grade say the same as grade
-                same = ("grade",) if field == "grade" else ()
-                found += [own for key, own in value.items() if key == field or key.casefold().endswith(same)]
-        at = answer.find("{", end)
-    # An object may be in the middle of a line; what follows it is a line of its own.
-    return found, [*prose, answer[done:]]
-
-
-def parse_final_score(text: str, max_grade: int) -> int | models.Malformed:
-    """Read ``##final score: 2``, also without the marks, or the number alone.
-
-    Two different scores in one answer are ambiguous. UMBRELA's own reader takes the first pattern that it
-    finds and counts an answer without any as 0; here such an answer has no grade.
-    """
-    answer, read = models.after_thoughts(text), _objects(text, "final score")
-    if isinstance(answer, models.Malformed):
-        return answer
-    if isinstance(read, models.Malformed) and read.reason in ("too_long", "error_reported"):
-        return read
-    bare = _BARE_SCORE.fullmatch(answer)
-    matches = [bare] if bare else list(_FINAL_SCORE.finditer(answer))
-    if not matches:
-        return models.Malformed("no_grade")
-    if len({match["value"] for match in matches}) > 1:
-        return models.Malformed("ambiguous")
-    if _is_open(answer[: matches[0].start()]):
-        return models.Malformed("quoted")
-    if not _SCORE_ENDS.fullmatch(answer, matches[-1].end()):
-        return models.Malformed("text_after_grade")
-    return _checked(_whole(matches[0]["value"]), max_grade)
-
-
-def _whole(digits: str) -> str:
-    """``2.0`` is as good as ``2``."""
-    return digits.removesuffix(".0")
+        reply = models.object_in(text, (field,))
+        if isinstance(reply, models.Malformed):
+            return models.Malformed("no_list") if reply.reason in ("no_json", "no_object") else reply
+        rows = reply[field]
+    if not isinstance(rows, list):
+        return models.Malformed("not_a_list")
+    return rows if len(rows) == count else models.Malformed("wrong_count")

@@ -8,19 +8,42 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
 from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
-from harness.models import Form, Malformed, Messages, Structured, mark_of, render
+from harness.models import (
+    REASON,
+    Form,
+    Malformed,
+    Messages,
+    ReplyLayout,
+    Structured,
+    fields_named,
+    laid_out,
+    mark_of,
+    render,
+)
 from harness.models import prompt as prompts
-from harness.values import MAX_GRADE, ConfigError, Document, JudgeError, Judgment, LlmCall, Query, by_key
+from harness.values import (
+    MAX_GRADE,
+    ConfigError,
+    Document,
+    JudgeError,
+    Judgment,
+    LlmCall,
+    Query,
+    by_key,
+    quoted,
+)
 
+T = TypeVar("T")
 # A longer passage would crowd out the one that is to be graded.
 LONGEST = 1500
 # 4, 0, 2, 3, 1: with few examples the ends of the scale are shown
@@ -46,7 +69,7 @@ class Examples:
 
     def __init__(self, candidates: Iterable[Example], count: int) -> None:
         self.count = count
-        self._by_grade = by_key((one.grade, one) for one in sorted(set(candidates), key=_digest))
+        self._by_grade = by_key((example.grade, example) for example in sorted(set(candidates), key=_digest))
         self.shown_for = cache(self._chosen)
 
     @property
@@ -54,23 +77,23 @@ class Examples:
         """The hash of all candidates and of how many are shown."""
         digest = hashlib.sha256(str(self.count).encode())
         for grade in sorted(self._by_grade):
-            for one in self._by_grade[grade]:
-                digest.update(_digest(one))
+            for example in self._by_grade[grade]:
+                digest.update(_digest(example))
         return digest.hexdigest()
 
     def _chosen(self, query: str) -> tuple[Example, ...]:
         """The examples for a query, in the order shown; raises JudgeError if there are too few."""
-        taken = {_same(query)}
+        used = {_same(query)}
         queues = [iter(self._by_grade[grade]) for grade in _ENDS_FIRST if grade in self._by_grade]
         chosen: list[Example] = []
         while queues and len(chosen) < self.count:
             for queue in list(queues):
-                found = next((one for one in queue if _same(one.query) not in taken), None)
-                if found is None:
+                fresh = next((example for example in queue if _same(example.query) not in used), None)
+                if fresh is None:
                     queues.remove(queue)
                 elif len(chosen) < self.count:
-                    taken.add(_same(found.query))
-                    chosen.append(found)
+                    used.add(_same(fresh.query))
+                    chosen.append(fresh)
         if len(chosen) < self.count:
             raise JudgeError(
                 f"examples: {self.count}; train queries other than {query!r} with a graded passage of at "
@@ -85,9 +108,9 @@ def candidates_of(
     """All possible examples: human grades for train queries; validation is left untouched."""
     texts = {query.query_id: query.text for query in queries if query.split == "train"}
     return tuple(
-        Example(texts[one.query_id], documents[one.doc_id].text[one.start : one.end], one.grade)
-        for one in labels
-        if one.query_id in texts and one.grade is not None and one.end - one.start <= LONGEST
+        Example(texts[label.query_id], documents[label.doc_id].text[label.start : label.end], label.grade)
+        for label in labels
+        if label.query_id in texts and label.grade is not None and label.end - label.start <= LONGEST
     )
 
 
@@ -95,12 +118,20 @@ def _same(query: str) -> str:
     return " ".join(query.casefold().split())
 
 
-def _digest(one: Example) -> bytes:
-    parts = (one.query, one.passage, str(one.grade))
+def _digest(example: Example) -> bytes:
+    parts = (example.query, example.passage, str(example.grade))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
 
 
 FOLDER = Path(__file__).parent / "prompts"
+# The fields of the object for each form of an answer, that of the grades first.
+_FIELDS = {
+    "grade": ("grade",),
+    "final_score": ("final score",),
+    "labelled": ("grades", "passage", "grade"),
+    "plain": ("scores",),
+}
+_QUOTED = re.compile(r"[\"'`“‘]([\w ]+)[\"'`”’]")
 
 
 class JudgePrompt(prompts.Prompt):
@@ -111,7 +142,15 @@ class JudgePrompt(prompts.Prompt):
     and passage bare, as published prompts do, without the marks that keep a passage in its place.
     ``aspects`` are asked for together with a single grade and kept in the raw answer. ``list_size`` is the
     most passages in one call; ``shuffle`` draws a new order of them for each sample; ``distinct`` refuses
-    equal scores. ``sha256`` is the hash of the file, the prompt's identity in the ledger.
+    equal scores, unless all are 0.
+
+    ``reply`` is how a reply is read: as one ``object``, or ``bare``, also as a number or a list by itself.
+    Without it, a list may be bare, and a number where the words do not name the field of the object in
+    quotes, such as ``"grade"``: a number by itself may answer the query. Other fields that the words name in
+    this way may stand in the object, and no more. Where the fields are called otherwise or lie elsewhere,
+    ``reply`` has a JMESPath expression for each, by its name here (``layout``):
+    ``reply: {grade: score, reason: why}``.
+    ``sha256`` is the hash of the file, the prompt's identity in the ledger.
     """
 
     language: Literal["en", "zh"]
@@ -121,6 +160,7 @@ class JudgePrompt(prompts.Prompt):
     list_size: int = Field(1, ge=1, le=50)
     shuffle: bool = False
     distinct: bool = False
+    reply: str | dict[str, str] | None = None
     max_grade: int = Field(MAX_GRADE, ge=1, le=MAX_GRADE)
     sha256: str = ""
 
@@ -128,6 +168,33 @@ class JudgePrompt(prompts.Prompt):
     def listwise(self) -> bool:
         """Whether one call grades several passages."""
         return self.answer in {"labelled", "plain"}
+
+    @property
+    def bare(self) -> bool:
+        """Whether a reply may be a number or a list by itself."""
+        if self.reply is not None:
+            return self.reply == "bare"
+        named = {name for part in (self.system, self.user) for name in _QUOTED.findall(part)}
+        return self.listwise or _FIELDS[self.answer][0] not in named
+
+    @property
+    def also(self) -> frozenset[str]:
+        """Fields beside its own that the words ask for, such as ``"reason": "…"``."""
+        return fields_named(self.system, self.user) - {*_FIELDS[self.answer], *self.aspects}
+
+    @property
+    def layout(self) -> ReplyLayout:
+        """The fields of a reply by their names here, of which ``reply`` may say where they are."""
+        if self.answer == "labelled":
+            return ReplyLayout(("grades",), rows=("passage", "grade"), optional=("passage", REASON))
+        if self.answer == "plain":
+            return ReplyLayout(("scores",), several=True)
+        return ReplyLayout(("grade", *self.aspects), optional=(*self.aspects, REASON))
+
+    @property
+    def explains(self) -> bool:
+        """Whether a reply may hold the reason for a grade."""
+        return REASON in self.also or isinstance(self.reply, dict)
 
     @model_validator(mode="after")
     def _fits_its_answer(self) -> JudgePrompt:
@@ -137,6 +204,12 @@ class JudgePrompt(prompts.Prompt):
             raise ValueError("a list needs fences between its passages")
         if self.distinct and self.list_size > self.max_grade + 1:
             raise ValueError(f"distinct scores need a list_size of at most {self.max_grade + 1}")
+        if isinstance(self.reply, dict):
+            if self.answer == "final_score":
+                raise ValueError("a final_score is read from words, which have no fields for reply")
+            self.layout.check(self.reply)
+        elif self.reply not in (None, "object", "bare"):
+            raise ValueError(f"reply is object, bare or a mapping of fields, not {quoted(self.reply)}")
         return self
 
 
@@ -169,7 +242,9 @@ class GradingForm(Form):
         """The hash of the prompt file and of the examples that are shown for a query, if any."""
         if self.examples is None:
             return self.prompt.sha256
-        shown = [[one.query, one.passage, one.grade] for one in self.examples.shown_for(query)]
+        shown = [
+            [example.query, example.passage, example.grade] for example in self.examples.shown_for(query)
+        ]
         return hashlib.sha256(json.dumps([self.prompt.sha256, shown]).encode()).hexdigest()
 
     @property
@@ -179,6 +254,11 @@ class GradingForm(Form):
             raise ConfigError(f"prompt {self.prompt.id} asks for words: set endpoint.structured to none.")
         if self.structured == "none":
             return None
+        if self.structured == "json_schema" and isinstance(self.prompt.reply, dict):
+            raise ConfigError(
+                f"prompt {self.prompt.id} has a reply of its own shape: set endpoint.structured to none, or "
+                "to json_object where it asks for an object."
+            )
         if self.structured == "json_object":
             return {"type": "json_object"}
         schema = {"name": "relevance", "strict": True, "schema": _schema(self.prompt)}
@@ -198,7 +278,7 @@ class GradingForm(Form):
         sha = self.sha_of(call.query)
         *system, user = self.render(call.query, passages, sha)
         examples = () if self.examples is None else self.examples.shown_for(call.query)
-        turns = [turn for one in examples for turn in self._turns(one, sha)]
+        turns = [turn for example in examples for turn in self._turns(example, sha)]
         return [*system, *turns, user]
 
     def _turns(self, example: Example, sha: str) -> Messages:
@@ -213,19 +293,54 @@ class GradingForm(Form):
 
     def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed:
         """The grades of the passages in their own order, or the fault of the answer."""
-        prompt, count = self.prompt, len(call.passages)
+        prompt, also, bare = self.prompt, self.prompt.also, self.prompt.bare
+        if isinstance(prompt.reply, dict):
+            reply = self._laid_out(text)
+            if isinstance(reply, Malformed):
+                return reply
+            text, also, bare = json.dumps(reply), frozenset({REASON}), False
+        shown = self._shown(text, len(call.passages), also, bare=bare)
+        return shown if isinstance(shown, Malformed) else self._in_own_order(call, shown)
+
+    def reasons(self, call: LlmCall, text: str) -> tuple[str, ...]:
+        """The reason for each grade of an answer that can be read, '' where it gives none."""
+        reply = self._laid_out(text) if self.prompt.explains else {}
+        if isinstance(reply, Malformed):
+            return ("",) * len(call.passages)
+        rows = sorted(reply.get("grades", ()), key=lambda row: int(row["passage"])) or [reply]
+        shown = [str(row.get(REASON) or "").strip() for row in rows]
+        listed = len(shown) == len(call.passages)
+        return self._in_own_order(call, shown) if listed else (shown[0],) * len(call.passages)
+
+    def _laid_out(self, text: str) -> dict[str, Any] | Malformed:
+        """The fields of an answer by our names; passages without a number are those shown, in their order."""
+        prompt = self.prompt
+        paths = prompt.reply if isinstance(prompt.reply, dict) else {}
+        reply = laid_out(text, paths, prompt.layout, prompt.also)
+        if isinstance(reply, dict) and prompt.answer == "labelled":
+            return {"grades": [{"passage": at, **row} for at, row in enumerate(reply["grades"], start=1)]}
+        return reply
+
+    def _shown(
+        self, text: str, count: int, also: frozenset[str], *, bare: bool
+    ) -> tuple[int, ...] | Malformed:
+        """The grades of the passages in the order shown."""
+        prompt, most = self.prompt, self.prompt.max_grade
         if prompt.answer == "labelled":
-            shown = parse_labelled(text, count, prompt.max_grade)
-        elif prompt.answer == "plain":
-            shown = parse_plain(text, count, prompt.max_grade, distinct=prompt.distinct)
-        else:
-            read = parse_final_score if prompt.answer == "final_score" else parse_grade
-            grade = read(text, prompt.max_grade)
-            shown = grade if isinstance(grade, Malformed) else (grade,)
-        if isinstance(shown, Malformed):
-            return shown
-        own = dict(zip(self.order_shown(call), shown, strict=True))
-        return tuple(own[i] for i in range(count))
+            return parse_labelled(text, count, most, also=also, bare=bare)
+        if prompt.answer == "plain":
+            return parse_plain(text, count, most, distinct=prompt.distinct, bare=bare)
+        grade = (
+            parse_final_score(text, most)
+            if prompt.answer == "final_score"
+            else parse_grade(text, most, aspects=prompt.aspects, also=also, bare=bare)
+        )
+        return grade if isinstance(grade, Malformed) else (grade,)
+
+    def _in_own_order(self, call: LlmCall, shown: Sequence[T]) -> tuple[T, ...]:
+        """What belongs to passages as they were shown, in their own order."""
+        placed = dict(zip(self.order_shown(call), shown, strict=True))
+        return tuple(placed[at] for at in range(len(placed)))
 
     def shortest(self, call: LlmCall) -> str:
         """An answer in the form that the prompt asks for, with nothing around it."""

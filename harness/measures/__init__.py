@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
+    from harness.measures.answer.answer_measure import AnswerMeasure, Case, PairModel
     from harness.measures.answer.citations import Fact, fact_of, holds
     from harness.measures.answer.llm_measure import LlmMeasure
-    from harness.measures.answer.measure import AnswerMeasure, Case, PairModel
-    from harness.measures.answer.measures import AGAINST_GOLDEN, ANSWER_MEASURES
+    from harness.measures.answer.measures import AGAINST_GOLDEN, ANSWER_MEASURES, EXPLAINING, in_tiers
     from harness.measures.answer.responses import refuses
     from harness.measures.answer.similarity import words_of
     from harness.measures.answerability import separation, thresholds
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         family_of,
         headline,
         is_quality,
+        judged_share,
         less_is_better,
         parse_measure,
         rank_cutoff,
@@ -43,4 +44,30 @@ if TYPE_CHECKING:
     from harness.measures.text_ndcg import Depth, RankedTokens, paid_up_to, tokens_to
     from harness.measures.trail import TokenBoundaries, Trail, Unit
 else:
-    __getattr__ = door(__name__, __file__)
+    __getattr__ = door(
+        __name__,
+        {
+            "harness.measures.answer.answer_measure": "AnswerMeasure Case PairModel",
+            "harness.measures.answer.citations": "Fact fact_of holds",
+            "harness.measures.answer.llm_measure": "LlmMeasure",
+            "harness.measures.answer.measures": "AGAINST_GOLDEN ANSWER_MEASURES EXPLAINING in_tiers",
+            "harness.measures.answer.responses": "refuses",
+            "harness.measures.answer.similarity": "words_of",
+            "harness.measures.answerability": "separation thresholds",
+            "harness.measures.documents": "Convention find_convention grade_documents",
+            "harness.measures.evidence_ndcg": "HALF discount stretch_of",
+            "harness.measures.measure": "Family Measure arguments",
+            "harness.measures.order": "rank_grouped rank_rows tie_groups",
+            "harness.measures.projection": "ChunkTable Projection overlapping project",
+            "harness.measures.qrels": "SpanQrels Text median_length relabelled",
+            "harness.measures.ragged": "AnyArray Bools Floats Ints before offsets_of owners slices",
+            "harness.measures.ranked": "Graded dcg gain_exp gain_lin seed_ratio",
+            "harness.measures.scorer": "ScoreTable Scorer UNJUDGED compute",
+            "harness.measures.table": (
+                "FAMILIES across_chunkings across_parsers family_of headline is_quality judged_share "
+                "less_is_better parse_measure rank_cutoff reading_depth trusted_for upper_of"
+            ),
+            "harness.measures.text_ndcg": "Depth RankedTokens paid_up_to tokens_to",
+            "harness.measures.trail": "TokenBoundaries Trail Unit",
+        },
+    )

@@ -60,12 +60,12 @@ def thresholds(answerable: AnyArray, unanswerable: AnyArray) -> tuple[Floats, Fl
 
 
 def _checked(scores: AnyArray, side: str) -> Floats:
-    found = np.sort(np.asarray(scores, dtype=np.float64))
-    if np.isnan(found).any():
+    ordered = np.sort(np.asarray(scores, dtype=np.float64))
+    if np.isnan(ordered).any():
         raise ValueError(
             f"a top score of the {side} queries is NaN; leave queries without a ranking out or give them -inf"
         )
-    return found
+    return ordered
 
 
 def _wins(high: Floats, low: Floats) -> Floats:

@@ -48,10 +48,10 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     chunks of that length that each hold one evidence, it is NDCG with ranks. ``budget``, ``enough`` and ``L``
     are in the trail's unit (characters or tokens).
     """
-    return gain_by_place(*_found_at(trail, enough), budget, enough, L)
+    return gain_by_place(*_read_places(trail, enough), budget, enough, L)
 
 
-def _found_at(trail: Trail, enough: int) -> tuple[Trail, Floats]:
+def _read_places(trail: Trail, enough: int) -> tuple[Trail, Floats]:
     """The rankings read for the answers where spans name one, and the place where each span is found."""
     spans, answer = trail.spans, trail.spans.answer
     if answer is None:
@@ -71,9 +71,9 @@ def places(trail: Trail, needed: Floats) -> Floats:
     """
     span, begin, length, had = _reads_in_order(trail)
     enough = np.flatnonzero(had + length >= needed[span] - ROUNDING)
-    found, first = np.unique(span[enough], return_index=True)
+    reached, first = np.unique(span[enough], return_index=True)
     place = np.full(len(trail.spans), np.inf)
-    place[found] = np.ceil((begin + needed[span] - had)[enough[first]] - ROUNDING)
+    place[reached] = np.ceil((begin + needed[span] - had)[enough[first]] - ROUNDING)
     return place
 
 
@@ -87,15 +87,15 @@ def _reads_in_order(trail: Trail) -> tuple[Ints, Floats, Floats, Floats]:
 
 def gain_by_place(trail: Trail, place: Floats, budget: int, enough: int, L: int) -> Floats:
     """``ndcg_evidence`` where each span [S] is found at its ``place`` on the trail; infinite means never."""
-    evidence, place, grade, earlier = found_within(trail, place, budget)
+    evidence, place, grade, earlier = read_within(trail, place, budget)
     gain = gain_exp(grade) - gain_exp(earlier)
     owner = trail.spans.evidence_grades()[0]
     last = -(-budget // enough)
     stretch = _one_a_stretch(stretch_of(place, enough), gain, owner[evidence])
     paid = np.where(stretch < last, gain * discount(stretch, enough, L), 0.0)
-    found = np.bincount(owner[evidence], paid, minlength=trail.n_queries)
+    earned = np.bincount(owner[evidence], paid, minlength=trail.n_queries)
     best = ideal_gain(trail, budget, enough, L)
-    return share_of(found, best)
+    return share_of(earned, best)
 
 
 def stretch_of(place: Floats, enough: int) -> Ints:
@@ -109,7 +109,7 @@ def discount(stretch: Ints, enough: int, L: int) -> Floats:
     return value
 
 
-def found_within(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats, Ints, Ints]:
+def read_within(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats, Ints, Ints]:
     """Evidence found within the budget: (evidence, place, grade, the grade that was found of it before)."""
     spans = np.flatnonzero(place <= budget + ROUNDING)
     evidence, grade = trail.spans.evidence[spans], trail.spans.grade[spans]
@@ -132,13 +132,14 @@ def _one_a_stretch(wanted: Ints, gain: Floats, owner: Ints) -> Ints:
     order = np.lexsort((wanted, -gain, owner))
     _, pair, times = np.unique(np.stack([owner, wanted]), axis=1, return_inverse=True, return_counts=True)
     crowded = np.zeros(int(owner.max(initial=-1)) + 1, dtype=np.bool_)
-    crowded[owner[times[pair] > 1]] = True
-    taken: set[tuple[int, int]] = set()
+    # numpy 2.0.0 gives the places of pairs a second axis
+    crowded[owner[times[pair.ravel()] > 1]] = True
+    occupied: set[tuple[int, int]] = set()
     for row in order[crowded[owner[order]]].tolist():
         query, free = int(owner[row]), int(wanted[row])
-        while (query, free) in taken:
+        while (query, free) in occupied:
             free += 1
-        taken.add((query, free))
+        occupied.add((query, free))
         stretch[row] = free
     return stretch
 
@@ -174,11 +175,11 @@ def holes(trail: Trail) -> Trail:
     spans, n_docs = trail.judged, len(trail.chunks.doc_ids)
     there = place_in(spans.doc_ids, trail.chunks.doc_ids, n_docs)[spans.doc]
     group, judged = query * n_docs + doc, spans.query * n_docs + there
-    known = np.isin(judged, group) & (there < n_docs)
+    is_shown = np.isin(judged, group) & (there < n_docs)
     # the documents first, then what is judged of them
-    start = np.concatenate([np.zeros_like(group), spans.start[known]])
-    end = np.concatenate([document_ends(trail)[doc], spans.end[known]])
-    of, segment, owner, begin, until = elementary(np.concatenate([group, judged[known]]), start, end)
+    start = np.concatenate([np.zeros_like(group), spans.start[is_shown]])
+    end = np.concatenate([document_ends(trail)[doc], spans.end[is_shown]])
+    of, segment, owner, begin, until = elementary(np.concatenate([group, judged[is_shown]]), start, end)
     hole = np.setdiff1d(segment[of < len(group)], segment[of >= len(group)])
     query, doc = np.divmod(owner[hole], max(n_docs, 1))
     return reading(trail, query, doc, begin[hole], until[hole])
@@ -254,7 +255,7 @@ def ndcg_evidence_upper(
     the m of the grades are nested is not asked for, which can only raise the value.
     """
     offsets, new = _releases(trail, budget, enough, least)
-    evidence, place, grade, earlier = found_within(*_found_at(trail, enough), budget)
+    evidence, place, grade, earlier = read_within(*_read_places(trail, enough), budget)
     owner, best = trail.spans.evidence_grades()
     finder, stretch, gain = owner[evidence], stretch_of(place, enough), gain_exp(grade) - gain_exp(earlier)
     last = -(-budget // enough)
@@ -262,10 +263,10 @@ def ndcg_evidence_upper(
     levels = gain_exp(np.arange(max_grade + 1))
     values = np.zeros(trail.n_queries)
     for query in range(trail.n_queries):
-        own, soonest = finder == query, new[offsets[query] : offsets[query + 1]].tolist()
-        judged = list(zip(stretch[own].tolist(), gain[own].tolist(), strict=True))
-        there = gain_exp(best[owner == query])
-        values[query] = _highest(judged, there, soonest[:last], pay, levels)
+        of_query, soonest = finder == query, new[offsets[query] : offsets[query + 1]].tolist()
+        judged = list(zip(stretch[of_query].tolist(), gain[of_query].tolist(), strict=True))
+        best_gains = gain_exp(best[owner == query])
+        values[query] = _highest(judged, best_gains, soonest[:last], pay, levels)
     return values
 
 
@@ -309,7 +310,7 @@ def _in_holes(trail: Trail, most: Floats, needed: Floats, budget: int) -> tuple[
 
 
 def _highest(
-    known: list[tuple[int, float]], all_gains: Floats, new: list[int], pay: Floats, levels: Floats
+    judged: list[tuple[int, float]], all_gains: Floats, new: list[int], pay: Floats, levels: Floats
 ) -> float:
     """Steps (2) and (3) of the derivation for one query."""
     sums = np.concatenate([[0.0], np.cumsum(pay)])
@@ -318,13 +319,13 @@ def _highest(
     paid: dict[tuple[int, ...], Floats] = {}
     for at, (low, high) in enumerate(zip(levels, [*levels[1:], np.inf], strict=True)):
         may_add = new if np.isfinite(high) else []
-        for step, above in _steps(low, high, [*(gain for _, gain in known), *all_gains.tolist()]):
-            taken = tuple(stretch for stretch, gain in known if gain >= above)
+        for step, above in _steps(low, high, [*(gain for _, gain in judged), *all_gains.tolist()]):
+            occupied = tuple(stretch for stretch, gain in judged if gain >= above)
             count = int(np.sum(all_gains >= above)) + np.arange(len(new) + 1)
             # most steps take what the step before them took
-            if taken not in paid:
-                paid[taken] = _paid(taken, new, pay)
-            brought[at] += step * (paid[taken] if may_add else paid[taken][0])
+            if occupied not in paid:
+                paid[occupied] = _paid(occupied, new, pay)
+            brought[at] += step * (paid[occupied] if may_add else paid[occupied][0])
             cost[at] += step * sums[np.minimum(count if may_add else count[0], len(pay))]
     rows, ratio = np.arange(len(levels)), 0.0
     while True:
@@ -344,12 +345,12 @@ def _steps(low: float, high: float, gains: list[float]) -> Iterator[tuple[float,
         low = edge
 
 
-def _paid(taken: Sequence[int], new: list[int], pay: Floats) -> Floats:
-    """The sum of the discounts of those ``taken`` and the first 0, 1, … of the ``new``, one a stretch."""
+def _paid(occupied: Sequence[int], new: list[int], pay: Floats) -> Floats:
+    """The sum of the discounts of those ``occupied`` and the first 0, 1, … of the ``new``, one a stretch."""
     used: set[int] = set()
     total, sums = 0.0, []
-    for at, stretch in enumerate([*taken, *new]):
-        if at >= len(taken):
+    for at, stretch in enumerate([*occupied, *new]):
+        if at >= len(occupied):
             sums.append(total)
         while stretch in used:
             stretch += 1

@@ -128,15 +128,19 @@ def _check_cutoff(name: str, key: str, family: Family, cutoff: int | None) -> No
 
 
 def _params(name: str, text: str, family: Family) -> tuple[tuple[str, int | float], ...]:
-    given: dict[str, int | float] = {}
+    params: dict[str, int | float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if key not in family.params or not equals:
-            known = ", ".join(f"{key}={value}" for key, value in family.params.items()) or "none"
-            raise ValueError(f"measure {name!r}: no parameter {key!r}; its parameters and defaults: {known}")
-        given[key] = _number(name, key, value, isinstance(family.params[key], float))
+            defaults = ", ".join(f"{key}={value}" for key, value in family.params.items()) or "none"
+            raise ValueError(
+                f"measure {name!r}: no parameter {key!r}; its parameters and defaults: {defaults}"
+            )
+        params[key] = _number(name, key, value, isinstance(family.params[key], float))
     return tuple(
-        (key, given[key]) for key in family.params if given.get(key, family.params[key]) != family.params[key]
+        (key, params[key])
+        for key in family.params
+        if params.get(key, family.params[key]) != family.params[key]
     )
 
 

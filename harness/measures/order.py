@@ -71,9 +71,9 @@ def tie_groups(score: Floats, offsets: Ints) -> Ints:
 
 def _first_or_flagged(flags: Bools, offsets: Ints) -> Bools:
     """Whether each is the first of its query or has a flag; ``flags`` are those of all but the very first."""
-    found = np.append(True, flags)[: offsets[-1]]
-    found[offsets[:-1][np.diff(offsets) > 0]] = True
-    return found
+    firsts = np.append(True, flags)[: offsets[-1]]
+    firsts[offsets[:-1][np.diff(offsets) > 0]] = True
+    return firsts
 
 
 def falling_rows(score: Floats, offsets: Ints, queries: Ints) -> Floats:

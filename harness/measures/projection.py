@@ -157,8 +157,8 @@ def project(
     failed, touching, _ = _covering(spans.unscored, table, rule)
     partly = np.isin(pair, spans.unscored.query[failed] * len(table) + touching)
     _, first, of_pair = np.unique(pair, return_index=True, return_inverse=True)
-    known = ~partly | (spans.grade[span[first]] > 0)[of_pair]
-    span, chunk, pair, partly = span[known], chunk[known], pair[known], partly[known]
+    settled = ~partly | (spans.grade[span[first]] > 0)[of_pair]
+    span, chunk, pair, partly = span[settled], chunk[settled], pair[settled], partly[settled]
     first = np.unique(pair, return_index=True)[1]
     return ChunkGrades(
         n_chunks=len(table),
@@ -205,16 +205,16 @@ def overlapping_parts(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Int
     span_key = spans.doc * width
     first = np.searchsorted(furthest_end, span_key + spans.start, side="right")
     last = np.searchsorted(starts, span_key + spans.end, side="left")
-    found = []
+    blocks = []
     for rows, counts in _blocks(np.maximum(last - first, 0)):
         span, part = np.repeat(rows, counts), part_order[slices(first[rows], counts)]
         start = np.maximum(spans.start[span], chunks.part_start[part])
         shared = np.minimum(spans.end[span], chunks.part_end[part]) - start
         real = shared > 0
-        found.append((span[real], part[real], shared[real]))
-    if not found:
+        blocks.append((span[real], part[real], shared[real]))
+    if not blocks:
         return (np.zeros(0, dtype=np.int64),) * 3
-    span, part, shared = (np.concatenate(column) for column in zip(*found, strict=True))
+    span, part, shared = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return span, part, shared
 
 

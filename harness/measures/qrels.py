@@ -39,9 +39,11 @@ class Spans:
 
     def take(self, rows: AnyArray | Bools) -> Self:
         """Some of the rows; the meaning of their numbers is unchanged."""
-        columns = {one.name: getattr(self, one.name) for one in fields(self)}
-        taken: dict[str, Any] = {n: one[rows] for n, one in columns.items() if isinstance(one, np.ndarray)}
-        return replace(self, **taken)
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        chosen: dict[str, Any] = {
+            n: column[rows] for n, column in columns.items() if isinstance(column, np.ndarray)
+        }
+        return replace(self, **chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +162,9 @@ def _answers(ordered: Sequence[Judgment]) -> Ints | None:
 
 def _unscored(rows: Sequence[Judgment], scored: Sequence[Judgment]) -> list[Judgment]:
     """The judgments without a grade, except for those of spans that another judgment grades."""
-    known = {_place(row)[:4] for row in scored}
+    graded_places = {_place(row)[:4] for row in scored}
     places = {_place(row)[:4]: row for row in rows if row.grade is None}
-    return [places[place] for place in sorted(places.keys() - known)]
+    return [places[place] for place in sorted(places.keys() - graded_places)]
 
 
 def _encode(*columns: Sequence[str]) -> tuple[tuple[str, ...], list[Ints]]:
@@ -228,18 +230,18 @@ def in_sentences(spans: SpanQrels, texts: Mapping[str, Text], more: int) -> Span
     start, end = spans.start.copy(), spans.end.copy()
     for number, doc_id in enumerate(spans.doc_ids):
         sentences = texts[doc_id].sentences
-        here = np.flatnonzero(spans.doc == number)
-        if not len(sentences) or not len(here):
+        rows = np.flatnonzero(spans.doc == number)
+        if not len(sentences) or not len(rows):
             continue
-        first = np.searchsorted(sentences[:, 1], start[here], side="right")
-        last = np.searchsorted(sentences[:, 0], end[here], side="left") - 1
-        here, first, last = (column[first <= last] for column in (here, first, last))
+        first = np.searchsorted(sentences[:, 1], start[rows], side="right")
+        last = np.searchsorted(sentences[:, 0], end[rows], side="left") - 1
+        rows, first, last = (column[first <= last] for column in (rows, first, last))
         first = np.maximum(first - more, 0)
         last = np.minimum(last + more, len(sentences) - 1)
-        first_start = np.maximum(sentences[first, 0], start[here] - MOST_GROWN)
-        last_end = np.minimum(sentences[last, 1], end[here] + MOST_GROWN)
-        start[here] = np.minimum(start[here], first_start)
-        end[here] = np.maximum(end[here], last_end)
+        first_start = np.maximum(sentences[first, 0], start[rows] - MOST_GROWN)
+        last_end = np.minimum(sentences[last, 1], end[rows] + MOST_GROWN)
+        start[rows] = np.minimum(start[rows], first_start)
+        end[rows] = np.maximum(end[rows], last_end)
     return _redrawn(spans, start, end)
 
 

@@ -120,9 +120,7 @@ def gain_lin(grades: AnyArray) -> Floats:
 
 def log2_discount(positions: AnyArray) -> Floats:
     """``1 / log2(rank + 1)`` for 0-based positions, so 1 at the first rank (Burges et al., ICML 2005)."""
-    if not len(positions):
-        return np.zeros(0)
-    table = 1.0 / np.log2(np.arange(2.0, positions.max() + 3.0))
+    table = 1.0 / np.log2(np.arange(2.0, positions.max(initial=-1) + 3.0))
     return np.asarray(table[positions], dtype=np.float64)
 
 
@@ -144,11 +142,11 @@ def ndcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
     Equally scored items share their gains where ``ties`` says so: the mean over all orders of tied items is
     that of giving each the mean gain (McSherry and Najork, ECIR 2008).
     """
-    found = dcg(graded.earned, graded.offsets, k, gain)
+    achieved = dcg(graded.earned, graded.offsets, k, gain)
     if graded.ties is not None:
         gains = mean_within(gain(graded.earned), graded.ties)
-        found = dcg(gains, graded.offsets, k, lambda gains: gains)
-    return share_of(found, dcg(*graded.ideal, k, gain))
+        achieved = dcg(gains, graded.offsets, k, lambda gains: gains)
+    return share_of(achieved, dcg(*graded.ideal, k, gain))
 
 
 def precision(graded: Graded, k: int, rel: int) -> Floats:
@@ -171,8 +169,8 @@ def recall(graded: Graded, k: int | None, rel: int) -> Floats:
     if k is not None:
         counts &= hits.position < k
     owner = hits.query_of_evidence[np.unique(hits.evidence[counts])]
-    found = np.bincount(owner[owner >= 0], minlength=graded.n_queries)
-    return share_of(found, graded.n_relevant(rel))
+    recalled = np.bincount(owner[owner >= 0], minlength=graded.n_queries)
+    return share_of(recalled, graded.n_relevant(rel))
 
 
 def average_precision(graded: Graded, k: int | None, rel: int) -> Floats:
@@ -247,24 +245,23 @@ def condensed(graded: Graded, k: int | None, of: Callable[..., Floats], **params
     return of(graded.condensed(), k, **params)
 
 
-def seed_ratio(seeds: AnyArray, judged: AnyArray) -> float:
-    """DCG of the ranker's own seed grades over DCG of the judge's grades, sorted: *not* NDCG.
+def seed_ratio(predicted: AnyArray, judged: AnyArray) -> float:
+    """DCG of the grades that a reranker predicts, as retrieved, over the judge's, sorted: *not* NDCG.
 
-    The recipe gives the ranked passages the grades n - 1, …, 1, 0 by their rank and lets a judge grade the
-    same passages; the first list, as it is, is the numerator, the second, sorted, the ideal. Which
-    passage the judge found good never enters, so any two rankings of the same passages score the same, and
-    the value exceeds 1 if the judge is sterner than the seeds. Given to reproduce published figures; use
-    ``ndcg`` to measure.
+    A reranker orders the n passages that were retrieved first; the one that it puts first is predicted the
+    grade n - 1, the last 0. ``predicted`` [n] has these grades in the order of retrieval, ``judged`` [n] the
+    judge's. The DCG of the first list as it stands is divided by that of the second, sorted. So the ratio
+    says how far retrieval agrees with the reranker's order; which passage the judge preferred is lost by
+    sorting, and a judge that is sterner than the reranker makes it exceed 1. It is 0 where the judge gave
+    nothing but zeros. Given to reproduce published figures; use ``ndcg`` to measure.
 
-    ``seeds`` and ``judged`` [n] are grades of at least 0. Raises ValueError if their lengths differ, where
-    they are empty, or where the judge found nothing relevant.
+    Grades are at least 0. Raises ValueError if the lengths differ or are 0.
     """
-    if len(seeds) != len(judged) or not len(seeds):
+    if len(predicted) != len(judged) or not len(predicted):
         raise ValueError(
-            f"seed_ratio needs as many seeds as judged grades, not {len(seeds)} and {len(judged)}"
+            f"seed_ratio needs a predicted and a judged grade for each passage, not {len(predicted)} and "
+            f"{len(judged)}"
         )
-    discount = log2_discount(np.arange(len(seeds)))
+    discount = log2_discount(np.arange(len(predicted)))
     ideal = float(gain_exp(-np.sort(-np.asarray(judged))) @ discount)
-    if ideal == 0:
-        raise ValueError("seed_ratio is undefined: the judge found nothing relevant")
-    return float(gain_exp(np.asarray(seeds)) @ discount) / ideal
+    return float(gain_exp(np.asarray(predicted)) @ discount) / ideal if ideal else 0.0

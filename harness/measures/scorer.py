@@ -52,6 +52,13 @@ class ScoreTable:
     ranked: Bools
     items: RankedItems
 
+    def mean(self, measure: str) -> float | None:
+        """The mean of a measure over the queries that have a value, None where none has."""
+        (at,) = (at for at, own in enumerate(self.measures) if own.name == measure)
+        values = self.values[:, at]
+        known = values[~np.isnan(values)]
+        return float(known.mean()) if len(known) else None
+
 
 class Scorer:
     """Scores rankings of the chunks of one chunking, as often as asked.

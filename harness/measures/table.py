@@ -314,10 +314,19 @@ def upper_of(name: str, scored: Iterable[str]) -> str:
     for other in scored:
         bound = parse_measure(other) if family_of(other) else None
         if bound and (bound.family, bound.cutoff) == wanted:
-            own = arguments(measure, FAMILIES[measure.family])
-            if own.items() <= arguments(bound, FAMILIES[bound.family]).items():
+            params = arguments(measure, FAMILIES[measure.family])
+            if params.items() <= arguments(bound, FAMILIES[bound.family]).items():
                 return other
     return ""
+
+
+def judged_share(name: str) -> str:
+    """The measure of how much is judged of the ranks that ``name`` reads; of the first ten for all others.
+
+    A share of the text read would be tiny wherever labels are quotes, however many passages have one.
+    """
+    cutoff = rank_cutoff(name) if family_of(name) else None
+    return f"judged@{cutoff or 10}"
 
 
 def less_is_better(name: str) -> bool:

@@ -37,8 +37,8 @@ def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
     by_evidence = np.zeros(trail.spans.n_evidence)
     np.maximum.at(by_evidence, trail.spans.evidence, by_span)
     owner = np.maximum(trail.spans.evidence_grades()[0], 0)
-    found = np.bincount(owner, by_evidence, minlength=trail.n_queries)
-    return share_of(found, ideal_gain(trail, budget, L))
+    achieved = np.bincount(owner, by_evidence, minlength=trail.n_queries)
+    return share_of(achieved, ideal_gain(trail, budget, L))
 
 
 def paid_up_to(budget: int, L: int) -> Floats:
@@ -113,11 +113,11 @@ def _choices(trail: Trail) -> tuple[Ints, Ints, Ints, Floats]:
     rows, choice = [kept[~several]], [query[~several]]
     query_of_choice, cap = list(range(trail.n_queries)), [inf] * trail.n_queries
     for number in np.unique(query[several]).tolist():
-        fixed, own = (query == number) & ~several, (query == number) & several
-        facts = [kept[own & (evidence == fact)] for fact in np.unique(evidence[own])]
+        fixed, in_several = (query == number) & ~several, (query == number) & several
+        facts = [kept[in_several & (evidence == fact)] for fact in np.unique(evidence[in_several])]
         if prod(map(len, facts)) > MOST_COMBINATIONS:
             cap[number] = gain[kept[fixed]].sum() + sum(gain[copies].max() for copies in facts)
-            facts = [[kept[own]]]
+            facts = [[kept[in_several]]]
         for nth, way in enumerate(product(*facts)):
             # the rows of the one choice that every query has begin with those of its settled facts
             if nth:
@@ -139,9 +139,9 @@ def _undominated(trail: Trail) -> Bools:
     alone = _alone(trail)
     # the best comes first: higher grade, shorter, overlapping another fact, earlier
     order = np.lexsort((rows, alone[rows], length[rows], -spans.grade[rows], spans.evidence[rows]))
-    for own in by_key((spans.evidence[row], row) for row in rows[order]).values():
-        shortest = np.minimum.accumulate(length[own])[:-1]
-        kept[own[1:]] = ~alone[own[1:]] | (shortest > length[own[1:]])
+    for copy_rows in by_key((spans.evidence[row], row) for row in rows[order]).values():
+        shortest = np.minimum.accumulate(length[copy_rows])[:-1]
+        kept[copy_rows[1:]] = ~alone[copy_rows[1:]] | (shortest > length[copy_rows[1:]])
     return kept
 
 
@@ -158,20 +158,20 @@ def _alone(trail: Trail) -> Bools:
 
 def text_recall(trail: Trail, k: int | None) -> Floats:
     """The share of the wanted text that the first k chunks show."""
-    wanted, found, _ = _amounts(trail, k)
-    return share_of(found, wanted)
+    wanted, shown, _ = _amounts(trail, k)
+    return share_of(shown, wanted)
 
 
 def text_precision(trail: Trail, k: int | None) -> Floats:
     """The share of the text of the first k chunks that is wanted and new; 0 if nothing is ranked."""
-    _, found, text = _amounts(trail, k)
-    return share_of(found, text)
+    _, shown, text = _amounts(trail, k)
+    return share_of(shown, text)
 
 
 def text_iou(trail: Trail, k: int | None) -> Floats:
     """Wanted text found, over all text that is wanted or read by the first k chunks (Jaccard index)."""
-    wanted, found, text = _amounts(trail, k)
-    return share_of(found, text + wanted - found)
+    wanted, shown, text = _amounts(trail, k)
+    return share_of(shown, text + wanted - shown)
 
 
 def precision_omega(trail: Trail, _k: None = None) -> Floats:
@@ -185,10 +185,10 @@ def precision_omega(trail: Trail, _k: None = None) -> Floats:
     span, part, _ = overlapping_parts(spans.take(wanted), chunks)
     span = wanted[span]
     start = np.maximum(spans.start[span], chunks.part_start[part])
-    found = _union(trail, span, start, np.minimum(spans.end[span], chunks.part_end[part]))
+    shown = _union(trail, span, start, np.minimum(spans.end[span], chunks.part_end[part]))
     query, chunk = np.unique(np.stack([spans.query[span], chunks.part_chunk[part]]), axis=1)
     read = np.bincount(query, chunks.length[chunk], minlength=trail.n_queries)
-    return share_of(found, read.astype(np.float64))
+    return share_of(shown, read.astype(np.float64))
 
 
 def _amounts(trail: Trail, k: int | None) -> tuple[Floats, Floats, Floats]:
@@ -199,12 +199,12 @@ def _amounts(trail: Trail, k: int | None) -> tuple[Floats, Floats, Floats]:
         trail.read_span[seen], (trail.read_end - trail.read_start)[seen], minlength=len(spans)
     )
     chosen = _best_copies(trail, covered / (spans.end - spans.start))
-    found = seen & chosen[trail.read_span]
-    span = trail.read_span[found]
+    useful = seen & chosen[trail.read_span]
+    span = trail.read_span[useful]
     index, offsets = head(trail.offsets, k)
     return (
         _union(trail, chosen, spans.start[chosen], spans.end[chosen]),
-        _union(trail, span, trail.read_start[found], trail.read_end[found]),
+        _union(trail, span, trail.read_start[useful], trail.read_end[useful]),
         segment_sum(trail.chunks.length[trail.item_chunk[index]], offsets),
     )
 

@@ -50,11 +50,11 @@ class Tokens:
 
     def positions(self, doc_ids: Sequence[str], doc: Ints, offset: Ints) -> Floats:
         """How many tokens, in fractions, are before; raises ValueError for unsorted boundaries."""
-        found = np.empty(len(offset))
+        tokens_before = np.empty(len(offset))
         for number in np.unique(doc).tolist():
-            here = doc == number
-            found[here] = self._within(doc_ids[number], offset[here])
-        return found
+            of_document = doc == number
+            tokens_before[of_document] = self._within(doc_ids[number], offset[of_document])
+        return tokens_before
 
     def _within(self, doc_id: str, offset: Ints) -> Floats:
         edges = np.asarray(self.boundaries(doc_id), dtype=np.int64)

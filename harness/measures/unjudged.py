@@ -34,14 +34,14 @@ def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -
     index, heads = head(graded.offsets, k)
     unjudged = graded.open[index]
     holes, hole_positions = owners(heads)[unjudged], positions(heads)[unjudged]
-    found = dcg(graded.earned, graded.offsets, k, gain)
+    achieved = dcg(graded.earned, graded.offsets, k, gain)
     reach = _reach(graded, k, max_grade)
     steps = np.diff(gain(np.arange(max_grade + 1)))
     above = dcg(*graded.certain, k, gain) - paid_up_to(k, 1)[reach] @ steps
     for first in range(0, graded.n_queries, rows):
         block = slice(first, first + rows)
         brought = _brought(holes, hole_positions, first, min(first + rows, graded.n_queries), k)
-        values[block] = _dinkelbach(found[block], above[block], brought, reach[block], steps, k)
+        values[block] = _dinkelbach(achieved[block], above[block], brought, reach[block], steps, k)
     return values
 
 
@@ -66,16 +66,18 @@ def _brought(holes: Ints, hole_positions: Ints, first: int, last: int, k: int) -
     return np.cumsum(table, axis=1)
 
 
-def _dinkelbach(found: Floats, above: Floats, brought: Floats, reach: Ints, steps: Floats, k: int) -> Floats:
+def _dinkelbach(
+    achieved: Floats, above: Floats, brought: Floats, reach: Ints, steps: Floats, k: int
+) -> Floats:
     """Maximise ``(found + brought) / ideal`` for every row; 0 if nothing is found or could be."""
     count = np.arange(k + 1)
     ideal = paid_up_to(k, 1)[np.minimum(reach[:, :, None] + count, k)]
-    ratio = np.zeros(len(found))
+    ratio = np.zeros(len(achieved))
     while True:
         choice = (brought[:, None, :] - ratio[:, None, None] * ideal).argmax(axis=2)
         gained = np.take_along_axis(brought, choice, axis=1) @ steps
         best = np.take_along_axis(ideal, choice[:, :, None], axis=2)[:, :, 0] @ steps + above
-        total = found + gained
+        total = achieved + gained
         higher = share_of(total, best)
         if not (higher > ratio + 1e-15).any():
             return np.minimum(ratio, 1.0)
@@ -120,8 +122,8 @@ def ndcg_expected(graded: Graded, k: int, gain: Gain, draws: int = _DRAWS) -> Fl
         best, best_offsets = sorted_descending(
             grades, np.concatenate([owner_of_ideal, owner_of_unknown]), graded.n_queries
         )
-        found, most = dcg(guess, offsets, k, gain), dcg(best, best_offsets, k, gain)
-        total += share_of(found, most)
+        achieved, most = dcg(guess, offsets, k, gain), dcg(best, best_offsets, k, gain)
+        total += share_of(achieved, most)
     return total / draws
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
+    from harness.models.bi_encoder import BiEncoderConfig
     from harness.models.encoder import (
         ComputingConfig,
         EmbedConfig,
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
         LocalModel,
         ModelTokenizer,
         SparseConfig,
-        Value,
         length_sorted_batches,
     )
     from harness.models.llm import prompt
-    from harness.models.llm.calls import answers, ask, talks
+    from harness.models.llm.batch_status import BatchStatus, batch_statuses
+    from harness.models.llm.calls import answers, ask, send_batches, talks
     from harness.models.llm.config import FailurePolicy, LlmStepConfig, ModelConfig, Purpose, Request
     from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
     from harness.models.llm.faults import (
@@ -38,36 +39,43 @@ if TYPE_CHECKING:
     from harness.models.llm.form import (
         About,
         Form,
-        Malformed,
         Messages,
         Structured,
         Talk,
         TextForm,
-        after_thoughts,
         filled,
         mark_of,
         messages_of,
-        object_in,
         outcome,
         render,
         text_of,
     )
-    from harness.models.llm.http_client import Connection
+    from harness.models.llm.http_client import Connection, due
+    from harness.models.llm.layout import REASON, ReplyLayout, laid_out
     from harness.models.llm.limits import limiter_of
     from harness.models.llm.model import Job, Model, came_in_batch, jobs_of
     from harness.models.llm.money import Estimate, Spending, add, estimate_tokens, sum_of
     from harness.models.llm.prompt import Prompt, prompts_of
-    from harness.models.llm.sender import Came, Exchange, send_all
-    from harness.models.llm.untrusted import (
-        NamedTwiceError,
-        UntrustedJsonError,
-        read_json,
-        read_json_at,
-        reports_error,
+    from harness.models.llm.reply import (
+        Malformed,
+        fault_of,
+        fields_named,
+        first_object_in,
+        json_in,
+        list_in,
+        number_in,
+        object_in,
+        object_of,
+        reply_in,
+        value_in,
     )
+    from harness.models.llm.sender import Received, Sender, send_all
+    from harness.models.llm.untrusted import UntrustedJsonError, read_json
     from harness.models.model_files import EMBEDDED, EXACT, PRECISION_TEXT, Precision, Way, resolve
-    from harness.models.served.embedding import ServedEmbedConfig, ServedEncoder
-    from harness.models.served.endpoint import (
+    from harness.models.served.embedding import ServedEncoder
+    from harness.models.served.fetching import ServedRequest, fetch
+    from harness.models.served.reranking import ServedPairs
+    from harness.models.served.served_endpoint import (
         EmbeddingEndpoint,
         Expression,
         Method,
@@ -80,9 +88,54 @@ if TYPE_CHECKING:
         names_in,
         search,
     )
-    from harness.models.served.fetching import ServedRequest, fetch
-    from harness.models.served.reranking import ServedPairs
+    from harness.models.tagger import TaggerConfig, tagged
     from harness.models.token_encoder import TokenConfig, content_vectors, unpack
     from harness.models.ways import Probe, probe
+    from harness.models.word_tokens import WORDS, AnyTokenizer, default_tokenizer, tokenizer_named
 else:
-    __getattr__ = door(__name__, __file__)
+    __getattr__ = door(
+        __name__,
+        {
+            "harness.models.bi_encoder": "BiEncoderConfig",
+            "harness.models.encoder": (
+                "ComputingConfig EmbedConfig Encoder EncoderConfig LocalConfig LocalEncoder LocalModel "
+                "ModelTokenizer SparseConfig length_sorted_batches"
+            ),
+            "harness.models.llm": "prompt",
+            "harness.models.llm.batch_status": "BatchStatus batch_statuses",
+            "harness.models.llm.calls": "answers ask send_batches talks",
+            "harness.models.llm.config": "FailurePolicy LlmStepConfig ModelConfig Purpose Request",
+            "harness.models.llm.endpoint": "HttpConfig HttpEndpoint plain_url",
+            "harness.models.llm.faults": (
+                "BROKEN CallError REDIRECTS one_line read_body redirected retry_after"
+            ),
+            "harness.models.llm.form": (
+                "About Form Messages Structured Talk TextForm filled mark_of messages_of outcome render "
+                "text_of"
+            ),
+            "harness.models.llm.http_client": "Connection due",
+            "harness.models.llm.layout": "REASON ReplyLayout laid_out",
+            "harness.models.llm.limits": "limiter_of",
+            "harness.models.llm.model": "Job Model came_in_batch jobs_of",
+            "harness.models.llm.money": "Estimate Spending add estimate_tokens sum_of",
+            "harness.models.llm.prompt": "Prompt prompts_of",
+            "harness.models.llm.reply": (
+                "Malformed fault_of fields_named first_object_in json_in list_in number_in object_in "
+                "object_of reply_in value_in"
+            ),
+            "harness.models.llm.sender": "Received Sender send_all",
+            "harness.models.llm.untrusted": "UntrustedJsonError read_json",
+            "harness.models.model_files": "EMBEDDED EXACT PRECISION_TEXT Precision Way resolve",
+            "harness.models.served.embedding": "ServedEncoder",
+            "harness.models.served.fetching": "ServedRequest fetch",
+            "harness.models.served.reranking": "ServedPairs",
+            "harness.models.served.served_endpoint": (
+                "EmbeddingEndpoint Expression Method RerankEndpoint ServedEndpoint ServedEstimate Template "
+                "carried fill names_in search"
+            ),
+            "harness.models.tagger": "TaggerConfig tagged",
+            "harness.models.token_encoder": "TokenConfig content_vectors unpack",
+            "harness.models.ways": "Probe probe",
+            "harness.models.word_tokens": "AnyTokenizer WORDS default_tokenizer tokenizer_named",
+        },
+    )

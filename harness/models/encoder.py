@@ -54,25 +54,25 @@ class ModelTokenizer:
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """The number of tokens the model would see of every text, special tokens included."""
-        found: list[int] = []
+        lengths: list[int] = []
         for batch in text_batches(texts):
             encodings = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
-            found += [len(encoding) + self.special for encoding in encodings]
-        return found
+            lengths += [len(encoding) + self.special for encoding in encodings]
+        return lengths
 
 
 def _window(model: model_files.ModelFiles) -> int:
     """The longest input that the model states for sentence-transformers, else for tokenizer and positions."""
     config = model_files.read_json(model.folder, "config.json")
-    own = _sizes(model_files.read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"))
+    stated = _sizes(model_files.read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"))
     limit = _sizes(model_files.read_json(model.folder, "tokenizer_config.json").get("model_max_length"))
     positions = _sizes(config.get("max_position_embeddings"))
     if config.get("model_type") in _OFFSET:
         # the positions up to that of the padding token are never used
         pad = config.get("pad_token_id", 1)
         positions = [size - 1 - (pad if isinstance(pad, int) else 1) for size in positions]
-        own = [min(own + positions)] if own else []
-    return min(own or (limit + positions), default=0)
+        stated = [min(stated + positions)] if stated else []
+    return min(stated or (limit + positions), default=0)
 
 
 def _sizes(stated: object) -> list[int]:
@@ -150,13 +150,13 @@ class LocalModel(ABC, Generic[Configured]):
         """The model with its weights."""
         if self._loaded is None:
             # its libraries take long to load, and most benchmarks find all values in the cache
-            from harness.models.load import load
+            from harness.models.weights import load
 
             c = self.config
             self._loaded = load(self.kind, self.model, c.device, c.dtype, c.backend)
-            own, window = getattr(self._loaded, "max_seq_length", None), self.tokenizer.window
+            longest, window = getattr(self._loaded, "max_seq_length", None), self.tokenizer.window
             # the library lets models with an offset of positions, such as XLM-R, read past their last one
-            if window and isinstance(own, int) and own > window:
+            if window and isinstance(longest, int) and longest > window:
                 self._loaded.max_seq_length = window
         return self._loaded
 

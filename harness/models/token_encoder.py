@@ -68,8 +68,8 @@ class TokenEncoder(LocalEncoder):
         """The vectors of the tokens of every text of one batch, float32 [tokens, dimension] each."""
         if not self._is_multi_vector:
             return content_vectors(self.loaded(), texts)
-        found = self.encoded(texts, METHODS[self.config.role], convert_to_numpy=True)
-        return [np.asarray(matrix, dtype=np.float32) for matrix in found]
+        matrices = self.encoded(texts, METHODS[self.config.role], convert_to_numpy=True)
+        return [np.asarray(matrix, dtype=np.float32) for matrix in matrices]
 
 
 def pack(matrix: NDArray[np.float32]) -> bytes:
@@ -135,7 +135,7 @@ def has_projection(model: ModelFiles) -> bool:
     weights = [
         [tensor_names(model.name, path) for path in folder.glob("*.safetensors")] for folder in folders
     ]
-    return all(any(_PROJECTION in names for names in found) for found in weights)
+    return all(any(_PROJECTION in names for names in files) for files in weights)
 
 
 def _architectures(model: ModelFiles) -> list[str]:

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from harness.models.load import IN_OPENVINO, silence
 from harness.models.model_files import EXACT, Kind, Way
+from harness.models.weights import IN_OPENVINO, silence
 from harness.store import Artifacts, key_of
 from harness.values import ModelError, version_of
 
@@ -62,21 +62,21 @@ def probe(
     rows = stored.get("probe", key)
     if rows is not None:
         return Probe({Way(dtype, backend): took for dtype, backend, took in rows}), None
-    found, kept = Probe({}), model
+    measured, kept = Probe({}), model
     for way in ways_of(model.kind, model.config.device):
-        if way.dtype == EXACT.dtype and found.seconds and found.way.dtype != EXACT.dtype:
+        if way.dtype == EXACT.dtype and measured.seconds and measured.way.dtype != EXACT.dtype:
             continue
-        made = make(way)
+        candidate = make(way)
         try:
-            found.seconds[way] = _measured(made, clock or perf_counter)
+            measured.seconds[way] = _measured(candidate, clock or perf_counter)
         except ModelError:
             if way == EXACT:
                 raise
             continue
         # the others are let go: weights of several may not fit
-        kept = made if found.way == way else kept
-    stored.put("probe", key, [[*way, took] for way, took in found.seconds.items()])
-    return found, kept
+        kept = candidate if measured.way == way else kept
+    stored.put("probe", key, [[*way, took] for way, took in measured.seconds.items()])
+    return measured, kept
 
 
 def ways_of(kind: Kind, device: str | None) -> list[Way]:
@@ -86,17 +86,17 @@ def ways_of(kind: Kind, device: str | None) -> list[Way]:
     from sentence_transformers.util import get_device_name
 
     device = device or get_device_name()
-    found = [EXACT]
+    ways = [EXACT]
     if device == "cpu" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        found.append(Way("bfloat16"))
+        ways.append(Way("bfloat16"))
     if device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False):
-        found.append(Way("bfloat16"))
+        ways.append(Way("bfloat16"))
     if device == "cpu" and kind in IN_OPENVINO and find_spec("openvino") is not None:
         import openvino
 
         able = openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        found += [*([Way("bfloat16", "openvino")] if "BF16" in able else []), Way("float32", "openvino")]
-    return found
+        ways += [*([Way("bfloat16", "openvino")] if "BF16" in able else []), Way("float32", "openvino")]
+    return ways
 
 
 def _measured(model: LocalModel[Any], clock: Callable[[], float]) -> float:

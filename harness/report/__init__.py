@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.report.columns import spec_of
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
-    from harness.report.losses import (
+    from harness.report.loss_tables import (
         answer_loss_table,
         answer_table,
         is_route,
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
         worst_table,
     )
     from harness.report.page.build import Page, build_page, colours
-    from harness.report.page.factors import size_of
-    from harness.report.page.tables import Axes, Tables, figure, read_tables
+    from harness.report.page.page_tables import Axes, Tables, figure, read_tables
+    from harness.report.plain_table import Table, in_words, one_line_width, two_line_width
     from harness.report.read import (
         StoredResult,
         cells_of,
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
         read_summary,
         read_table,
     )
-    from harness.report.rendering import Part, render, to_csv
-    from harness.report.rows.answers import (
+    from harness.report.rendering import Part, in_markdown, render, to_csv
+    from harness.report.rows.answer_rows import (
         ADDS,
         ANSWER_PARTS,
         CONTRADICTS,
@@ -48,19 +47,26 @@ if TYPE_CHECKING:
     )
     from harness.report.rows.labels import AnchoringRow, DocumentRow, HitRow, JudgmentRow
     from harness.report.rows.prices import CostRow, LatencyRow, PriceRow
-    from harness.report.rows.ranked import AskedRow, PassageRow, RankedRow, SurroundingRow, spans_of_chunk
-    from harness.report.rows.scores import (
+    from harness.report.rows.ranking_rows import (
+        AskedRow,
+        PassageRow,
+        RankedRow,
+        SurroundingRow,
+        spans_of_chunk,
+    )
+    from harness.report.rows.score_rows import (
         WHY,
         AnswerabilityRow,
         LabelSensitivityRow,
         QueryRow,
+        ReadingRow,
         ScoreRow,
         SeedRatioRow,
         SummaryRow,
         ThresholdRow,
         left_out_words,
     )
-    from harness.report.rows.steps import (
+    from harness.report.rows.step_rows import (
         CANDIDATES,
         CHANGE,
         CHUNKING,
@@ -75,13 +81,16 @@ if TYPE_CHECKING:
         count_filters,
         part_in_words,
     )
+    from harness.report.rows.tuned_rows import DroppedRow
     from harness.report.scoring_inputs import (
+        SCORED_FROM,
         ScoringInputs,
+        lacking_inputs,
         read_chunk_offsets,
         read_graded_spans,
         read_scoring_inputs,
     )
-    from harness.report.stored import PICTURE, RECORD, REPORT, Row
+    from harness.report.stored_tables import PICTURE, RECORD, REPORT, Row
     from harness.report.summaries import (
         best_of,
         chunk_table,
@@ -91,7 +100,58 @@ if TYPE_CHECKING:
         other_measures,
         summary_table,
     )
-    from harness.report.tables import Table, in_words, one_line_width, two_line_width
-    from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, trec_qrels, write_results
+    from harness.report.table_spec import spec_of
+    from harness.report.write import (
+        PASSAGE_RANKS,
+        ChunkQrels,
+        Results,
+        trec_qrels,
+        write_results,
+        write_scored_answers,
+    )
 else:
-    __getattr__ = door(__name__, __file__)
+    __getattr__ = door(
+        __name__,
+        {
+            "harness.report.history": "name_of_earlier past_runs runs_table same_result",
+            "harness.report.loss_tables": (
+                "answer_loss_table answer_table is_route loss_table lost_by worst_table"
+            ),
+            "harness.report.page.build": "Page build_page colours",
+            "harness.report.page.page_tables": "Axes Tables figure read_tables",
+            "harness.report.plain_table": "Table in_words one_line_width two_line_width",
+            "harness.report.read": (
+                "StoredResult cells_of read_any read_expected read_first_passages read_result read_summary "
+                "read_table"
+            ),
+            "harness.report.rendering": "Part in_markdown render to_csv",
+            "harness.report.rows.answer_rows": (
+                "ADDS ANSWER_PARTS AnswerLossRow AnswerScoreRow AnswerSummaryRow CONTRADICTS CUT LEFT_OUT "
+                "NOT_EXTRACTED NOT_FOUND ReplyPassageRow ReplyRow SOMETHING_ELSE TOO_LOW WITHOUT"
+            ),
+            "harness.report.rows.labels": "AnchoringRow DocumentRow HitRow JudgmentRow",
+            "harness.report.rows.prices": "CostRow LatencyRow PriceRow",
+            "harness.report.rows.ranking_rows": "AskedRow PassageRow RankedRow SurroundingRow spans_of_chunk",
+            "harness.report.rows.score_rows": (
+                "AnswerabilityRow LabelSensitivityRow QueryRow ReadingRow ScoreRow SeedRatioRow SummaryRow "
+                "ThresholdRow WHY left_out_words"
+            ),
+            "harness.report.rows.step_rows": (
+                "CANDIDATES CHANGE CHUNKING ChunkRow FILTER FilterCounts FilterRow LossRow ORDER PARSER "
+                "RouteRow count_filters part_in_words"
+            ),
+            "harness.report.rows.tuned_rows": "DroppedRow",
+            "harness.report.scoring_inputs": (
+                "SCORED_FROM ScoringInputs lacking_inputs read_chunk_offsets read_graded_spans "
+                "read_scoring_inputs"
+            ),
+            "harness.report.stored_tables": "PICTURE RECORD REPORT Row",
+            "harness.report.summaries": (
+                "best_of chunk_table label_note last_stages lost_label_note other_measures summary_table"
+            ),
+            "harness.report.table_spec": "spec_of",
+            "harness.report.write": (
+                "ChunkQrels PASSAGE_RANKS Results trec_qrels write_results write_scored_answers"
+            ),
+        },
+    )

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from harness.report.plain_table import Table
 from harness.report.read import SUMMARY, read_summary
-from harness.report.rows.scores import SummaryRow
-from harness.report.stored import PICTURE, RECORD, REPORT, VERDICT
+from harness.report.rows.score_rows import SummaryRow
+from harness.report.stored_tables import PICTURE, RECORD, REPORT, VERDICT
 from harness.report.summaries import best_of, last_stages
-from harness.report.tables import Table
 from harness.values import HarnessError, counted, number
 
 # Files about one run, not its outcome: the record, the timings, and the page and picture made of the rest.
@@ -37,15 +37,15 @@ class PastRun:
     mean: float | None
 
 
-def same_result(one: Path, other: Path) -> bool:
+def same_result(folder: Path, other: Path) -> bool:
     """Whether two folders hold the same result: configuration, inputs and all figures but the times."""
-    first, second = _record(one), _record(other)
+    first, second = _record(folder), _record(other)
     if first is None or second is None:
         return False
     if any(first.get(key) != second.get(key) for key in ("config_sha256", "config", "hashes")):
         return False
     try:
-        return _contents(one) == _contents(other)
+        return _contents(folder) == _contents(other)
     except OSError:
         # unreadable, or another run has just taken it away
         return False
@@ -66,7 +66,7 @@ def past_runs(root: Path, headline_of: Callable[[Mapping[str, Any], Sequence[str
     """
     folders = [path.parent for path in root.glob(f"*/{SUMMARY}") if (path.parent / RECORD).exists()]
     runs = []
-    for folder in (one for one in folders if not one.name.startswith(".")):
+    for folder in (folder for folder in folders if not folder.name.startswith(".")):
         try:
             rows, record = read_summary(folder)
             measures = list(dict.fromkeys(row.measure for row in rows))

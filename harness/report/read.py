@@ -9,10 +9,10 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.report.columns import TABLES, R, spec_of
-from harness.report.rows.scores import SummaryRow
+from harness.report.rows.score_rows import ScoreRow, SummaryRow
 from harness.report.scoring_inputs import read_chunk_offsets
-from harness.report.stored import RECORD, NoResultError, Row, damaged, read_as, read_record, read_rows
+from harness.report.stored_tables import RECORD, NoResultError, Row, damaged, read_as, read_record, read_rows
+from harness.report.table_spec import TABLES, R, spec_of
 from harness.values import SPLITS, Chunk, Declared, HarnessError, by_key, document_of, suggestion, text_sha256
 
 SUMMARY = spec_of(SummaryRow).file
@@ -27,14 +27,14 @@ _JUDGED = ("query_id", "document", "start", "end", "grade", "scored_on")
 
 @dataclass(frozen=True, slots=True)
 class StoredResult:
-    """One folder of results: ``per_query`` has the columns of per_query.csv, all as text.
+    """One folder of results, or a run before it is written to one: ``per_query`` are all values.
 
     ``texts`` maps documents to the hash of their extracted text; ``judged`` is a hash of the graded spans
     that the settings were scored on.
     """
 
     name: str
-    per_query: list[Row]
+    per_query: list[ScoreRow]
     record: dict[str, Any]
     texts: dict[str, str]
     judged: str
@@ -42,16 +42,22 @@ class StoredResult:
     @property
     def documents(self) -> frozenset[str]:
         """The names of the documents, and those of their texts where several parsers have read them."""
-        return frozenset(known for name in self.texts for known in (name, document_of(name)))
+        return frozenset(document for name in self.texts for document in (name, document_of(name)))
 
 
 def read_result(folder: Path) -> StoredResult:
-    """Read a folder of results; raises HarnessError if it is none, damaged, or of two runs."""
-    scores = read_rows(folder, "per_query")
+    """Read a folder of results; raises HarnessError if it is none, damaged, or of two runs.
+
+    One of scored answers alone has no rankings: ``per_query`` is empty, and there are no texts and judgments.
+    """
+    if TABLES["answer_scores"].path_in(folder).exists() and not TABLES["per_query"].path_in(folder).exists():
+        return StoredResult(folder.name, [], read_record(folder), {}, "")
+    cells = read_rows(folder, "per_query")
     record = read_record(folder)
     documents = read_rows(folder, "documents")
     judgments = read_rows(folder, "judgments")
-    refuse_foreign(folder, "per_query", scores)
+    refuse_foreign(folder, "per_query", cells)
+    scored = spec_of(ScoreRow)
     texts = {row["document"]: row["text_sha256"] for row in documents if row["status"] == "read"}
     # only a fact with copies has a name that matters
     spans = sorted(
@@ -61,7 +67,7 @@ def read_result(folder: Path) -> StoredResult:
     )
     return StoredResult(
         name=folder.name,
-        per_query=scores,
+        per_query=[scored.parsed(row) for row in cells],
         record=record,
         texts=texts,
         judged=text_sha256(json.dumps(spans)),
@@ -78,8 +84,13 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
         rows = read_as(folder, SummaryRow)
         record = read_record(folder)
     except NoResultError:
-        found = sorted(p.parent.name for p in folder.parent.glob(f"*/{SUMMARY}"))
-        hint = f" There are results for: {', '.join(found)}." if found else " Run a benchmark first."
+        if TABLES["answer_scores"].path_in(folder).exists():
+            raise HarnessError(
+                f"{folder} holds scored answers alone, which have no summary. Use harness compare, gate or "
+                "trend."
+            ) from None
+        names = sorted(p.parent.name for p in folder.parent.glob(f"*/{SUMMARY}"))
+        hint = f" There are results for: {', '.join(names)}." if names else " Run a benchmark first."
         raise HarnessError(f"{folder} holds no results.{hint}") from None
     there = {(row.setting, row.stage, row.split, row.measure) for row in rows}
     points = {(row.setting, row.stage) for row in rows}
@@ -141,13 +152,13 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    folder, known = Path(folder), str(name).removesuffix(".csv")
-    if known not in TABLES:
-        near = suggestion(known, TABLES)
+    folder, table_name = Path(folder), str(name).removesuffix(".csv")
+    if table_name not in TABLES:
+        near = suggestion(table_name, TABLES)
         raise HarnessError(f"There is no table {name!r}{near}. Tables: {', '.join(TABLES)}.")
-    spec = TABLES[known]
+    spec = TABLES[table_name]
     try:
-        rows = read_rows(folder, known)
+        rows = read_rows(folder, table_name)
     except NoResultError:
         if not (folder / RECORD).exists():
             raise
@@ -184,7 +195,7 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
     ranked = _last_ranking(folder, setting)
     chunks = {chunk.chunk_id: chunk for chunk in read_chunk_offsets(folder).get(setting, [])}
     lines = {}
-    searched = {one.doc_id for one in chunks.values()}
+    searched = {chunk.doc_id for chunk in chunks.values()}
     for query_id, spans in relevant.items():
         highest = max(int(span["grade"]) for span in spans)
         spans = [span for span in spans if int(span["grade"]) == highest]
@@ -192,11 +203,11 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
         ranking = [chunks.get(row["chunk_id"]) for row in ranked.get(query_id, [])]
         # of the texts of several parsers, the one that the setting searches
         spans = [span for span in spans if span["document"] in searched] or spans
-        found = [(*first, span) for span in spans if (first := _first_of(span, ranking)) is not None]
-        rank, share, span = min(found, key=lambda one: one[0]) if found else (None, 0.0, spans[0])
+        hits = [(*first, span) for span in spans if (first := _first_of(span, ranking)) is not None]
+        rank, share, span = min(hits, key=lambda hit: hit[0]) if hits else (None, 0.0, spans[0])
         place = f"{span['document']}" + (f", page {span['page']}" if span["page"] else "")
         where = f"not in the {len(ranking)} retrieved" if rank is None else f"at rank {rank}"
-        if found and share < _WHOLE:
+        if hits and share < _WHOLE:
             where += f" (partly, {100 * share:.0f} %)"
         lines[query_id] = f"[{where}; {place}; grade {span['grade']}] {span['snippet']}"
     return lines
@@ -204,9 +215,11 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
 
 def _last_ranking(folder: Path, setting: str) -> dict[str, list[Row]]:
     """The rows of the last stage of a setting by query, in rank order."""
-    own = by_key((row["stage"], row) for row in cells_of(folder, "rankings") if row["setting"] == setting)
+    by_stage = by_key(
+        (row["stage"], row) for row in cells_of(folder, "rankings") if row["setting"] == setting
+    )
     # rows are in the order of the stages
-    last = [*own.values()][-1] if own else []
+    last = [*by_stage.values()][-1] if by_stage else []
     return by_key((row["query_id"], row) for row in last)
 
 

@@ -14,7 +14,7 @@ from itertools import chain
 from types import NoneType
 from typing import Any, TextIO
 
-from harness.report.tables import Table, to_text
+from harness.report.plain_table import Table, to_text
 from harness.values import FORMULA, printable, wrapped
 
 # Characters that may follow the apostrophe: a carriage return was made a line feed.
@@ -108,18 +108,18 @@ def _text_as_read(value: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    text = _LOOKALIKE.sub(lambda found: 2 * found[0], text) if "\\" in text else text
+    text = _LOOKALIKE.sub(lambda match: 2 * match[0], text) if "\\" in text else text
     return text if text.isprintable() else _CONTROL.sub(_as_escape, text)
 
 
-def _as_escape(found: re.Match[str]) -> str:
-    code = ord(found[2])
-    return 2 * found[1] + (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+def _as_escape(match: re.Match[str]) -> str:
+    code = ord(match[2])
+    return 2 * match[1] + (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
-def _from_escape(found: re.Match[str]) -> str:
-    before = found[1][: len(found[1]) // 2]
-    return before + (chr(int(found[2][1:], 16)) if len(found[1]) % 2 else found[2])
+def _from_escape(match: re.Match[str]) -> str:
+    before = match[1][: len(match[1]) // 2]
+    return before + (chr(int(match[2][1:], 16)) if len(match[1]) % 2 else match[2])
 
 
 FORMATS = ("text", "markdown", "latex")

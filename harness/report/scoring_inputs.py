@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from harness.report.columns import TABLES
-from harness.report.rows.ranked import ChunkOffsetRow, before_cell, before_of
-from harness.report.rows.scores import QueryRow
-from harness.report.stored import damaged, read_as, read_rows
+from harness.report.rows.ranking_rows import ChunkOffsetRow, before_cell, before_of
+from harness.report.rows.score_rows import QueryRow
+from harness.report.stored_tables import damaged, read_as, read_rows
+from harness.report.table_spec import TABLES
 from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Span, Split, by_key
 
 ChunkPlaces = tuple[str, Callable[[], Iterable[tuple[str, Sequence[Span]]]]]
@@ -27,9 +27,14 @@ class ScoringInputs:
     chunks: Mapping[str, list[Chunk]]
 
 
+def lacking_inputs(folder: Path) -> list[str]:
+    """The names of the files that it was scored from and that it does not have."""
+    return [name for name in SCORED_FROM if not TABLES[name.removesuffix(".csv")].path_in(folder).exists()]
+
+
 def read_scoring_inputs(folder: Path) -> ScoringInputs:
     """Read it; raises HarnessError if a file is missing or damaged."""
-    missing = [name for name in SCORED_FROM if not TABLES[name.removesuffix(".csv")].path_in(folder).exists()]
+    missing = lacking_inputs(folder)
     if missing:
         raise HarnessError(
             f"{folder} was scored on other judgments, and cannot be rescored without "

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.report.losses import said_once
-from harness.report.rows.scores import SummaryRow, left_out_words
-from harness.report.tables import Table
+from harness.report.loss_tables import shown_once
+from harness.report.plain_table import Table
+from harness.report.rows.score_rows import SummaryRow, left_out_words
 from harness.values import FEWEST_FOR_INTERVAL, SPLITS, confidence, counted, interval, number
 
 _Cells = dict[tuple[str, str], SummaryRow]
@@ -39,7 +39,7 @@ def summary_table(
     others = other_measures(rows, first)
     more = others if shown is None else list(shown)
     last = dict(list(lines))
-    once = said_once(lines, lambda cells: tuple(row.mean for row in cells.values()))
+    once = shown_once(lines, lambda cells: tuple(row.mean for row in cells.values()))
     ordered = sorted(
         once.items(), key=lambda item: (last[item[0][0]] != item[0][1], -_mean(item[1][first, "all"]))
     )
@@ -127,7 +127,9 @@ def _notes(cells: _Cells, measure: str, left_out: Sequence[str]) -> tuple[str, .
         failed = ("got no ranking and scores 0, or has", "got no ranking and score 0, or have")
         notes[0] += f" {counted(row.n_failed, *failed)} text without a grade."
     # of a split without a query there is nothing to tell, of one whose queries have no relevant text there is
-    empty = [split for split in SPLITS if (own := cells.get((measure, split))) and not _queries(own)]
+    empty = [
+        split for split in SPLITS if (split_row := cells.get((measure, split))) and not _queries(split_row)
+    ]
     if len(empty) == 1 and _queries(row):
         notes.append(
             f"No query is in {empty[0]}, so nothing can be chosen on train and checked on validation: add "

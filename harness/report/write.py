@@ -14,15 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from harness.report.columns import TABLES, R, TableSpec, spec_of
 from harness.report.rendering import as_read, to_csv, write_csv
-from harness.report.rows.answers import ReplyPassageRow
+from harness.report.rows.answer_rows import AnswerScoreRow, ReplyPassageRow
 from harness.report.rows.labels import JudgmentRow
-from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow, before_cell, spans_of_chunk
-from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
+from harness.report.rows.ranking_rows import (
+    ChunkOffsetRow,
+    PassageRow,
+    RankedRow,
+    before_cell,
+    spans_of_chunk,
+)
+from harness.report.rows.score_rows import QueryRow, ScoreRow, SummaryRow
 from harness.report.scoring_inputs import ChunkPlaces, offset_rows
-from harness.report.stored import PACKED, RECORD, VERDICT, Kept, Row
-from harness.values import NOT_SCORED, Query, Ranking, RunRecord
+from harness.report.stored_tables import PACKED, RECORD, VERDICT, Kept, Row
+from harness.report.table_spec import TABLES, R, TableSpec, spec_of
+from harness.values import NOT_SCORED, Query, Ranking, RunRecord, redacted_value
 
 MOST_PLAIN = 50_000_000
 """Bytes of a table of plain text; a larger one is packed."""
@@ -85,26 +91,44 @@ class Results:
             rows = _passages(self.ranked, {reply.chunk_id for reply in self.of(ReplyPassageRow)})
         elif row is ChunkOffsetRow:
             rows = offset_rows(self.cut)
-        return rows or [one for one in self.rows if isinstance(one, row)]
+        return rows or [entry for entry in self.rows if isinstance(entry, row)]
 
 
 def write_results(folder: Path, results: Results, file_name: Callable[[str], str]) -> None:
     """Fill an empty ``folder``; ``file_name`` turns a setting's name into part of a file name."""
     folder.mkdir(parents=True, exist_ok=True)
     for spec in TABLES.values():
-        own = results.of(spec.row)
+        rows = results.of(spec.row)
         if spec.row is QueryRow:
             _write(folder / spec.file, _query_table(results))
-        elif own or not spec.when:
-            write_table(folder, spec, own)
+        elif rows or not spec.when:
+            write_table(folder, spec, rows)
     if results.verdict:
-        _write(folder / VERDICT, json.dumps(results.verdict, indent=2, ensure_ascii=False) + "\n")
+        _write_json(folder / VERDICT, redacted_value(results.verdict))
     for (setting, stage), rankings in results.runs.items():
         _write(folder / "runs" / f"{file_name(setting)}.{stage}.trec", trec_run(rankings, stage))
     for setting, qrels in results.qrels.items():
         _write(folder / "qrels" / f"{file_name(setting)}.trec", trec_qrels(qrels.rows))
     _write(folder / "qrels" / "README.txt", _about_qrels(results, file_name))
-    _write(folder / RECORD, json.dumps(asdict(results.record), indent=2, ensure_ascii=False) + "\n")
+    _write_record(folder, results.record)
+
+
+def write_scored_answers(folder: Path, scores: Sequence[AnswerScoreRow], record: RunRecord) -> None:
+    """Fill an empty ``folder`` with the values of answers of another pipeline, which has no rankings here."""
+    write_table(folder, TABLES["answer_scores"], scores)
+    _write_record(folder, record)
+
+
+def _write_record(folder: Path, record: RunRecord) -> None:
+    """Write a record without secrets; names of files and ids of queries tell inputs apart, and stay."""
+    shown = {**redacted_value(asdict(record)), "hashes": record.hashes}
+    if "answered_at" in record.counts:
+        shown["counts"]["answered_at"] = record.counts["answered_at"]
+    _write_json(folder / RECORD, shown)
+
+
+def _write_json(path: Path, value: Any) -> None:
+    _write(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def rows_as_read(results: Results, spec: TableSpec[Any], keep: Kept) -> list[Row] | None:
@@ -115,12 +139,12 @@ def rows_as_read(results: Results, spec: TableSpec[Any], keep: Kept) -> list[Row
     for name, cells in keep.items():
         field = attrgetter(spec.by_name[name].field)
         rows = [row for row in rows if as_read(field(row)) in cells]
-    found = [dict(zip(spec.names, map(as_read, line), strict=True)) for line in spec.lines(rows)]
+    as_stored = [dict(zip(spec.names, map(as_read, line), strict=True)) for line in spec.lines(rows)]
     for column in spec.columns:
         if column.column.restored:
-            for cells in found:
+            for cells in as_stored:
                 cells[column.name] = column.column.restored(cells)
-    return found
+    return as_stored
 
 
 def write_table(folder: Path, spec: TableSpec[R], rows: Iterable[R]) -> None:
@@ -141,8 +165,8 @@ def write_table(folder: Path, spec: TableSpec[R], rows: Iterable[R]) -> None:
 
 def _query_table(results: Results) -> str:
     """The queries with all that their file says of them, each own column under its name."""
-    own = dict.fromkeys(name for more in results.extras.values() for name in more)
-    columns = (*spec_of(QueryRow).names, *(name for name in own if name not in spec_of(QueryRow).by_name))
+    extra = dict.fromkeys(name for more in results.extras.values() for name in more)
+    columns = (*spec_of(QueryRow).names, *(name for name in extra if name not in spec_of(QueryRow).by_name))
     return to_csv(
         columns,
         (

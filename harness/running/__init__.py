@@ -8,12 +8,14 @@ if TYPE_CHECKING:
     from harness.running.answering.external import (
         MeasureScores,
         exported_answers,
+        external_fault,
         external_table,
         people_table,
         price_external,
         read_values,
         score_external,
     )
+    from harness.running.answering.kept import keep_scores
     from harness.running.bench.agreement import (
         SettingsAgreement,
         grade_agreement,
@@ -25,14 +27,15 @@ if TYPE_CHECKING:
     from harness.running.bench.job import FinalOutput, run_or_reuse
     from harness.running.bench.page import write_page
     from harness.running.bench.plan import JudgePlan, Plan, make_plan
-    from harness.running.bench.pool_union import read_united
+    from harness.running.bench.pool_union import read_to_compare, read_united
+    from harness.running.bench.quick import left_out, quick_part
     from harness.running.config.load import load_answer_scoring, load_config
     from harness.running.config.models import BenchConfig, Setting, parsers_of
     from harness.running.config.source import read_source
     from harness.running.context import Context
     from harness.running.corpora import load_corpus
     from harness.running.corpus import Corpus, document_files, load_documents, read_texts
-    from harness.running.hits.scoring import hit_setting, score_hits
+    from harness.running.hits.scoring_of_hits import hit_setting, score_hits
     from harness.running.judging.judged import pool_judge_config
     from harness.running.judging.pool import (
         answers,
@@ -41,9 +44,46 @@ if TYPE_CHECKING:
         llm_configs,
         make_judge,
         make_pool,
+        scores_to_buy,
     )
+    from harness.running.planning import Planning, search_unasked
     from harness.running.readiness import warn_of_languages
-    from harness.running.search import Searched, cut_for_all, search_settings
-    from harness.running.tools import RunTools
+    from harness.running.search import Searched, cut_for_all, run_step, search_settings
+    from harness.running.tuning.course import open_course, plan_file, run_course
+    from harness.running.tuning.tune_words import plan_table, promise_lines
 else:
-    __getattr__ = door(__name__, __file__)
+    __getattr__ = door(
+        __name__,
+        {
+            "harness.running.answering.external": (
+                "MeasureScores exported_answers external_fault external_table people_table price_external "
+                "read_values score_external"
+            ),
+            "harness.running.answering.kept": "keep_scores",
+            "harness.running.bench.agreement": (
+                "SettingsAgreement grade_agreement label_pairs read_pairs settings_agreement"
+            ),
+            "harness.running.bench.flow": "search_all",
+            "harness.running.bench.job": "FinalOutput run_or_reuse",
+            "harness.running.bench.page": "write_page",
+            "harness.running.bench.plan": "JudgePlan Plan make_plan",
+            "harness.running.bench.pool_union": "read_to_compare read_united",
+            "harness.running.bench.quick": "left_out quick_part",
+            "harness.running.config.load": "load_answer_scoring load_config",
+            "harness.running.config.models": "BenchConfig Setting parsers_of",
+            "harness.running.config.source": "read_source",
+            "harness.running.context": "Context",
+            "harness.running.corpora": "load_corpus",
+            "harness.running.corpus": "Corpus document_files load_documents read_texts",
+            "harness.running.hits.scoring_of_hits": "hit_setting score_hits",
+            "harness.running.judging.judged": "pool_judge_config",
+            "harness.running.judging.pool": (
+                "answers estimate_pool grade_all llm_configs make_judge make_pool scores_to_buy"
+            ),
+            "harness.running.planning": "Planning search_unasked",
+            "harness.running.readiness": "warn_of_languages",
+            "harness.running.search": "Searched cut_for_all run_step search_settings",
+            "harness.running.tuning.course": "open_course plan_file run_course",
+            "harness.running.tuning.tune_words": "plan_table promise_lines",
+        },
+    )

@@ -14,9 +14,11 @@ from harness import steps
 from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
+from harness.running.loop import Loop, Visitor
+from harness.running.pipeline import contexts_searched, embeds_here, route_contexts
 from harness.running.resources import RunSources, outlines
 from harness.store import key_of
-from harness.values import Chunk, Query, Ranking, Span, Tokenizer, by_key, merge
+from harness.values import Chunk, Query, Ranking, Span, Tokenizer, by_key, merge, under_way
 
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]
@@ -38,17 +40,17 @@ class Reading:
         spans = {span.chunk_id: span for span in self.read_as.values()}
         place = {document.doc_id: i for i, document in enumerate(self.sources.corpus.documents)}
         ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
-        key = key_of(searched.key, "read", [one.chunk_id for one in ordered])
-        tokens = self.sources.lengths("read_tokens", key, [one.text for one in ordered])
+        key = key_of(searched.key, "read", [chunk.chunk_id for chunk in ordered])
+        tokens = self.sources.lengths("read_tokens", key, [chunk.text for chunk in ordered])
         read = {"read_spans": len(ordered), "read_tokens_p50": int(np.median(tokens))}
         return Chunking(ordered, key, searched.health | read, tokens, searched.quality)
 
-    def ranking(self, found: Ranking) -> Ranking:
+    def ranking(self, ranking: Ranking) -> Ranking:
         """What is read for one ranking of chunks."""
         first: dict[str, float] = {}
-        for chunk_id, score in zip(found.chunk_ids, found.scores, strict=True):
+        for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True):
             first.setdefault(self.read_as[chunk_id].chunk_id, score)
-        return Ranking(found.query_id, tuple(first), tuple(first.values()))
+        return Ranking(ranking.query_id, tuple(first), tuple(first.values()))
 
 
 def reading_of(
@@ -87,12 +89,12 @@ def _before(
 
     ``headings`` are what spans that are larger chunks show themselves.
     """
-    found: dict[_Place, set[Span]] = {}
+    spans_before: dict[_Place, set[Span]] = {}
     for chunk, (start, end) in zip(chunks, spans, strict=True):
         shown = {(first, min(last, start)) for first, last in chunk.before if first < start}
         place = (chunk.doc_id, start, end)
-        found.setdefault(place, set()).update(shown, headings.get(place, ()))
-    return {place: tuple(merge(shown)) for place, shown in found.items()}
+        spans_before.setdefault(place, set()).update(shown, headings.get(place, ()))
+    return {place: tuple(merge(shown)) for place, shown in spans_before.items()}
 
 
 _FULL = 0.9
@@ -106,8 +108,11 @@ class Chunking:
 
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
     holds the columns of ``ChunkRow``, none if there are no chunks. ``indexed`` is what is indexed where
-    that is more than the chunks, ``reading`` how they are read where that is something else.
-    ``returned_only``: another pipeline cut the documents, and no chunk is known but those it returned.
+    that is more than the chunks, ``indexed_apart`` the same for retrievers with a context of their own, by
+    its key, None for the chunks alone; ``index_tokens`` are the tokens that the encoder reads of all that is
+    indexed, each text up to its window, None if that is not known. ``reading`` is how chunks are read where
+    that is something else. ``returned_only``: another pipeline cut the documents, and no chunk is known but
+    those it returned.
     """
 
     chunks: tuple[Chunk, ...]
@@ -116,40 +121,44 @@ class Chunking:
     tokens: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32), compare=False)
     quality: dict[str, Any] = field(default_factory=dict)
     indexed: Indexed | None = field(default=None, compare=False)
+    indexed_apart: Mapping[str, Indexed | None] = field(default_factory=dict, compare=False)
     reading: Reading | None = field(default=None, compare=False)
     returned_only: bool = False
+    index_tokens: int | None = None
 
     @property
     def passages(self) -> steps.Passages:
-        """The chunks as search steps see them, with their context."""
+        """The chunks as search steps see them, with their context, and with those of single retrievers."""
         texts = tuple(chunk.text for chunk in self.chunks)
-        return steps.Passages(
-            ids=tuple(chunk.chunk_id for chunk in self.chunks),
-            texts=texts if self.indexed is None else self.indexed.texts,
-            lengths=tuple(map(len, texts)),
-            key=self.key if self.indexed is None else self.indexed.key,
-        )
+        ids, lengths = tuple(chunk.chunk_id for chunk in self.chunks), tuple(map(len, texts))
+        by_context: dict[str, steps.Passages] = {}
+
+        def of(indexed: Indexed | None) -> steps.Passages:
+            if indexed is None:
+                return steps.Passages(ids, texts, lengths, self.key, by_context)
+            return steps.Passages(
+                ids, indexed.texts, lengths, indexed.key, by_context, guessed=indexed.guessed
+            )
+
+        by_context.update({contexts: of(indexed) for contexts, indexed in self.indexed_apart.items()})
+        return of(self.indexed)
 
     def places(self) -> Iterator[tuple[str, tuple[Span, ...]]]:
         """The document and the spans of every chunk, its own place the last."""
         return ((chunk.doc_id, chunk.spans) for chunk in self.chunks)
-
-    @property
-    def index_tokens(self) -> int | None:
-        """The tokens that the encoder reads of all indexed texts, each up to its window; None: not known."""
-        if self.returned_only:
-            return None
-        if self.indexed is None:
-            return int(self.quality.get("index_tokens", 0))
-        return self.indexed.index_tokens
 
     def tokens_read(self, with_context: bool) -> NDArray[np.int32]:
         """The length of each chunk [chunks] as a reranker reads it, special tokens left out."""
         return self.tokens if self.indexed is None or not with_context else self.indexed.tokens
 
 
-def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn) -> Chunking:
-    """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks."""
+def chunk_corpus(
+    corpus: Corpus, setting: Setting, context: Context, visitor: Visitor, warn: Warn
+) -> Chunking:
+    """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks.
+
+    ``visitor`` meets what contexts need.
+    """
     tokenizer = context.models.tokenizer(setting.tokenizer)
     sources = RunSources(context, corpus, tokenizer)
     with context.timed("chunk"):
@@ -157,31 +166,61 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn)
         lengths, quality = _examined(chunks, key, sources)
     health = health_of(lengths, tokenizer.window)
 
-    indexed = with_context(chunks, key, setting.context, sources, warn)
+    of_routes = route_contexts(setting)
+    contexts = {steps.context_key(around): around for around in (setting.context, *of_routes)}
+    indexes = {
+        name: with_context(chunks, key, around, sources, visitor, warn) for name, around in contexts.items()
+    }
+    indexed = indexes[steps.context_key(setting.context)]
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
-    reading = None if setting.read is None else reading_of(chunks, setting.read, sources, warn)
-    if any(one.runs_here for one in setting.retrieve.encoders()):
-        overlong = health["overlong"] if indexed is None else indexed.overlong
-        within, remedy = "", "."
-        if indexed is not None:
-            within = " with their context"
-            remedy = ". Use smaller chunks, a shorter context or a model with a longer window."
-        if overlong:
-            warn(
-                f"{overlong} of {len(chunks)} chunks are longer{within} than the {tokenizer.window} tokens "
-                f"that {tokenizer.name} reads; the rest of each chunk is not searched{remedy}"
-            )
+    spans = None if setting.read is None else setting.read.spans
+    reading = None if spans is None else reading_of(chunks, spans, sources, warn)
+    searching = contexts_searched(setting)
+    for name, embedded_here in searching.items():
+        if embedded_here:
+            _warn_of_long_chunks(indexes[name], health, tokenizer, warn)
+    if embeds_here(setting):
         _warn_of_long_queries(corpus.queries.queries, tokenizer, warn)
     _warn_of_capped(chunks, lengths, setting.chunk, warn)
-    return Chunking(chunks, key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading)
+    read = [indexes[name] for name in searching]
+    return Chunking(
+        chunks,
+        key,
+        health,
+        lengths - np.int32(tokenizer.special),
+        quality,
+        indexed,
+        {name: indexes[name] for name in map(steps.context_key, of_routes)},
+        reading,
+        index_tokens=sum(
+            quality.get("index_tokens", 0) if part is None else part.index_tokens for part in read
+        ),
+    )
+
+
+def _warn_of_long_chunks(
+    indexed: Indexed | None, health: Mapping[str, Any], tokenizer: Tokenizer, warn: Warn
+) -> None:
+    """Warn if an encoder reads only the beginning of what is indexed for some chunks."""
+    overlong, within, remedy = health["overlong"], "", "."
+    if indexed is not None:
+        overlong, within = indexed.overlong, " with their context"
+        remedy = ". Use smaller chunks, a shorter context or a model with a longer window."
+    if overlong:
+        warn(
+            f"{overlong} of {health['chunks']} chunks are longer{within} than the {tokenizer.window} tokens "
+            f"that {tokenizer.name} reads; the rest of each chunk is not searched{remedy}"
+        )
 
 
 def _warn_of_long_queries(queries: Sequence[Query], tokenizer: Tokenizer, warn: Warn) -> None:
     """Warn if an encoder reads only the beginning of some queries."""
     window, special = tokenizer.window, tokenizer.special
     # a token has at least one byte, so most queries need not be counted
-    texts = [one.text for one in queries if len(one.text.encode("utf-8", "surrogatepass")) > window - special]
+    texts = [
+        query.text for query in queries if len(query.text.encode("utf-8", "surrogatepass")) > window - special
+    ]
     longer = int((steps.token_lengths(texts, tokenizer) > window).sum()) if window and texts else 0
     if longer:
         warn(
@@ -224,7 +263,7 @@ def _examined(
             lengths = steps.token_lengths([chunk.text for chunk in chunks], tokenizer)
         by_document = by_key((chunk.doc_id, chunk) for chunk in chunks)
         # one document's at a time: those of a million chunks take hundreds of megabytes
-        shown = {doc_id: (chunk.spans for chunk in its) for doc_id, its in by_document.items()}
+        shown = {doc_id: (chunk.spans for chunk in chunks_of) for doc_id, chunks_of in by_document.items()}
         health = steps.examine(shown, lengths, outlines(sources.corpus, context), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": health}
         context.artifacts.put("chunk_health", examined_key, stored)
@@ -253,7 +292,8 @@ class Indexed:
     """The texts in the order of the chunks, and their lengths in ``tokens``, special tokens left out.
 
     ``overlong`` of them are longer than the encoder reads, and ``index_tokens`` is what it reads of all, each
-    up to its window, special tokens included. ``key`` identifies chunking and texts.
+    up to its window, special tokens included. ``key`` identifies chunking and texts. ``guessed``: the longest
+    texts stand for contexts that are not known yet, and their tokens are not counted.
     """
 
     texts: tuple[str, ...]
@@ -261,6 +301,7 @@ class Indexed:
     overlong: int
     index_tokens: int
     key: str
+    guessed: bool = False
 
 
 def with_context(
@@ -268,32 +309,33 @@ def with_context(
     key: str,
     contexts: Sequence[steps.ContextConfig],
     sources: RunSources,
+    visitor: Visitor,
     warn: Warn,
 ) -> Indexed | None:
     """The texts that are indexed, None if that is the chunks alone; ``contexts``: the outermost first.
 
-    ``key`` is that of the chunking. Warns of a context that no chunk has. None too in a plan, where a
-    language model would have to be asked for a context.
+    ``key`` is that of the chunking. ``visitor`` meets what contexts need. Warns of a context that no chunk
+    has.
     """
     if not contexts or not chunks:
         return None
-    context, tokenizer = sources.context, sources.tokenizer
+    tokenizer, guessed = sources.tokenizer, False
     around = [steps.ContextText()] * len(chunks)
     for config in contexts:
-        try:
-            own = steps.CONTEXTS.make(config).run(chunks, sources)
-        except steps.PendingCallsError as error:
-            # a plan goes on and says what it would take
-            context.prepared.unwritten |= {one.key: one for one in error.missing}
-            return None
-        if not any(one.before or one.after for one in own):
+        made = steps.CONTEXTS.make(config)
+        surroundings = Loop(visitor).run({"0": under_way(made.run(chunks, sources))}).get("0")
+        if surroundings is None:
+            surroundings, guessed = [made.longest] * len(chunks), True
+        if not any(need.before or need.after for need in surroundings):
             warn(
                 f"context {config.kind} finds nothing to add to any chunk, so it changes nothing. Use "
                 "another kind, or omit it."
             )
-        around = steps.nested(around, own)
+        around = steps.nested(around, surroundings)
     texts = tuple(one(chunk.text) for one, chunk in zip(around, chunks, strict=True))
     indexed_key = key_of(key, "context", _digest(around))
+    if guessed:
+        return Indexed(texts, np.zeros(len(texts), dtype=np.int32), 0, 0, indexed_key, guessed=True)
     tokens = sources.lengths("indexed_tokens", indexed_key, texts)
     lengths = tokens.astype(np.int64) + tokenizer.special
     read = np.minimum(lengths, tokenizer.window or lengths)
@@ -302,9 +344,9 @@ def with_context(
 
 def _digest(around: Sequence[steps.ContextText]) -> str:
     """The contexts are cheap to make, so they are identified by their texts."""
-    found = hashlib.sha256()
-    for one in around:
-        for text in (one.before, one.after):
+    digest = hashlib.sha256()
+    for surrounding in around:
+        for text in (surrounding.before, surrounding.after):
             raw = text.encode("utf-8", "surrogatepass")
-            found.update(len(raw).to_bytes(8, "big") + raw)
-    return found.hexdigest()
+            digest.update(len(raw).to_bytes(8, "big") + raw)
+    return digest.hexdigest()

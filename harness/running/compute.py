@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from harness import models
 from harness.models import LocalEncoder, ServedEstimate, Spending
-from harness.running.context import Context, NotStoredError
+from harness.running.context import Context
 from harness.running.engine import LocalEngine, ModelJob, keep_rate, run_of, value_bytes
-from harness.steps import LocalModelScorer, PairScorer, PendingCalls, PendingCallsError
+from harness.steps import LocalModelScorer, PairScorer, PendingCalls
 from harness.store import KeyValue, Lock, key_of, turn
 from harness.values import StoreError
 
@@ -78,10 +78,7 @@ class ModelPass(ABC):
 
     @abstractmethod
     def __call__(self, items: Items) -> Computed:
-        """The value of every item: the stored one, else computed or bought, and stored.
-
-        Raises NotStoredError where the run may not compute, PendingCallsError where it may not ask.
-        """
+        """The value of every item: the stored one, else computed or bought, and stored."""
 
     def known(self, keys: Iterable[bytes]) -> set[bytes]:
         """Those keys whose value is in the file; computes nothing."""
@@ -108,19 +105,17 @@ class LocalPass(ModelPass):
         with context.values(self.name, self.path) as store:
             keys, model = list(items), self.model
             hold = "all" if self.hold == "unkept" and not store.lasting else self.hold
-            known = store.get(keys) if hold == "all" else dict.fromkeys(store.present(keys), b"")
-            missing = [key for key in keys if key not in known]
-            if missing and not context.may_compute:
-                raise NotStoredError(self.name, missing)
+            stored = store.get(keys) if hold == "all" else dict.fromkeys(store.present(keys), b"")
+            missing = [key for key in keys if key not in stored]
             context.counts[f"{self.name}_computed"] += len(missing)
             if not missing:
-                return Computed(known, frozenset())
+                return Computed(stored, frozenset())
             # what was damaged was computed among all that is asked for now, or among more
             lost = keys if store.damaged & items.keys() else missing
             planned = self._plan(keys, lost)
             batches = model.batches([items[key] for key in planned])
             whole = ([planned[place] for place in places] for places in batches)
-            groups = [keys for keys in whole if any(key not in known for key in keys)]
+            groups = [keys for keys in whole if any(key not in stored for key in keys)]
             parts = [[items[key] for key in keys] for keys in groups]
             run, job, engine = run_of(model), None, context.engine
             if isinstance(model, LocalEncoder | LocalModelScorer):
@@ -132,20 +127,20 @@ class LocalPass(ModelPass):
             with context.reporter.task(self.name.replace("_", " "), len(missing)) as task:
                 for part in engine.map(job or run, parts, run, task):
                     batch = groups[part.index]
-                    new = sum(key not in known for key in batch)
-                    done = {key: value_bytes(value) for key, value in zip(batch, part.value, strict=True)}
-                    put = store.put(done)
-                    kept = kept and put
-                    held = hold == "all" or (hold == "unkept" and not put)
-                    known |= done if held else dict.fromkeys(done, b"")
+                    new = sum(key not in stored for key in batch)
+                    computed = {key: value_bytes(value) for key, value in zip(batch, part.value, strict=True)}
+                    stored_now = store.put(computed)
+                    kept = kept and stored_now
+                    held = hold == "all" or (hold == "unkept" and not stored_now)
+                    stored |= computed if held else dict.fromkeys(computed, b"")
                     task.advance(new)
                     characters += sum(map(length_of, parts[part.index]))
                     seconds += part.seconds
             if job is not None:
-                keep_rate(self.path, characters, seconds, context)
-            if not kept and all(one.text != _OTHER_BATCHES for one in context.warnings):
+                keep_rate(self.path, characters, seconds, context.engine, context.artifacts)
+            if not kept and all(warning.text != _OTHER_BATCHES for warning in context.warnings):
                 context.warn("cache", _OTHER_BATCHES)
-        return Computed(known, frozenset(missing))
+        return Computed(stored, frozenset(missing))
 
     def _plan(self, items: list[bytes], missing: list[bytes]) -> list[bytes]:
         """The keys that were missing when this work was begun: those missing now, or more after a kill."""
@@ -178,11 +173,11 @@ class StoredValues:
         return self._read(self.keys)
 
     def __getitem__(self, places: slice | NDArray[np.int64]) -> Floats:
-        own = self.keys[places] if isinstance(places, slice) else [self.keys[at] for at in places.tolist()]
+        keys = self.keys[places] if isinstance(places, slice) else [self.keys[at] for at in places.tolist()]
         rows: Floats = np.zeros((0, 0), dtype=np.float32)
-        for at, value in enumerate(self._read(own, _ROWS_AT_ONCE)):
+        for at, value in enumerate(self._read(keys, _ROWS_AT_ONCE)):
             if at == 0:
-                rows = np.empty((len(own), len(value) // rows.itemsize), dtype=np.float32)
+                rows = np.empty((len(keys), len(value) // rows.itemsize), dtype=np.float32)
             rows[at] = np.frombuffer(value, dtype=np.float32)
         return rows
 
@@ -196,14 +191,14 @@ class StoredValues:
         with self.model.context.values(self.model.name, self.model.path) as store:
             for start in range(0, len(keys), at_once):
                 part = keys[start : start + at_once]
-                found = {key: value for key in part if (value := self.held.get(key))}
-                found |= store.get([key for key in dict.fromkeys(part) if key not in found])
-                if not found.keys() >= set(part):
+                values = {key: value for key in part if (value := self.held.get(key))}
+                values |= store.get([key for key in dict.fromkeys(part) if key not in values])
+                if not values.keys() >= set(part):
                     raise StoreError(
                         f"{self.model.path} does not contain all computed {self.model.name}. They are too "
                         "large for memory: set `cache` to a writable folder, and run again."
                     )
-                yield from (found[key] for key in part)
+                yield from (values[key] for key in part)
 
 
 # Before the numbers of an item: its share of the tokens and of the requests that brought it, in float32.
@@ -226,63 +221,61 @@ class ServedPass(ModelPass):
         """
         context = self.context
         with self._opened() as store:
-            known = store.get(list(items))
-            missing = [key for key in items if key not in known]
-            if missing and not context.may_compute:
-                raise NotStoredError(self.name, missing)
-            if missing and not context.may_ask:
-                raise PendingCallsError(self.pending([items[key] for key in missing], len(known)))
+            stored = store.get(list(items))
+            missing = [key for key in items if key not in stored]
+            if missing:
+                context.refuse_unless_asking(self.model.endpoint.model)
             seen = context.bills.looked_up.setdefault(self.model.fingerprint, set())
             spending = context.bills.served.setdefault(self.model.endpoint.model, Spending())
-            spending.from_ledger += len(known.keys() - seen)
+            spending.from_ledger += len(stored.keys() - seen)
             seen |= items.keys()
             if missing:
                 with self._turn(store):
-                    known |= store.get(missing)
-                    missing = [key for key in missing if key not in known]
-                    known |= self._bought({key: items[key] for key in missing}, store, spending)
+                    stored |= store.get(missing)
+                    missing = [key for key in missing if key not in stored]
+                    stored |= self._bought({key: items[key] for key in missing}, store, spending)
             context.counts[f"{self.name}_computed"] += len(missing)
-            return Computed({key: raw[_HEADER:] for key, raw in known.items()}, frozenset(missing))
+            return Computed({key: raw[_HEADER:] for key, raw in stored.items()}, frozenset(missing))
 
-    def pending(self, missing: Sequence[Any], known: int) -> PendingCalls:
+    def pending(self, missing: Sequence[Any], stored: int) -> PendingCalls:
         """The cost of the missing items; nothing is sent."""
         requests, endpoint = list(self.model.requests(missing)), self.model.endpoint
-        calls, tokens = len(requests), sum(asked.tokens for asked in requests)
+        calls, tokens = len(requests), sum(request.tokens for request in requests)
         price = endpoint.cost(tokens, calls)
-        estimate = ServedEstimate(len(missing) + known, known, calls, tokens, price, self.model.noun)
+        estimate = ServedEstimate(len(missing) + stored, stored, calls, tokens, price, self.model.noun)
         return PendingCalls(endpoint.model, self.model.fingerprint, estimate, endpoint.problem(), "endpoint")
 
     def cost(self, keys: Iterable[bytes]) -> float | None:
         """What the items of these keys cost, each counted once, by the tokens and requests that they took."""
         with self._opened() as store:
-            found = store.get(list(dict.fromkeys(keys)))
-        read = [np.frombuffer(raw[:_HEADER], dtype=np.float32).astype(np.float64) for raw in found.values()]
+            stored = store.get(list(dict.fromkeys(keys)))
+        read = [np.frombuffer(raw[:_HEADER], dtype=np.float32).astype(np.float64) for raw in stored.values()]
         tokens, requests = np.sum(read, axis=0) if read else (0.0, 0.0)
         return self.model.endpoint.cost(float(tokens), float(requests))
 
     def _bought(self, items: Items, store: KeyValue, spending: Spending) -> dict[bytes, bytes]:
         """Request all items; each reply is stored immediately."""
-        found: dict[bytes, bytes] = {}
+        values: dict[bytes, bytes] = {}
         keys, wanted, model = list(items), list(items.values()), self.model
         weights = [max(1, model.tokens(item)) for item in wanted]
         before = store.any()
         width = None if before is None else len(before) // 4 - _SHARES
 
-        def keep(asked: models.ServedRequest, rows: list[Any], used: int) -> None:
-            whole = sum(weights[place] for place in asked.items)
+        def keep(request: models.ServedRequest, rows: list[Any], used: int) -> None:
+            whole = sum(weights[place] for place in request.items)
             new = {}
-            for place, row in zip(asked.items, rows, strict=True):
-                share = [used * weights[place] / whole, 1 / len(asked.items)]
+            for place, row in zip(request.items, rows, strict=True):
+                share = [used * weights[place] / whole, 1 / len(request.items)]
                 new[keys[place]] = value_bytes(share) + value_bytes(row)
             store.put(new)
             if not store.get(list(new)):
                 raise self._not_kept()
-            found.update(new)
+            values.update(new)
             task.advance(len(new))
 
         with self.context.reporter.task(f"{self.name} by {model.endpoint.model}", len(keys)) as task:
             models.fetch(model.endpoint, model.requests(wanted, width), keep, spending)
-        return found
+        return values
 
     def _opened(self) -> KeyValue:
         return KeyValue(self.path, self.context.faults, f"{self.name} that were paid for", durable=True)

@@ -6,7 +6,7 @@ import platform
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,26 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-import harness
 from harness import models, steps, store, values
 from harness.models import LocalConfig, LocalEncoder, Precision
-from harness.running.engine import Engine, EngineConfig, LocalEngine, make_engine
+from harness.running.engine import Engine, EngineConfig, LocalEngine
+from harness.running.engines import make_engine
 from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, digest_of, key_of
 from harness.values import Chunk, RecordingReporter, Reporter, ResultWarning, StageConfig, WarningKind
 
 if TYPE_CHECKING:
     from harness.models import Probe
-
-
-class NotStoredError(Exception):
-    """A search that computes nothing lacks something: ``what``, such as pairs, with their ``keys``, if any.
-
-    ``place`` is that of the reranker among those of its setting.
-    """
-
-    def __init__(self, what: str, keys: Iterable[bytes] = ()) -> None:
-        super().__init__(f"{what} are not stored")
-        self.what, self.keys, self.place = what, frozenset(keys), 0
 
 
 @dataclass(slots=True)
@@ -49,8 +38,6 @@ class Bills:
     """What for."""
     within_limits: dict[str, models.Spending] = field(default_factory=dict)
     """What counts towards one ``max_cost`` and ``max_calls``."""
-    answer_costs: list[float | None] = field(default_factory=list)
-    """What the answers to each request have cost, no matter which run paid for them."""
     served: dict[str, models.Spending] = field(default_factory=dict)
     """What was asked of endpoints, by model."""
     looked_up: dict[str, set[bytes]] = field(default_factory=dict)
@@ -66,14 +53,12 @@ class Bills:
 class Prepared:
     """What was made before a search, by the keys of what it was made of."""
 
-    rewritten: dict[str, steps.Phrasings] = field(default_factory=dict)
-    filtered: dict[str, tuple[steps.FilterResult, ...]] = field(default_factory=dict)
-    unwritten: dict[str, steps.PendingCalls] = field(default_factory=dict)
-    """The contexts of chunks that have not been asked for."""
     chunks: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
     """All chunks of a text, a chunker and a tokenizer."""
     lengths: dict[str, NDArray[np.int32]] = field(default_factory=dict)
     """The tokens of chunks that workers have cut, until they are examined."""
+    stored: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    """By setting what makes the chunks of a collection that is there already."""
 
 
 Local = TypeVar("Local", bound=StageConfig)
@@ -95,7 +80,7 @@ class Models:
     """How far rankings differ from exact ones, by the names of the models; see ``running/precision.py``."""
     _encoders: dict[models.EncoderConfig, models.Encoder] = field(default_factory=dict)
     _rerankers: dict[str, steps.PairScorer] = field(default_factory=dict)
-    _tokenizers: dict[str, models.ModelTokenizer] = field(default_factory=dict)
+    _tokenizers: dict[str, models.AnyTokenizer] = field(default_factory=dict)
 
     def encoder(self, config: models.EncoderConfig) -> models.Encoder:
         """The encoder of a configuration."""
@@ -104,10 +89,10 @@ class Models:
             self._encoders[config] = self._loaded.pop(config, None) or config.make()
         return self._encoders[config]
 
-    def tokenizer(self, name: str) -> models.ModelTokenizer:
-        """The tokenizer of the model called ``name``; its weights are not loaded."""
+    def tokenizer(self, name: str) -> models.AnyTokenizer:
+        """The tokenizer of the model called ``name``, whose weights are not loaded, or that of words."""
         if name not in self._tokenizers:
-            self._tokenizers[name] = models.ModelTokenizer(models.resolve(name))
+            self._tokenizers[name] = models.tokenizer_named(name)
         return self._tokenizers[name]
 
     def reranker(self, config: steps.RerankerConfig) -> steps.PairScorer:
@@ -130,8 +115,10 @@ class Models:
     @property
     def exact(self) -> dict[str, LocalConfig]:
         """By name, the configurations of models on this machine that compute in float32 by torch."""
-        made = [*self._encoders.values(), *self._rerankers.values()]
-        configs = [one.config for one in made if isinstance(one, LocalEncoder | steps.LocalModelScorer)]
+        loaded = [*self._encoders.values(), *self._rerankers.values()]
+        configs = [
+            model.config for model in loaded if isinstance(model, LocalEncoder | steps.LocalModelScorer)
+        ]
         return {config.model: config for config in configs if config.way == models.EXACT}
 
     def _fast(self, config: Local) -> Local:
@@ -153,7 +140,7 @@ class Models:
         machine are the same; ``tried`` is where that is kept.
         """
         # an endpoint is sent nothing before there is a real request
-        encoders = [one for one in self._encoders.values() if isinstance(one, LocalEncoder)]
+        encoders = [encoder for encoder in self._encoders.values() if isinstance(encoder, LocalEncoder)]
         models: list[LocalEncoder | steps.PairScorer] = [*encoders, *self._rerankers.values()]
         for model in models:
             if not isinstance(model, LocalEncoder | steps.LocalModelScorer):
@@ -169,23 +156,41 @@ class Models:
         """The models in use, by name, for the run record; one used in two ways also by what differs."""
         used = [encoder.describe() for encoder in self._encoders.values()]
         used += [scorer.describe() for scorer in self._rerankers.values()]
-        found: dict[str, dict[str, str]] = {}
+        described: dict[str, dict[str, str]] = {}
         for facts in used:
-            first = found.setdefault(facts["name"], facts)
+            first = described.setdefault(facts["name"], facts)
             if differs := [value for key, value in facts.items() if value != first.get(key)]:
-                found[f"{facts['name']} ({', '.join(differs)})"] = facts
-        return found
+                described[f"{facts['name']} ({', '.join(differs)})"] = facts
+        return described
 
 
 def probe_of(config: LocalConfig, stored: Artifacts) -> tuple[Probe, models.LocalModel[Any] | None]:
     """How long a model takes in every way, measured unless ``stored`` has it; and the fastest, if loaded."""
 
     def make(way: models.Way) -> models.LocalModel[LocalConfig]:
-        own = config.model_copy(update=way._asdict())
-        made = own.make() if isinstance(own, models.EncoderConfig) else steps.RERANKERS.make(own)
-        return cast("models.LocalModel[LocalConfig]", made)
+        changed = config.model_copy(update=way._asdict())
+        model = changed.make() if isinstance(changed, models.EncoderConfig) else steps.RERANKERS.make(changed)
+        return cast("models.LocalModel[LocalConfig]", model)
 
     return models.probe(make(models.EXACT), make, stored)
+
+
+def _layout_of(cache: Path) -> CacheLayout:
+    scheme, url, _ = cache.as_posix().partition(":/")
+    if url and scheme.isalnum() and len(scheme) > 1:  # a drive has one letter
+        raise values.ConfigError(f"cache: {cache} is a URL. Name a folder here; shared_cache may be a URL.")
+    return CacheLayout(cache)
+
+
+@contextmanager
+def in_use(cache: Path) -> Iterator[None]:
+    """Keep `harness cache` from emptying the folder during the with block, where something can be written."""
+    user = _layout_of(cache).use()
+    try:
+        yield
+    finally:
+        if user is not None:
+            user.release()
 
 
 @dataclass(slots=True)
@@ -199,8 +204,6 @@ class Context:
     reporter: Reporter
     may_ask: bool = True
     """False: language models are not asked, as in a plan."""
-    may_compute: bool = True
-    """False: what is not stored is not computed either, and NotStoredError says what it is."""
     engine: Engine = field(default_factory=LocalEngine)
     """Where models compute."""
     faults: Faults = field(default_factory=Faults)
@@ -229,25 +232,21 @@ class Context:
         engine: EngineConfig | None = None,
     ) -> Context:
         """A fresh context over the folder ``cache``, no URL; models compute where ``engine`` says."""
-        scheme, url, _ = cache.as_posix().partition(":/")
-        if url and scheme.isalnum() and len(scheme) > 1:  # a drive has one letter
-            raise values.ConfigError(
-                f"cache: {cache} is a URL. Name a folder here; shared_cache may be a URL."
-            )
-        layout = CacheLayout(cache)
-        made = make_engine(engine or EngineConfig(), reporter)
-        context = cls(layout, reporter, may_ask=may_ask, engine=made, _in_use=layout.use())
+        layout = _layout_of(cache)
+        engine_made = make_engine(engine or EngineConfig(), reporter)
+        context = cls(layout, reporter, may_ask=may_ask, engine=engine_made, _in_use=layout.use())
         if precision == "fast":
             context.models.probes = context.artifacts
         return context
 
-    def reading(self) -> Context:
-        """The same, for a search of what is stored alone."""
-        return replace(self, may_compute=False)
+    def refuse_unless_asking(self, model: str) -> None:
+        """Raise RuntimeError where a plan, which meets needs without calls, is about to call a model."""
+        if not self.may_ask:
+            raise RuntimeError(f"{model} would be called where nothing may be spent")
 
     def again(self) -> Context:
         """The same, for what was done before: it asks nothing, says nothing and counts for itself."""
-        quiet = Context(self.cache, values.Silent(), False, self.may_compute, self.engine, self.faults)
+        quiet = Context(self.cache, values.Silent(), False, self.engine, self.faults)
         return replace(quiet, models=self.models)
 
     def __enter__(self) -> Context:
@@ -304,8 +303,8 @@ def program_key() -> str:
 
     The content of libraries is not read; after editing an installed one, run with ``--again``.
     """
-    own = digest_of(Path(harness.__file__).parent).hex()
-    return key_of(own, sys.version, platform.machine(), sorted(_libraries()))
+    digest = digest_of(Path(__file__).parents[1]).hex()
+    return key_of(digest, sys.version, platform.machine(), sorted(_libraries()))
 
 
 def _libraries() -> set[str]:
@@ -315,6 +314,6 @@ def _libraries() -> set[str]:
     what a package brings along, as Ray does: that is on the path only once the package is imported.
     """
     entries = [Path(entry) for entry in sys.path if entry]
-    folders = [one for one in entries if one.is_dir() and not (one.parent / "__init__.py").is_file()]
-    found = {path.name for folder in folders for path in folder.iterdir() if path.suffix in _METADATA}
-    return {name for name in found if not name.startswith("ndcg_harness")}
+    folders = [entry for entry in entries if entry.is_dir() and not (entry.parent / "__init__.py").is_file()]
+    names = {path.name for folder in folders for path in folder.iterdir() if path.suffix in _METADATA}
+    return {name for name in names if not name.startswith("ndcg_harness")}

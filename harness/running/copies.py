@@ -16,16 +16,18 @@ def local_patterns(patterns: Sequence[str], folder: Path, note: Callable[[str], 
     Copies lie below ``folder``; ``note`` gets what is copied. Raises CorpusError for a URL that names no file
     or cannot be read, and where the package for its file system is missing.
     """
-    found: list[str] = []
+    local: list[str] = []
     for pattern in patterns:
-        found += map(str, _copies(pattern, folder, note)) if "://" in pattern else [pattern]
-    return found
+        local += map(str, _copies(pattern, folder, note)) if "://" in pattern else [pattern]
+    return local
 
 
 def _copies(url: str, folder: Path, note: Callable[[str], None]) -> list[Path]:
     with file_system(url, "documents", CorpusError) as (system, path):
         names = sorted(system.glob(path)) if has_magic(path) else [path]
-        places = {one: _place(folder, system.unstrip_protocol(one)) for one in names if system.isfile(one)}
+        places = {
+            name: _place(folder, system.unstrip_protocol(name)) for name in names if system.isfile(name)
+        }
         versions = {name: key_of(system.ukey(name), system.size(name)) for name in places}
         new = {name: place for name, place in places.items() if _version(place) != versions[name]}
         if new:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from harness.running.chunks import Chunking
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.corpus import Corpus, other_files, read_documents
+from harness.running.part import queries_in_part
 from harness.running.search import Searched
 from harness.values import ConfigError, Document, Judgment, counted, text_id
 
@@ -30,10 +31,10 @@ class Corpora:
     united: Corpus
     parsers: Mapping[str, str]
 
-    def in_united(self, one: Searched) -> Searched:
+    def in_united(self, result: Searched) -> Searched:
         """The searched settings, renamed to the texts in ``united``."""
-        parser = self.parsers.get(one.setting.name)
-        renamed: Searched = one if parser is None else _renamed(one, parser)
+        parser = self.parsers.get(result.setting.name)
+        renamed: Searched = result if parser is None else _renamed(result, parser)
         return renamed
 
 
@@ -56,27 +57,30 @@ def load_corpora(config: BenchConfig, context: Context) -> Corpora:
     parsers, note = parsers_of(config.settings), context.reporter.note
     # before the documents, which may take long
     with context.timed("labels"):
-        queries = data.read_queries(config.queries, config.split, note)
-        rows = tuple(data.read_labels(config.labels, note)) if config.labels else ()
+        queries, rows = queries_and_rows(config, note)
         if config.labels:
             refuse_disputed(data.graded_passages(rows), config.labels)
         others = other_files(config)
+        every_row = rows
+        queries, rows = queries_in_part(config, queries, rows)
     read = {}
     for name, parser in parsers.items():
         if len(parsers) > 1:
             note(f"Reading the documents with {name}.")
-        read[name] = read_documents(config, parser, others, context)
-        documents = [one.document for one in read[name][0]]
+        read[name] = read_documents(config, parser, others, context, every_row)
+        documents = [part.document for part in read[name][0]]
         queries.warn_of_answer_keys(documents, partial(context.warn, "questions"))
     texts = {
-        name: {one.document.doc_id: one.document for one in parsed} for name, (parsed, _, _) in read.items()
+        name: {item.document.doc_id: item.document for item in parsed}
+        for name, (parsed, _, _) in read.items()
     }
     skipped = {name: [item.doc_id for item in missing] for name, (_, missing, _) in read.items()}
     with context.timed("labels"):
         ids = [query.query_id for query in queries.queries]
         if len(parsers) == 1:
             anchored = {
-                name: data.anchor(rows, own, config.anchor, ids, skipped[name]) for name, own in texts.items()
+                name: data.anchor(rows, text, config.anchor, ids, skipped[name])
+                for name, text in texts.items()
             }
         else:
             anchored = data.anchor_in_each(rows, texts, config.anchor, ids, skipped)
@@ -89,8 +93,20 @@ def load_corpora(config: BenchConfig, context: Context) -> Corpora:
         (corpus,) = corpora.values()
         return Corpora({setting.name: corpus for setting in config.settings}, corpus, {})
     name_of = {parser.model_dump_json(): name for name, parser in parsers.items()}
-    own = {setting.name: name_of[setting.parse.model_dump_json()] for setting in config.settings}
-    return Corpora({setting: corpora[name] for setting, name in own.items()}, _united(corpora, own), own)
+    parser_of = {setting.name: name_of[setting.parse.model_dump_json()] for setting in config.settings}
+    return Corpora(
+        {setting: corpora[name] for setting, name in parser_of.items()},
+        _united(corpora, parser_of),
+        parser_of,
+    )
+
+
+def queries_and_rows(
+    config: BenchConfig, note: Callable[[str], None]
+) -> tuple[data.QuerySet, tuple[data.LabelRow, ...]]:
+    """All queries and label rows; ``note`` gets what was unusual in their files."""
+    queries = data.read_queries(config.queries, config.split, note)
+    return queries, tuple(data.read_labels(config.labels, note)) if config.labels else ()
 
 
 def _labels(
@@ -102,16 +118,16 @@ def _labels(
 ) -> Mapping[str, tuple[Judgment, ...]]:
     """The graded spans in the text of every parser."""
     if config.labels:
-        for one in anchored.values():
+        for corpus_labels in anchored.values():
             # a quote and a page may turn out to be the same text
-            refuse_disputed(one.graded(), config.labels)
-    found = {
-        name: replace(one, judgments=_with_duplicates(one.judgments, texts[name], config, context))
-        for name, one in anchored.items()
+            refuse_disputed(corpus_labels.graded(), config.labels)
+    anchored_labels = {
+        name: replace(labels, judgments=_with_duplicates(labels.judgments, texts[name], config, context))
+        for name, labels in anchored.items()
     }
-    if len(found) == 1:
-        return {name: one.judgments for name, one in found.items()}
-    return data.one_evidence_a_row(rows, found)
+    if len(anchored_labels) == 1:
+        return {name: value.judgments for name, value in anchored_labels.items()}
+    return data.one_evidence_a_row(rows, anchored_labels)
 
 
 def _with_duplicates(
@@ -120,40 +136,42 @@ def _with_duplicates(
     """The labels and, unless switched off, the other places that hold their text; says how many."""
     if not config.anchor.duplicates:
         return labels
-    found = data.credit_duplicates(labels, documents, config.anchor.duplicate_length)
-    context.counts["duplicates_credited"] += found.added
-    context.counts["duplicates_joined"] += found.joined
-    if found.added:
+    credited = data.credit_duplicates(labels, documents, config.anchor.duplicate_length)
+    context.counts["duplicates_credited"] += credited.added
+    context.counts["duplicates_joined"] += credited.joined
+    if credited.added:
         context.reporter.note(
-            f"{counted(found.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
-            f"{counted(found.added, 'place counts', 'places count')} as the same evidence "
+            f"{counted(credited.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
+            f"{counted(credited.added, 'place counts', 'places count')} as the same evidence "
             "(anchor.duplicates: false counts the labelled places only)."
         )
-    if found.joined:
+    if credited.joined:
         context.reporter.note(
-            f"{counted(found.joined, 'label has', 'labels have')} no evidence name and the text of another "
-            "label of the query: such labels count as the same evidence."
+            f"{counted(credited.joined, 'label has', 'labels have')} no evidence name and the text of "
+            "another label of the query: such labels count as the same evidence."
         )
-    return found.judgments
+    return credited.judgments
 
 
 def _united(corpora: Mapping[str, Corpus], parsers: Mapping[str, str]) -> Corpus:
     """All texts as documents of their own; ``parsers`` is by setting the name of its parser."""
     texts: dict[str, Corpus] = {name: _renamed(corpus, name) for name, corpus in corpora.items()}
-    ids = {name: frozenset(one.doc_id for one in corpus.documents) for name, corpus in texts.items()}
+    ids = {
+        name: frozenset(document.doc_id for document in corpus.documents) for name, corpus in texts.items()
+    }
     every = list(texts.values())
-    first, anchored = every[0], [one.anchored for one in every]
+    first, anchored = every[0], [part.anchored for part in every]
     return Corpus(
-        tuple(item for one in every for item in one.parsed),
-        tuple(item for one in every for item in one.skipped),
+        tuple(item for part in every for item in part.parsed),
+        tuple(item for part in every for item in part.skipped),
         first.queries,
         AnchorResult(
-            tuple(row for one in anchored for row in one.judgments),
-            tuple(row for one in anchored for row in one.anchorings),
-            tuple(row for one in anchored for row in one.skipped),
+            tuple(row for labels in anchored for row in labels.judgments),
+            tuple(row for labels in anchored for row in labels.anchorings),
+            tuple(row for labels in anchored for row in labels.skipped),
         ),
-        tuple(row for one in every for row in one.labels),
-        {path: digest for one in every for path, digest in one.hashes.items()},
+        tuple(row for part in every for row in part.labels),
+        {path: digest for part in every for path, digest in part.hashes.items()},
         first.label_rows,
         texts_of={setting: ids[name] for setting, name in parsers.items()},
     )
@@ -170,14 +188,14 @@ _HOLDERS = {
 def _renamed(value: Any, parser: str) -> Any:
     """The same value, with its documents and chunks under the ids of the parser's texts."""
     if isinstance(value, Mapping):
-        return {key: _renamed(one, parser) for key, one in value.items()}
+        return {key: _renamed(part, parser) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_renamed(one, parser) for one in value)
+        return type(value)(_renamed(part, parser) for part in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    here = {one.name: getattr(value, one.name) for one in fields(value)}
-    changed = {name: _name(one, parser) for name, one in here.items() if name in _NAMES}
-    changed |= {name: _renamed(one, parser) for name, one in here.items() if name in _HOLDERS}
+    values = {field.name: getattr(value, field.name) for field in fields(value)}
+    changed = {name: _name(part, parser) for name, part in values.items() if name in _NAMES}
+    changed |= {name: _renamed(part, parser) for name, part in values.items() if name in _HOLDERS}
     if isinstance(value, Chunking):
         # reading uses the ids of the parser's own texts, and is already done
         changed |= {"key": f"{value.key}@{parser}", "reading": None}
@@ -189,4 +207,4 @@ def _name(value: Any, parser: str) -> Any:
     if isinstance(value, str):
         document, colon, place = value.rpartition(":")
         return f"{text_id(document, parser)}:{place}" if colon else text_id(value, parser)
-    return value if value is None else type(value)(_name(one, parser) for one in value)
+    return value if value is None else type(value)(_name(part, parser) for part in value)

@@ -13,6 +13,7 @@ from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.copies import local_patterns
 from harness.running.engine import Engine
+from harness.running.part import files_in_part
 from harness.store import CacheLayout, key_of
 
 
@@ -71,10 +72,10 @@ def input_files(config: BenchConfig) -> list[Path]:
     Raises CorpusError or LabelError as reading them does where one is not there.
     """
     others = other_files(config)
-    found = [
+    inputs = [
         _files(config, parser, lambda _: None, others) for parser in parsers_of(config.settings).values()
     ]
-    return list(dict.fromkeys([*(file.path for files in found for file in files), *others]))
+    return list(dict.fromkeys([*(file.path for files in inputs for file in files), *others]))
 
 
 def other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, ...]:
@@ -88,11 +89,18 @@ def other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, 
 
 
 def read_documents(
-    config: BenchConfig, parser: data.ParserConfig, others: Sequence[Path], context: Context
+    config: BenchConfig,
+    parser: data.ParserConfig,
+    others: Sequence[Path],
+    context: Context,
+    labels: Sequence[data.LabelRow] = (),
 ) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument], dict[str, str]]:
-    """The documents as a parser reads them, those it cannot, and the sha256 of all files and ``others``."""
+    """The documents as a parser reads them, those it cannot, and the sha256 of all files and ``others``.
+
+    Of a part of them, ``labels`` name those that are in any.
+    """
     with context.timed("parse"):
-        files = _files(config, parser, context.reporter.note, others)
+        files = files_in_part(config, _files(config, parser, context.reporter.note, others), labels)
         parsed, skipped, hashes = _parse(config, parser, context, files)
     return parsed, skipped, hashes | file_hashes(others)
 
@@ -165,11 +173,11 @@ def _parse(
         for file in files
     }
     stored = {file: context.artifacts.get("document", key) for file, key in keys.items()}
-    known = {
+    parsed_before = {
         file: data.ParsedDocument.from_json(value) for file, value in stored.items() if value is not None
     }
-    new = [file for file in files if file not in known]
-    skipped: list[data.SkippedDocument] = []
+    new = [file for file in files if file not in parsed_before]
+    new, skipped = _without_lacking(new, config, parser, context, len(files))
     fresh: list[data.ParsedDocument] = []
     if new:
         with context.reporter.task("parse documents", len(new)) as task:
@@ -182,22 +190,60 @@ def _parse(
 
             job, engine = ParseJob(parser, config.parsing), context.engine
             apart = partial(_read_apart, job=job, hashes=hashes, engine=engine, task=task)
-            fresh, skipped = data.parse_documents(
+            fresh, bad = data.parse_documents(
                 new, parser, config.on_bad_document, config.parsing, keep, apart if engine.apart else None
             )
+            skipped += bad
     context.counts["documents_parsed"] += len(fresh)
-    context.counts["documents_reused"] += len(known)
-    by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
-    skipped = [*skipped, *_refused(config, files, by_id)]
+    context.counts["documents_reused"] += len(parsed_before)
+    by_id = {item.document.doc_id: item for item in [*fresh, *parsed_before.values()]}
+    warned = {item.path for item in skipped} - {file.path for file in new}
+    skipped += _refused(config, files, by_id)
     parsed = [by_id[file.doc_id] for file in files if file.doc_id in by_id]
     if skipped and not parsed:
         none = f"Of {values.counted(len(skipped), 'document')} none can be used"
         raise values.CorpusError(f"{none}. The first: {skipped[0].reason}")
-    for item in skipped:
+    for item in (item for item in skipped if item.path not in warned):
         # the reason begins with the path, and often with the page
         context.warn("text", f"skipped {item.reason}")
     report_text(parsed, parser, context)
     return parsed, skipped, hashes
+
+
+def _without_lacking(
+    files: list[data.DocumentFile],
+    config: BenchConfig,
+    parser: data.ParserConfig,
+    context: Context,
+    all_files: int,
+) -> tuple[list[data.DocumentFile], list[data.SkippedDocument]]:
+    """The files that installed packages can read, and the others, of which one warning says what to install.
+
+    Raises CorpusError where there are others and bad documents end the run, or where there is nothing else.
+    """
+    suffixes = data.suffixes_of(parser)
+    lacking = data.LackingExtras.among(
+        file.path for file in files if file.path.suffix.lower() not in suffixes
+    )
+    if not lacking or context.engine.apart:
+        # workers on other machines say themselves what they lack
+        return files, []
+    left_out = [file for file in files if file.path in lacking]
+    if len(left_out) == all_files:
+        raise values.CorpusError(f"No document can be read yet. {lacking}")
+    if config.on_bad_document == "fail":
+        raise data.bad_document(f"{lacking}.")
+    context.warn("text", f"left out: {lacking}")
+    reason = "needs {}: pip install 'ndcg-harness[{}]'"
+    skipped = []
+    for form, paths in lacking.files.items():
+        why = reason.format(" and ".join(form.packages), form.extra)
+        skipped += [
+            data.SkippedDocument(file.doc_id, file.path, f"{file.path}: {why}.")
+            for file in left_out
+            if file.path in set(paths)
+        ]
+    return [file for file in files if file.path not in lacking], skipped
 
 
 def _refused(
@@ -230,7 +276,7 @@ def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig
     context.counts["characters"] += characters
     context.counts["characters_suspect"] += suspect
     line = f"text of {values.counted(len(parsed), 'document')}: "
-    line += f"{_share(suspect_pages, pages)} pages and " if pages else ""
+    line += f"{_share(suspect_pages, pages)} pages and " if suspect_pages else ""
     line += f"{_share(suspect, characters)} characters are suspect"
     worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
     if suspect_pages or suspect:
@@ -289,8 +335,8 @@ def _warn_of_repairs(parsed: Sequence[data.ParsedDocument], context: Context) ->
 
 def _listed(pages: Mapping[str, Sequence[int]]) -> str:
     shown = [
-        f"{doc_id} (page{'s' * (len(its) > 1)} {data.some_pages(its)})"
-        for doc_id, its in list(pages.items())[:_SHOWN]
+        f"{doc_id} (page{'s' * (len(numbers) > 1)} {data.some_pages(numbers)})"
+        for doc_id, numbers in list(pages.items())[:_SHOWN]
     ]
     return ", ".join(shown) + (f" and {len(pages) - _SHOWN} more" if len(pages) > _SHOWN else "")
 
@@ -328,9 +374,9 @@ def _read_apart(
 ) -> None:
     """Let workers read the files, the largest first."""
     largest = sorted(files, key=lambda file: (-file.path.stat().st_size, file.doc_id))
-    parts = [(replace(file, path=file.path.resolve()), hashes[str(file.path)]) for file in largest]
-    for done in engine.map(job, parts, job, task):
-        file, found = largest[done.index], done.value
-        if isinstance(found, str):
-            found = found.replace(str(parts[done.index][0].path), str(file.path))
-        record(file, found)
+    parts = [(replace(file, path=values.real_path(file.path)), hashes[str(file.path)]) for file in largest]
+    for part in engine.map(job, parts, job, task):
+        file, text = largest[part.index], part.value
+        if isinstance(text, str):
+            text = text.replace(str(parts[part.index][0].path), str(file.path))
+        record(file, text)

@@ -2,77 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from harness import models
 from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, reading_depth, tokens_to
-from harness.models import ModelConfig, Spending, add
+from harness.models import Spending, add
 from harness.report import CostRow, PriceRow, SummaryRow
-from harness.running.compute import LocalPass, ServedPass, digest
+from harness.running.compute import ServedPass
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
-from harness.running.passes import AskedPass, encoding, scoring
-from harness.running.search import Searched, rerank_lists, reranker_names
-from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import RETRIEVERS, Passages, RetrieverConfig, pairs_of
-from harness.values import Query, Ranking
+from harness.running.meeting import Bought
+from harness.running.pipeline import RETRIEVE, asks_to_filter, reranker_at
+from harness.running.search import Searched
+from harness.values import Ranking
 
 
-def _bought(
-    one: Searched, queries: Sequence[Query], context: Context
-) -> dict[str, tuple[float | None, float | None]]:
-    """The cost of vectors and scores of endpoints for a setting alone, up to each of its steps and routes.
+def _bought(result: Searched) -> dict[str, tuple[float | None, float | None]]:
+    """The cost of endpoints and of models that steps ask, for a setting alone, up to each step and route.
 
-    That of the index, and that of the queries; None: no price. Computed from stored values, so that a run
-    that buys nothing gives the same; empty if no endpoint is asked.
+    That of the index, and that of the queries; None: no price. A run that buys nothing gives the same; empty
+    if no endpoint is asked.
     """
-    setting, by_chunks = one.setting, one.over_chunks or one
-    rerankers = [scoring(reranker, context) for reranker in setting.rerank]
-    free = all(isinstance(model, LocalPass) for model in rerankers)
-    if free and all(encoder.runs_here for encoder in setting.retrieve.encoders()):
+    if not (result.bought or result.paid):
         return {}
-    tools, passages = RunTools(context), by_chunks.chunking.passages
-    visits = list(tools.visits(RETRIEVE, setting.retrieve, tools.rewritten(setting.rewrite, queries)))
-    found: dict[str, tuple[float | None, float | None]] = {}
-    for name, _, _ in visits:
-        within = [(retriever, asked) for its, retriever, asked in visits if f"{its}.".startswith(f"{name}.")]
-        index = _keys(((retriever, ()) for retriever, _ in within), passages, context)
-        whole = _keys(within, passages, context)
-        of_queries = {encoder: keys - index.get(encoder, set()) for encoder, keys in whole.items()}
-        found[name] = _cost(index), _cost(of_queries)
-    index_cost, total = found[RETRIEVE]
-    for place, (step, model) in enumerate(zip(reranker_names(setting), rerankers, strict=True)):
-        lists = list(dict.fromkeys(rerank_lists(by_chunks, place, queries)))
-        if isinstance(model, AskedPass):
-            asked = model.scorer.ordered(lists, RunTools(context.again()))
-            total = add(total, models.sum_of(cost for _, cost in asked))
-        elif isinstance(model, ServedPass):
-            total = add(total, model.cost([digest(*pair) for pair in pairs_of(lists)]))
-        found[step] = index_cost, total
-    return found
+    amounts: dict[str, tuple[float | None, float | None]] = {}
+    for name in result.rankings:
+        if name not in result.steps or name == RETRIEVE:
+            index, of_queries = _within(name, result.bought)
+            paid = models.sum_of(
+                cost for stage, cost in result.paid.items() if f"{stage}.".startswith(f"{name}.")
+            )
+            amounts[name] = _cost(index), add(_cost(of_queries), paid)
+    index_cost, total = amounts[RETRIEVE]
+    for step in result.steps[1:]:
+        total = add(total, result.paid.get(step, 0.0))
+        total = add(total, _cost(_within(step, result.bought)[1]))
+        amounts[step] = index_cost, total
+    return amounts
 
 
 _Keys = dict[ServedPass, set[bytes]]
 
 
-def _keys(
-    searches: Iterable[tuple[RetrieverConfig, Sequence[Query]]], passages: Passages, context: Context
-) -> _Keys:
-    """The texts that endpoints embed for some retrievers and the queries of each."""
-    keys: _Keys = {}
-    for retriever, asked in searches:
-        for config, texts in RETRIEVERS.make(retriever).wants(passages, asked):
-            if isinstance(model := encoding(config, context), ServedPass):
-                keys.setdefault(model, set()).update(map(digest, texts))
-    return keys
+def _within(name: str, bought: Mapping[str, Bought]) -> tuple[_Keys, _Keys]:
+    """The texts that endpoints embed for passages by a step and its routes, and all others for queries."""
+    index: _Keys = {}
+    whole: _Keys = {}
+    for stage, by_model in bought.items():
+        if f"{stage}.".startswith(f"{name}."):
+            for model, (passages, queries) in by_model.items():
+                index.setdefault(model, set()).update(passages)
+                whole.setdefault(model, set()).update(passages, queries)
+    return index, {model: keys - index[model] for model, keys in whole.items()}
 
 
 def _cost(keys: _Keys) -> float | None:
-    return models.sum_of(model.cost(sorted(own)) for model, own in keys.items())
+    return models.sum_of(model.cost(sorted(key)) for model, key in keys.items())
 
 
 def spending_facts(context: Context) -> dict[str, Any]:
@@ -132,26 +121,24 @@ def price_rows(
     judge = {row.setting: row.cost_alone for row in costs}
     queries = corpus.queries.queries
     rows = []
-    for one in searched:
-        over_chunks = one.over_chunks or one
-        bought = _bought(one, queries, context)
-        unknown = bool(one.setting.services) or any(
-            isinstance(r.filter, ModelConfig) for r in one.setting.finder.every()
-        )
-        for stage, rankings in one.rankings.items():
-            read = _read(one, rankings, set(depths.values()))
-            characters = float(text_ranked(one, "characters", stage).mean())
+    for result in searched:
+        over_chunks = result.over_chunks or result
+        bought = _bought(result)
+        unknown = bool(result.setting.services) or asks_to_filter(result.setting)
+        for stage, rankings in result.rankings.items():
+            read = _read(result, rankings, set(depths.values()))
+            characters = float(text_ranked(result, "characters", stage).mean())
             pairs, pair_tokens = _reranked(over_chunks, stage)
             # later steps depend on all calls made for retrieval
-            rewritten = one.rewriting_costs.get(stage, one.rewriting_costs.get(RETRIEVE, 0.0))
-            index, asked = bought.get(stage, (None, None)) if bought else (None, 0.0)
-            total = None if unknown else add(rewritten, asked)
+            rewritten = result.rewriting_costs.get(stage, result.rewriting_costs.get(RETRIEVE, 0.0))
+            index, query_cost = bought.get(stage, (None, None)) if bought else (None, 0.0)
+            total = None if unknown else add(rewritten, query_cost)
             rows += [
                 PriceRow(
-                    setting=one.setting.name,
+                    setting=result.setting.name,
                     stage=stage,
                     measure=measure,
-                    mean=(mean := means[one.setting.name, stage, measure]),
+                    mean=(mean := means[result.setting.name, stage, measure]),
                     depth=str(depth),
                     characters_ranked=characters,
                     tokens_read=(tokens := read[depth] / len(queries)),
@@ -159,10 +146,10 @@ def price_rows(
                     index_tokens=over_chunks.chunking.index_tokens,
                     rerank_pairs=pairs,
                     rerank_tokens=pair_tokens,
-                    judge_cost=judge.get(one.setting.name),
+                    judge_cost=judge.get(result.setting.name),
                     rewrite_cost=rewritten,
                     cost_per_1000=None if total is None else 1000 * total / len(queries),
-                    endpoint_cost=add(index, asked),
+                    endpoint_cost=add(index, query_cost),
                 )
                 for measure, depth in depths.items()
             ]
@@ -182,13 +169,11 @@ def _read(searched: Searched, rankings: Sequence[Ranking], depths: set[Depth]) -
 
 def _reranked(searched: Searched, stage: str) -> tuple[int, int]:
     """The chunks that the reranker of a stage reads, over all queries, and their tokens; 0 without one."""
-    names = reranker_names(searched.setting)
-    if stage not in names:
+    reranker = reranker_at(searched.setting, stage)
+    if reranker is None:
         return 0, 0
-    place = names.index(stage)
-    reranker = searched.setting.rerank[place]
     tokens = searched.chunking.tokens_read(reranker.reads_context).tolist()
     lengths = dict(zip((chunk.chunk_id for chunk in searched.chunking.chunks), tokens, strict=True))
-    before = searched.rankings[searched.steps[place]]
+    before = searched.rankings[searched.steps[searched.steps.index(stage) - 1]]
     read = [lengths[chunk_id] for ranking in before for chunk_id in ranking.chunk_ids[: reranker.top_n]]
     return len(read), sum(read)

@@ -10,18 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 from pydantic import Field
 
 from harness.models import EncoderConfig, LocalEncoder
 from harness.steps import RERANKERS, PairScorer, RerankerConfig
-from harness.store import key_of
-from harness.values import ModelError, Reporter, StageConfig, Task
-
-if TYPE_CHECKING:
-    from harness.running.context import Context
+from harness.store import Artifacts, key_of
+from harness.values import ModelError, StageConfig, Task
 
 Job: TypeAlias = Callable[[Any], Any]
 """Work on one part. An engine may send it to another machine, so it pickles, and holds no model."""
@@ -71,7 +68,7 @@ class Engine(ABC):
     apart: ClassVar[bool] = False
 
     @abstractmethod
-    def map(self, job: Job, parts: Sequence[Any], here: Job, task: Task) -> Iterator[Done]:
+    def map(self, job: Job, parts: Sequence[Any], local_job: Job, task: Task) -> Iterator[Done]:
         """What the job made of every part, in any order, each as soon as it is done.
 
         ``here`` does the same in this process, with models that are loaded already. The caller advances
@@ -98,11 +95,11 @@ class Engine(ABC):
 class LocalEngine(Engine):
     """Runs every job in this process, in the order of the parts."""
 
-    def map(self, job: Job, parts: Sequence[Any], here: Job, task: Task) -> Iterator[Done]:
+    def map(self, job: Job, parts: Sequence[Any], local_job: Job, task: Task) -> Iterator[Done]:
         """One part after the other."""
         for index, part in enumerate(parts):
             begun = perf_counter()
-            value = here(part)
+            value = local_job(part)
             yield Done(index, value, perf_counter() - begun)
 
     @property
@@ -110,16 +107,6 @@ class LocalEngine(Engine):
         """The CPUs and GPUs of this machine; GPUs are seen once torch is loaded."""
         torch = sys.modules.get("torch")
         return "local", os.cpu_count() or 1, torch.cuda.device_count() if torch is not None else 0
-
-
-def make_engine(config: EngineConfig, reporter: Reporter) -> Engine:
-    """The engine of a configuration; a cluster is looked for when the first job is given to it."""
-    if config.kind == "local":
-        return LocalEngine()
-    # imported only here: the core does without Ray
-    from harness.running.ray_engine import RayEngine
-
-    return RayEngine(config, reporter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,21 +149,21 @@ def value_bytes(value: Any) -> bytes:
     return value if isinstance(value, bytes) else np.ascontiguousarray(value, dtype=np.float32).tobytes()
 
 
-def keep_rate(path: Path, characters: int, seconds: float, context: Context) -> None:
+def keep_rate(path: Path, characters: int, seconds: float, engine: Engine, artifacts: Artifacts) -> None:
     """Add what a run took to what earlier ones took; ``path`` is where the values of the model are kept."""
-    key = _key(path, context.engine.worker)
-    before = context.artifacts.get("rate", key) or {"characters": 0, "seconds": 0.0}
+    key = _key(path, engine.worker)
+    before = artifacts.get("rate", key) or {"characters": 0, "seconds": 0.0}
     after = {"characters": before["characters"] + characters, "seconds": before["seconds"] + seconds}
     if all(after.values()):
-        context.artifacts.put("rate", key, after)
+        artifacts.put("rate", key, after)
 
 
-def speed_of(path: Path, worker: tuple[str, float, float], context: Context) -> float | None:
+def speed_of(path: Path, worker: tuple[str, float, float], artifacts: Artifacts) -> float | None:
     """Characters a second through a model by one such worker, in all runs from this machine together.
 
     None if none has computed.
     """
-    stored = context.artifacts.get("rate", _key(path, worker))
+    stored = artifacts.get("rate", _key(path, worker))
     return None if stored is None else float(stored["characters"] / stored["seconds"])
 
 

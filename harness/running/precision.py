@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,9 +13,9 @@ from typing import Any
 from harness.models import EXACT, LocalConfig
 from harness.running.compute import digest
 from harness.running.context import Context, Models, probe_of
-from harness.running.search import Searched, rerank_lists
-from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import Pair, PairScorer, Passages, RerankerConfig, RetrieverConfig, pairs_of
+from harness.running.pipeline import RETRIEVE, lists_of
+from harness.running.search import Chunked, Searched, run_step
+from harness.steps import Pair, PairScorer, Passages, RerankerConfig, RetrieverConfig, Search, pairs_of
 from harness.store import key_of
 from harness.values import Query, Ranking, Silent, by_key, counted
 
@@ -34,20 +35,25 @@ def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], c
     The result is warned of, and kept for the record. The exact numbers are made aside: in the cache, their
     batches would not be those of an exact run.
     """
-    chunks = sum(len(one.chunking.chunks) for one in searched)
+    chunks = sum(len(result.chunking.chunks) for result in searched)
     # at equal distances, more where there is more to search
     count = min(len(queries), _MOST, max(_FEWEST, chunks // _CHUNKS))
     some = [queries[i * len(queries) // count] for i in range(count)]
     compared = context.models.compared
     users: dict[str, list[str]] = {}
-    for one in searched:
-        for name, facts, rank in _checks(one, some, context):
-            users.setdefault(name, []).append(one.setting.name)
-            if name not in compared:
-                key = key_of(name, facts, [query.text for query in some])
-                stored = context.artifacts.get("precision", key)
-                compared[name] = stored or {"queries": len(some), "changed": rank()}
-                context.artifacts.put("precision", key, compared[name])
+    seen: set[tuple[str, str]] = set()
+    for result in searched:
+        for name, use, facts, rank in _checks(result, some, context):
+            users.setdefault(name, []).append(result.setting.name)
+            if (name, use) in seen:
+                continue
+            seen.add((name, use))
+            key = key_of(name, facts, [query.text for query in some])
+            stored = context.artifacts.get("precision", key) or {"queries": len(some), "changed": rank()}
+            context.artifacts.put("precision", key, stored)
+            # of a model that searches and reranks, the use that changes more
+            if name not in compared or stored["changed"] > compared[name]["changed"]:
+                compared[name] = stored
     for name, sample in compared.items():
         context.warn(
             "precision",
@@ -72,7 +78,7 @@ def what_fast_saves(waiting: int, context: Context) -> tuple[str, ...]:
     faster = {name: probe for name, probe in probes.items() if probe.way != EXACT}
     if not faster:
         return ("precision: fast saves nothing here.",) if probes else ()
-    told = [
+    sentences = [
         f"precision: fast: {name} would compute in {probe.way}, {probe.gain:.1f} times as fast as in float32 "
         "by a short probe on this machine."
         for name, probe in faster.items()
@@ -80,47 +86,54 @@ def what_fast_saves(waiting: int, context: Context) -> tuple[str, ...]:
     if computed and len(faster) == len(probes):
         took = timings.get("embed", 0.0) + timings.get("rerank", 0.0)
         least = took / min(probe.gain for probe in faster.values())
-        told.append(
+        sentences.append(
             f"The exact vectors and scores of this dry run took {took:,.0f} s and are kept for the run; fast "
             f"ones would take about {least:,.0f} s, and are kept apart."
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
-_Check = tuple[str, list[str], Callable[[], float]]
+_Check = tuple[str, str, list[str], Callable[[], float]]
 
 
-def _checks(one: Searched, queries: Sequence[Query], context: Context) -> Iterator[_Check]:
-    """The fast models of a setting: the name, what the comparison depends on, and the comparison."""
-    by_chunks = one.over_chunks or one
+def _checks(result: Searched, queries: Sequence[Query], context: Context) -> Iterator[_Check]:
+    """The fast models of a setting: name, use, what the comparison depends on, and the comparison."""
+    by_chunks = result.over_chunks or result
     ids = {query.query_id for query in queries}
     rankings = {step: [r for r in rows if r.query_id in ids] for step, rows in by_chunks.rankings.items()}
     few = replace(by_chunks, rankings=rankings)
     passages = _found(few.chunking.passages, rankings[RETRIEVE])
-    for retriever in one.setting.retrieve.every():
-        encoder = retriever.embed
-        if isinstance(encoder, LocalConfig) and context.models.is_fast(encoder):
-            facts = [context.models.encoder(encoder).fingerprint, passages.key]
-            yield encoder.model, facts, lambda own=retriever: _reordered(own, passages, queries, context)
-    for place, reranker in enumerate(one.setting.rerank):
-        if isinstance(reranker, LocalConfig) and context.models.is_fast(reranker):
-            pairs = _pairs(few, place, queries)
-            facts = [context.models.reranker(reranker).fingerprint, *(digest(*pair).hex() for pair in pairs)]
-            yield reranker.model, facts, lambda own=reranker, pairs=pairs: _rescored(own, pairs, context)
+    rerankers = [step for step in few.steps if isinstance(result.configs.get(step), RerankerConfig)]
+    for step, config in result.configs.items():
+        if isinstance(config, RetrieverConfig):
+            encoder = config.embed
+            if isinstance(encoder, LocalConfig) and context.models.is_fast(encoder):
+                facts = [context.models.encoder(encoder).fingerprint, passages.key]
+                yield encoder.model, "search", facts, partial(_reordered, config, passages, queries, context)
+        elif isinstance(config, RerankerConfig) and isinstance(config, LocalConfig):  # noqa: SIM102
+            if context.models.is_fast(config):
+                before = few.steps[rerankers.index(step)]
+                pairs = _pairs(config, few, before, queries)
+                facts = [
+                    context.models.reranker(config).fingerprint,
+                    *(digest(*pair).hex() for pair in pairs),
+                ]
+                yield config.model, "rerank", facts, partial(_rescored, config, pairs, context)
 
 
 def _found(passages: Passages, rankings: Iterable[Ranking]) -> Passages:
     """The first passages of every ranking."""
     wanted = {chunk_id for ranking in rankings for chunk_id in ranking.chunk_ids[:_PASSAGES]}
     kept = [i for i, chunk_id in enumerate(passages.ids) if chunk_id in wanted]
-    return passages.part(kept, key_of(passages.key, "found", sorted(wanted)))
+    return passages.part(kept, lambda key: key_of(key, "found", sorted(wanted)))
 
 
-def _pairs(few: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
-    """The first pairs of every query that the reranker at a place has scored."""
+def _pairs(config: RerankerConfig, few: Searched, before: str, queries: Sequence[Query]) -> list[Pair]:
+    """The first pairs of every query that a reranker has scored, after the step ``before`` it."""
     left = dict.fromkeys((query.text for query in queries), _PASSAGES)
     kept = []
-    for query, passage in pairs_of(rerank_lists(few, place, queries)):
+    texts = Chunked(few.setting, few.chunking).texts
+    for query, passage in pairs_of(lists_of(config, texts, queries, few.rankings[before])):
         left[query] -= 1
         if left[query] >= 0:
             kept.append((query, passage))
@@ -131,11 +144,15 @@ def _reordered(
     retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query], context: Context
 ) -> float:
     """The changed share, where the retriever searches in these passages alone."""
-    bare = retriever.model_copy(update={"rewrite": None, "filter": None, "top_k": _FIRST, "top_chars": None})
+    left_out = dict.fromkeys(("rewrite", "filter", "top_chars"))
+    bare = retriever.model_copy(update={**left_out, "top_k": _FIRST})
     with TemporaryDirectory() as folder, Context.at(Path(folder), Silent()) as exact:
         fast = replace(exact, models=context.models)
-        found = [RunTools(one).found(bare, passages, queries).rankings for one in (fast, exact)]
-    return _changed(*([ranking.chunk_ids for ranking in rankings] for rankings in found))
+        changed = [
+            run_step(Search.of(queries, None, bare).run("", bare, passages, queries), one).rankings
+            for one in (fast, exact)
+        ]
+    return _changed(*([ranking.chunk_ids for ranking in rankings] for rankings in changed))
 
 
 def _rescored(reranker: RerankerConfig, pairs: Sequence[Pair], context: Context) -> float:
@@ -156,8 +173,8 @@ def _orders(scorer: PairScorer, pairs: Sequence[Pair]) -> list[list[int]]:
 def _changed(fast: Sequence[Sequence[Any]], exact: Sequence[Sequence[Any]]) -> float:
     """The share of the first ten places that differ, over all rankings."""
     places = [
-        one != other
+        hit != other
         for row, right in zip(fast, exact, strict=True)
-        for one, other in zip_longest(row[:_FIRST], right[:_FIRST])
+        for hit, other in zip_longest(row[:_FIRST], right[:_FIRST])
     ]
     return sum(places) / len(places) if places else 0.0

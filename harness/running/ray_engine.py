@@ -10,14 +10,13 @@ import threading
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
 from harness.running.engine import Done, Engine, EngineConfig, Job
-from harness.values import HarnessError, ModelError, Reporter, Task, counted
+from harness.values import HarnessError, ModelError, Reporter, Task, counted, processor_name
 
 # A worker has the next batch at hand while it sends the last one back.
 _AHEAD = 2
@@ -47,7 +46,7 @@ class _Worker:
         return {
             "machine": platform.machine(),
             "system": platform.system(),
-            "processor": _processor(),
+            "processor": processor_name(),
             "python": platform.python_version(),
         }
 
@@ -56,14 +55,6 @@ class _Worker:
         begun = perf_counter()
         with threadpool_limits(self._threads):
             return job(part), perf_counter() - begun
-
-
-def _processor() -> str:
-    try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8") as file:
-            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor()
 
 
 @dataclass(slots=True, eq=False)
@@ -104,14 +95,14 @@ class _Work:
             return None
         late = monotonic() - max(_LATE_SECONDS, _LATE_TIMES * self.seconds / len(self.ended))
         copies = Counter(flight.index for flight in self.flying.values())
-        left = [one for one in self.flying.values() if one.index not in self.ended]
-        slow = [one for one in left if one.begun < late and copies[one.index] == 1]
+        left = [flight for flight in self.flying.values() if flight.index not in self.ended]
+        slow = [need for need in left if need.begun < late and copies[need.index] == 1]
         return min(slow, key=lambda one: one.begun).index if slow else None
 
     def put_back(self, index: int) -> int:
         """Let a part wait again, unless it is done or another worker has it; returns how often it failed."""
         self.tries[index] += 1
-        if index not in self.ended and all(one.index != index for one in self.flying.values()):
+        if index not in self.ended and all(flight.index != index for flight in self.flying.values()):
             # first, as it has waited longest
             self.waiting.appendleft(index)
         return self.tries[index]
@@ -136,7 +127,7 @@ class RayEngine(Engine):
     _seen: Counter[tuple[tuple[str, str], ...]] = field(default_factory=Counter)
     _died: int = 0
 
-    def map(self, job: Job, parts: Sequence[Any], here: Job, task: Task) -> Iterator[Done]:
+    def map(self, job: Job, parts: Sequence[Any], local_job: Job, task: Task) -> Iterator[Done]:
         """Give each worker the next part as it gets free; results come as they are done.
 
         Once no part waits, an idle worker also does what takes another one unusually long; the first result
@@ -157,9 +148,9 @@ class RayEngine(Engine):
                         work.flying[reference] = _Flight(member, index, monotonic())
                 task.describe(self._workers())
                 for reference in self._ready(work):
-                    done = self._result(reference, work)
-                    if done is not None:
-                        yield done
+                    finished = self._result(reference, work)
+                    if finished is not None:
+                        yield finished
         finally:
             for reference, flight in work.flying.items():
                 self._ray.cancel(reference)
@@ -193,7 +184,7 @@ class RayEngine(Engine):
         except self._ray.exceptions.RayTaskError as error:
             raise _cause(error) from error
         except self._ray.exceptions.RayError as error:
-            again = 1 + sum(one.member is flight.member for one in work.flying.values())
+            again = 1 + sum(other.member is flight.member for other in work.flying.values())
             self._dismiss(flight.member, str(error), again)
             if work.put_back(flight.index) >= _TRIES:
                 raise _lost(str(error)) from error

@@ -5,15 +5,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness import report, store
 from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, LocalEncoder, ServedEndpoint
-from harness.running.config.answers import reranker_of
+from harness.running.config.answer_measures import reranker_of
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
+from harness.running.context import Context, Models
 from harness.running.corpus import Corpus
+from harness.running.frames import Unknown
+from harness.running.loop import Loop, Met, Visitor, Wanted
+from harness.running.pipeline import tried
+from harness.steps import (
+    AllAtOnce,
+    AnswerConfig,
+    Cluster,
+    Fingerprints,
+    Noted,
+    PairScores,
+    RetrieverConfig,
+    Texts,
+    Warned,
+)
 from harness.values import ConfigError, StageConfig, guide, main_script, outside_latin
 
 
@@ -29,19 +44,57 @@ def check_ready(config: BenchConfig, context: Context) -> None:
     check_endpoints(config, context)
     for setting in config.settings:
         context.models.tokenizer(setting.tokenizer)
-        encoders = [*setting.retrieve.encoders(), setting.chunk.embed]
-        encoders += setting.answer.encoders if setting.answer is not None else ()
-        for encoder in filter(None, encoders):
-            context.models.encoder(encoder)
-        for reranker in setting.rerank:
-            context.models.reranker(reranker)
+        if setting.chunk.embed is not None:
+            context.models.encoder(setting.chunk.embed)
+    steps = {str(at): tried(setting, context.models.reranker) for at, setting in enumerate(config.settings)}
+    Loop(Finding(context.models)).run(steps)
     for measure in config.answer_measures:
         if "vectors" in measure.needs:
-            context.models.encoder(config.answer_embedding)
+            context.models.encoder(config.answer_embedding.embed)
         if measure.pair_model is not None:
             context.models.reranker(reranker_of(measure.pair_model))
     context.models.try_out(context.artifacts)
     warn_of_prefixes(config.settings, context)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding(Visitor):
+    """Finds every model that a need names; nothing is computed, read or asked, so that all is guessed."""
+
+    models: Models
+
+    def give(self, wanted: Wanted) -> Any:
+        """Nothing that takes work."""
+        match wanted.need:
+            case Fingerprints():
+                return lambda encoder: self.models.encoder(encoder).fingerprint
+            case Warned() | Noted() | Cluster():
+                return None
+            case AllAtOnce() if not wanted.need.runs:
+                return None
+        self._declared(wanted)
+        return Unknown()
+
+    def _declared(self, wanted: Wanted) -> None:
+        """Find the models that a retriever declares: what it needs after this is not seen."""
+        parts = [frame.part for frame in wanted.frame.around() if frame.part is not None]
+        for config in [part.config for part in parts if isinstance(part.config, RetrieverConfig)][:1]:
+            for encoder in config.encoders():
+                self.models.encoder(encoder)
+
+    def meet(self, wanted: Sequence[Wanted]) -> Sequence[Met | Unknown]:
+        """Models are found, and nothing is known of what they would give."""
+        for one in wanted:
+            self.mention(one)
+        return [Unknown()] * len(wanted)
+
+    def mention(self, wanted: Wanted) -> None:
+        """Find the model of a need."""
+        match wanted.need:
+            case Texts():
+                self.models.encoder(wanted.need.encoder)
+            case PairScores():
+                self.models.reranker(wanted.need.reranker)
 
 
 def results_folder(config: BenchConfig) -> Path:
@@ -63,23 +116,24 @@ _OF_E5 = {"query": "query: ", "passage": "passage: "}
 
 def warn_of_prefixes(settings: Sequence[Setting], context: Context) -> None:
     """Say which models were trained with prefixes of texts that a retriever leaves out."""
-    found: dict[tuple[str, str], list[str]] = {}
+    without_prefix: dict[tuple[str, str], list[str]] = {}
     for setting in settings:
-        for one in setting.retrieve.every():
+        for one in parts_of(setting):
             bare = getattr(one, "query_prefix", None) == getattr(one, "passage_prefix", None) == ""
-            encoder = context.models.encoder(one.embed) if bare and one.embed is not None else None
+            embed = getattr(one, "embed", None) if bare else None
+            encoder = context.models.encoder(embed) if embed is not None else None
             if not isinstance(encoder, LocalEncoder):
                 continue
             name = encoder.config.model
             prompts = _OF_E5 if _E5.fullmatch(name.rstrip("/")) else encoder.prompts
             passage = prompts.get("passage") or prompts.get("document")
             keys = {"query_prefix": prompts.get("query"), "passage_prefix": passage}
-            if given := ", ".join(f"`{key}: {json.dumps(text)}`" for key, text in keys.items() if text):
-                found.setdefault((name, given), []).append(setting.name)
-    for (name, given), names in found.items():
+            if prefixes := ", ".join(f"`{key}: {json.dumps(text)}`" for key, text in keys.items() if text):
+                without_prefix.setdefault((name, prefixes), []).append(setting.name)
+    for (name, prefixes), names in without_prefix.items():
         context.warn(
             "prefixes",
-            f"{name} was trained with {given}, and the retriever has no prefix. Set it, or compare both.",
+            f"{name} was trained with {prefixes}, and the retriever has no prefix. Set it, or compare both.",
             settings=names,
         )
 
@@ -89,14 +143,21 @@ def check_endpoints(config: BenchConfig, context: Context) -> None:
 
     Raises ConfigError in a run that will ask one of which nothing is stored, before it computes anything.
     """
-    asked = any("llm" in one.needs for one in config.answer_measures)
-    answered = any(setting.answer for setting in config.settings)
-    needless = None if asked and answered else config.answer_judge
-    found = [part for part in parts_of(config) if isinstance(part, HttpConfig) and part.problem()]
-    found = [part for part in found if needless is None or part is not needless.endpoint]
-    if context.may_ask and (fatal := [part for part in found if not may_be_stored(part, config, context)]):
+    needs_llm = any("llm" in answer_measure.needs for answer_measure in config.answer_measures)
+    answered = any(isinstance(part, AnswerConfig) for part in parts_of(config.settings))
+    compared = any("vectors" in answer_measure.needs for answer_measure in config.answer_measures)
+    needless: list[HttpConfig] = []
+    if config.answer_judge is not None and not (needs_llm and answered):
+        needless.append(config.answer_judge.endpoint)
+    if config.answer_embedding.endpoint is not None and not (compared and answered):
+        needless.append(config.answer_embedding.endpoint)
+    incomplete = [part for part in parts_of(config) if isinstance(part, HttpConfig) and part.problem()]
+    incomplete = [part for part in incomplete if not any(part is part_left_out for part_left_out in needless)]
+    if context.may_ask and (
+        fatal := [part for part in incomplete if not may_be_stored(part, config, context)]
+    ):
         raise ConfigError("\n".join(dict.fromkeys(part.problem() for part in fatal)))
-    for problem in dict.fromkeys(part.problem() for part in found):
+    for problem in dict.fromkeys(part.problem() for part in incomplete):
         context.reporter.warn(problem)
 
 
@@ -114,8 +175,8 @@ def may_be_stored(part: HttpConfig, config: BenchConfig, context: Context) -> bo
     if not context.cache.ledger.is_file():
         return False
     # an answerer may name another model than its endpoint
-    users = [one for one in parts_of(config) if getattr(one, "endpoint", None) is part]
-    models = {part.model, *filter(None, (getattr(one, "asked_model", None) for one in users))}
+    users = [user for user in parts_of(config) if getattr(user, "endpoint", None) is part]
+    models = {part.model, *filter(None, (getattr(user, "asked_model", None) for user in users))}
     with store.Ledger(context.cache.ledger) as ledger:
         return any(map(ledger.knows, models))
 
@@ -172,16 +233,16 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], context: Cont
     english_only = set(english)
     documents = "".join(document.text[:_LOOKED_AT] for document in corpus.documents)
     queries = " ".join(query.text for query in corpus.queries.queries)
-    there, asked = outside_latin(documents), outside_latin(queries)
-    if max(there, asked) < _WORTH_A_WARNING:
+    there, of_queries = outside_latin(documents), outside_latin(queries)
+    if max(there, of_queries) < _WORTH_A_WARNING:
         return
-    script = main_script(documents if there >= asked else queries)
+    script = main_script(documents if there >= of_queries else queries)
     read = "is for English only" if len(english) == 1 else "are for English only"
     context.warn(
         "language",
         f"{', '.join(english)} {read}, judging by the name, but {there:.0%} of the letters of the "
-        f"documents and {asked:.0%} of those of the queries are not Latin (most are {script}). Use a "
+        f"documents and {of_queries:.0%} of those of the queries are not Latin (most are {script}). Use a "
         "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 "
         f"({guide('chinese.md')}).",
-        settings=[one.name for one in settings if not english_only.isdisjoint(one.model_names)],
+        settings=[setting.name for setting in settings if not english_only.isdisjoint(setting.model_names)],
     )

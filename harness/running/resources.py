@@ -14,28 +14,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import data, models, steps, store, values
-from harness.models import ModelTokenizer, resolve
+from harness.models import AnyTokenizer, tokenizer_named
 from harness.running.compute import StoredValues
 from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import stored_values, vectors
 from harness.store import key_of
-from harness.values import LlmAnswer, Slot
+from harness.values import Slot
 
 _STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank"}
 # The nouns for the items of an estimate.
 _NOUNS: dict[models.Purpose, str] = {
     "context": "chunks",
+    "naming": "passages",
     "reranking": "lists",
-    "answer": "queries",
+    "answer": "prompts",
     "measuring": "prompts",
 }
 
 
+def _title(request: models.Request) -> str:
+    return f"{request.name} by {request.model.endpoint.model}"
+
+
+def _pending(
+    request: models.Request,
+    asker: models.Model,
+    jobs: Mapping[tuple[models.About, int], Any],
+    estimate: models.Estimate,
+) -> steps.PendingCalls:
+    endpoint = request.model.endpoint
+    key = store.key_of([[asker.form.sha256, endpoint.model, endpoint.parameters()]], list(jobs))
+    return steps.PendingCalls(_title(request), key, estimate, endpoint.problem(), request.purpose)
+
+
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What steps share, all of ``steps.search.tools.Tools`` but the search, over the context of a run."""
+    """What steps ask of a run, over its context."""
 
     context: Context
 
@@ -60,8 +76,8 @@ class Resources:
 
     def _spread(self, job: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
         with self.context.reporter.task("search shards", len(parts)) as task:
-            for done in self.context.engine.map(job, parts, job, task):
-                yield done.value
+            for part in self.context.engine.map(job, parts, job, task):
+                yield part.value
                 task.advance()
 
     def key(self, *facts: Any) -> str:
@@ -76,19 +92,9 @@ class Resources:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
 
-    def embed(self, text: str, encoder: models.EncoderConfig) -> models.Value:
-        """Encode one text now, by a model on this machine."""
-        found = self.context.models.encoder(encoder)
-        if not isinstance(found, models.LocalEncoder):
-            raise steps.NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
-        (value,) = found.encode([text])
-        return value
-
     def values(self, texts: Sequence[str], encoder: models.EncoderConfig) -> StoredValues:
         """The encoding of each text, in order, read a part at a time."""
         return stored_values(texts, encoder, self.context)
-
-    vector_rows = values
 
     def index(self, key: str) -> AbstractContextManager[Slot]:
         """The place of an index in the cache."""
@@ -102,69 +108,78 @@ class Resources:
         """Keep a JSON-able value, whole or not at all."""
         self.context.artifacts.put(kind, key, value)
 
-    def answers(self, request: models.Request) -> list[LlmAnswer]:
-        """The answers of a language model in the order asked, all once, then all again; equal calls are one.
+    def send(self, request: models.Request) -> None:
+        """Send what the ledger lacks in batches, which ``talks`` waits for; nothing without `batch`."""
+        if self.context.may_ask and request.model.endpoint.batch:
+            with store.Ledger(self.context.cache.ledger) as ledger:
+                asker = models.Model(request.model, request.form, ledger, before=self._within_limits(request))
+                jobs = _jobs(asker, request)
+                models.send_batches(asker, jobs.values(), reporter=self.context.reporter)
 
-        Raises PendingCallsError where the run may not ask.
-        """
-        return [one.answers[0] for one in self.talks(request)]
+    def _within_limits(self, request: models.Request) -> models.Spending:
+        """What was spent within the limits of a section, which hold for all that it asks."""
+        model = request.model
+        limits = store.key_of(request.purpose, model.endpoint.address, model.max_cost, model.max_calls)
+        return self.context.bills.within_limits.setdefault(limits, models.Spending())
 
     def talks(self, request: models.Request) -> list[steps.Talked]:
-        """All answers about each thing, in the order asked; errors as of ``answers``."""
-        model, purpose, context = request.model, request.purpose, self.context
-        title = f"{request.name} by {model.endpoint.model}"
-        # the limits of a section hold for all that it asks, whatever the prompt
-        limits = store.key_of(purpose, model.endpoint.base_url, model.max_cost, model.max_calls)
-        so_far = context.bills.within_limits.setdefault(limits, models.Spending())
+        """All answers about each thing, all once, then all again; equal calls are one."""
+        purpose, context = request.purpose, self.context
+        title, so_far = _title(request), self._within_limits(request)
         with store.Ledger(context.cache.ledger) as ledger:
-            asker = models.Model(model, request.form, ledger, before=so_far)
-            order = [(one, sample) for sample in range(request.samples) for one in request.about]
-            jobs = {
-                (one, sample): models.Job(one, talk=partial(request.talk, one))
-                if request.talk
-                else models.Job(one, (asker.call(*one, sample),))
-                for one, sample in order
-            }
+            asker, jobs = self._asker(request, ledger)
             estimate = asker.estimate(jobs.values(), _NOUNS.get(purpose, "queries"))
-            if estimate.calls and not context.may_ask:
-                facts = [[asker.form.sha256, model.endpoint.model, model.endpoint.parameters()]]
-                key = store.key_of(facts, list(jobs))
-                raise steps.PendingCallsError(
-                    steps.PendingCalls(title, key, estimate, model.endpoint.problem(), purpose)
-                )
-            if estimate.calls:
+            if estimate.missing:
+                # also what is on its way in batches, which would be waited for
+                context.refuse_unless_asking(title)
                 context.reporter.note(f"{title}: {estimate}")
             stage = _STAGES.get(purpose, purpose)
             with self.timed(stage):
                 found, spending = models.talks(asker, jobs.values(), reporter=context.reporter, name=stage)
             talks = {
-                one: steps.Talked(tuple(answers), asker.cost(answers))
-                for one, answers in zip(jobs, found, strict=True)
+                job: steps.Talked(tuple(answers), asker.cost(answers))
+                for job, answers in zip(jobs, found, strict=True)
             }
-            context.bills.answer_costs.append(models.sum_of(talk.cost for talk in talks.values()))
-        if failed := sum(not one.usable for answers in found for one in answers):
+        if failed := sum(not question.usable for answers in found for question in answers):
             context.counts["calls_failed"] += failed
         so_far.add_spending(spending)
         context.bills.spent.setdefault(title, models.Spending()).add_spending(spending)
         context.bills.spent[title].from_ledger += spending.from_ledger
         context.bills.purposes[title] = purpose
-        return [talks[one] for one in order]
+        return [talks[job] for job in _order(request)]
+
+    def pending(self, request: models.Request) -> steps.PendingCalls | None:
+        """The calls that a request still takes; None where the ledger has all answers. Nothing is asked."""
+        with store.Ledger(self.context.cache.ledger) as ledger:
+            asker, jobs = self._asker(request, ledger)
+            estimate = asker.estimate(jobs.values(), _NOUNS.get(request.purpose, "queries"))
+            return _pending(request, asker, jobs, estimate) if estimate.missing else None
+
+    def _asker(
+        self, request: models.Request, ledger: store.Ledger
+    ) -> tuple[models.Model, dict[tuple[models.About, int], models.Job[Any]]]:
+        """The model of a request, and what it is asked about each thing, each time."""
+        asker = models.Model(request.model, request.form, ledger, before=self._within_limits(request))
+        return asker, _jobs(asker, request)
 
     def facts(
         self, file: Path, key: str, columns: Sequence[str], documents: Collection[str]
     ) -> Mapping[str, Mapping[str, str]]:
         """The cells of a table by document and column, those of ``documents`` only."""
-        known = set(documents)
-        found: dict[str, Mapping[str, str]] = {}
+        doc_ids = set(documents)
+        facts: dict[str, Mapping[str, str]] = {}
         for row in data.read_table(file, (key, *columns), values.ConfigError).rows:
-            doc_id = next((one for one in data.possible_ids(row.get(key)) if one in known), None)
-            if doc_id in found:
+            doc_id = next(
+                (possible_id for possible_id in data.possible_ids(row.get(key)) if possible_id in doc_ids),
+                None,
+            )
+            if doc_id in facts:
                 raise values.ConfigError(
                     f"{file}, line {row.line}: document {row.get(key)!r} occurs twice. Remove one row."
                 )
             if doc_id is not None:
-                found[doc_id] = {column: row.get(column) for column in columns}
-        return found
+                facts[doc_id] = {column: row.get(column) for column in columns}
+        return facts
 
     def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
         """The cells of a table row by row."""
@@ -183,7 +198,7 @@ class RunSources(Resources):
     """``harness.steps.search.tools.Sources`` over a corpus; computed values are kept."""
 
     corpus: Corpus
-    tokenizer: ModelTokenizer
+    tokenizer: AnyTokenizer
     _documents: dict[str, values.Document] = field(default_factory=dict)
     _outlines: dict[str, steps.Outline] = field(default_factory=dict)
     _headings: dict[tuple[str, str], list[values.Heading]] = field(default_factory=dict)
@@ -245,15 +260,18 @@ class RunSources(Resources):
         """The tokens of texts, special tokens left out, from the cache where they were counted before."""
         stored = self.kept(kind, key)
         if stored is None:
-            found = steps.token_lengths(texts, self.tokenizer) - np.int32(self.tokenizer.special)
-            stored = {"lengths": found.tolist()}
+            lengths = steps.token_lengths(texts, self.tokenizer) - np.int32(self.tokenizer.special)
+            stored = {"lengths": lengths.tolist()}
             self.keep(kind, key, stored)
         return np.array(stored["lengths"], dtype=np.int32)
 
 
 def _places_of(chunks: Iterable[values.Chunk]) -> dict[str, list[list[Any]]]:
     """Start and end of every chunk by document, and the ranges shown before it, as they are stored."""
-    return values.by_key((one.doc_id, [one.start, one.end, *map(list, one.before)]) for one in chunks)
+    return values.by_key(
+        (length_of.doc_id, [length_of.start, length_of.end, *map(list, length_of.before)])
+        for length_of in chunks
+    )
 
 
 def outlines(corpus: Corpus, context: Context) -> dict[str, steps.Outline]:
@@ -261,14 +279,14 @@ def outlines(corpus: Corpus, context: Context) -> dict[str, steps.Outline]:
     key = key_of(corpus.key, steps.OUTLINE_VERSION)
     stored = context.artifacts.get("outlines", key)
     if stored is None:
-        found = {}
+        headings = {}
         with context.reporter.task("outline documents", len(corpus.documents)) as task:
             for document in corpus.documents:
-                found[document.doc_id] = steps.Outline.of(document.text)
+                headings[document.doc_id] = steps.Outline.of(document.text)
                 task.advance()
-        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in found.items()}
+        flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in headings.items()}
         context.artifacts.put("outlines", key, flat)
-        return found
+        return headings
     return {
         doc_id: steps.Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
         for doc_id, both in stored.items()
@@ -305,8 +323,8 @@ def cut_part(part: CutPart) -> Cut:
 
 
 @lru_cache(maxsize=1)
-def _tokenizer(name: str) -> ModelTokenizer:
-    return ModelTokenizer(resolve(name))
+def _tokenizer(name: str) -> AnyTokenizer:
+    return tokenizer_named(name)
 
 
 def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> None:
@@ -319,26 +337,42 @@ def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> Non
     for setting, corpus in points:
         tokenizer = context.models.tokenizer(setting.tokenizer)
         key = RunSources(context, corpus, tokenizer).chunking_key(setting.chunk)
-        own = setting.chunk.embed is not None or isinstance(setting.chunk, steps.CodeConfig)
-        if own or key in chunkings or context.artifacts.path("chunks", key_of(key, _FORMAT)).exists():
+        runs_here = setting.chunk.embed is not None or isinstance(setting.chunk, steps.CodeConfig)
+        if runs_here or key in chunkings or context.artifacts.path("chunks", key_of(key, _FORMAT)).exists():
             continue
         first, common = len(parts), (setting.chunk, setting.tokenizer, tokenizer.fingerprint)
         parts += [CutPart(*common, documents) for documents in _batches(corpus.documents)]
         chunkings[key] = range(first, len(parts))
     cuts: dict[int, Cut] = {}
     with context.reporter.task("cut documents", len(parts)) as task:
-        for done in context.engine.map(cut_part, parts, cut_part, task):
-            cuts[done.index] = done.value
+        for part in context.engine.map(cut_part, parts, cut_part, task):
+            cuts[part.index] = part.value
             task.advance()
-    for key, its in chunkings.items():
-        found = [cuts[place] for place in its]
-        places = {doc_id: rows for placed, _ in found for doc_id, rows in placed.items()}
+    for key, positions in chunkings.items():
+        chunks = [cuts[place] for place in positions]
+        places = {doc_id: rows for placed, _ in chunks for doc_id, rows in placed.items()}
         context.artifacts.put("chunks", key_of(key, _FORMAT), places)
         # until they are examined
-        context.prepared.lengths[key] = np.concatenate([lengths for _, lengths in found])
+        context.prepared.lengths[key] = np.concatenate([lengths for _, lengths in chunks])
 
 
 def _batches(documents: Sequence[values.Document]) -> list[list[values.Document]]:
     before = accumulate((len(document.text) for document in documents), initial=0)
-    batches = values.by_key((at // _CHARACTERS, one) for at, one in zip(before, documents, strict=False))
+    batches = values.by_key((at // _CHARACTERS, start) for at, start in zip(before, documents, strict=False))
     return list(batches.values()) or [[]]
+
+
+def _jobs(
+    asker: models.Model, request: models.Request
+) -> dict[tuple[models.About, int], models.Job[models.About]]:
+    """What a request asks, by its subject and the number of its repetition."""
+    return {
+        (about, sample): models.Job(about, talk=partial(request.talk, about))
+        if request.talk
+        else models.Job(about, (asker.call(*about, sample),))
+        for about, sample in _order(request)
+    }
+
+
+def _order(request: models.Request) -> list[tuple[models.About, int]]:
+    return [(about, sample) for sample in range(request.samples) for about in request.about]

@@ -1,4 +1,4 @@
-"""Search every setting: one pass of each model over the needs of all settings, then step by step."""
+"""Search every setting: all of them step by step, with one pass of each model over what they need."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.config.models import Setting
-from harness.running.context import Context, NotStoredError
+from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.passes import embed_for_all, score_for_all
+from harness.running.frames import Where
+from harness.running.loop import Loop, Visitor
+from harness.running.meeting import Bought, Running
+from harness.running.pipeline import RETRIEVE, Reranked, SearchedTexts, searching
 from harness.running.resources import cut_apart
-from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import Effort, FilterResult, PendingCallsError, Phrasings, RetrievalResult, rerank
-from harness.values import Query, Ranking, Silent, listed
+from harness.steps import Effort, FilterResult, Phrasings, RetrievalResult
+from harness.values import Part, Query, Ranking, Run, StageConfig, listed
 
-RERANK = "rerank"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,9 @@ class Searched:
     step. ``exact_shares`` is the share of the true nearest chunks among what a retriever or a route has
     found, by its name; it is left out where that has no meaning, as for words. ``rewriting_costs`` is what
     language models were paid to rewrite all queries, by ``retrieve`` and its routes, no matter which run
-    paid; None if a price is unknown.
+    paid; None if a price is unknown. ``bought`` is by step and route what endpoints give for it, and
+    ``paid`` what language models were paid that a retriever, a route or a reranker asks. ``configs`` are
+    those of retrievers, routes and rerankers.
 
     Where something else is read than the chunks that were searched, ``chunking`` and ``rankings`` hold what
     would be read if the search ended with a step, and ``over_chunks`` is the same search by its chunks.
@@ -50,6 +53,9 @@ class Searched:
     over_chunks: Searched | None = None
     exact_shares: dict[str, float] = field(default_factory=dict)
     rewriting_costs: dict[str, float | None] = field(default_factory=dict)
+    bought: dict[str, Bought] = field(default_factory=dict)
+    paid: dict[str, float | None] = field(default_factory=dict)
+    configs: dict[str, StageConfig] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -59,17 +65,14 @@ class Searched:
 
 def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
     """Every query as each step of each setting searched for it, where it was rewritten."""
-    for one in searched:
-        for step, queries in one.asked.items():
+    for result in searched:
+        for step, queries in result.asked.items():
             phrasings: Counter[str] = Counter()
             for query in queries:
                 phrasings[query.query_id] += 1
-                yield AskedRow(one.setting.name, step, query.query_id, phrasings[query.query_id], query.text)
-
-
-def reranker_names(setting: Setting) -> tuple[str, ...]:
-    """The names of the rerankers of a setting: ``rerank``, ``rerank2`` and so on."""
-    return tuple(RERANK if place == 1 else f"{RERANK}{place}" for place in range(1, len(setting.rerank) + 1))
+                yield AskedRow(
+                    result.setting.name, step, query.query_id, phrasings[query.query_id], query.text
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,29 +83,46 @@ class Chunked:
     chunking: Chunking
     seconds: float = 0.0
 
+    @property
+    def texts(self) -> SearchedTexts:
+        """What is searched."""
+        bare = {chunk.chunk_id: chunk.text for chunk in self.chunking.chunks}
+        return SearchedTexts(self.chunking.passages, bare)
+
 
 def cut_for_all(
     settings: Sequence[Setting],
     corpora: Corpus | Mapping[str, Corpus],
     context: Context,
     done: Callable[[], None] = lambda: None,
+    visitor: Visitor | None = None,
 ) -> list[Chunked]:
     """The chunks of every setting; a problem of several is reported once.
 
     ``corpora`` is the corpus of all settings, or that of each by its name. ``done`` is called after each.
+    ``visitor`` meets what contexts need; None: a run, which asks for what is missing.
     """
+    visitor = visitor or Running(context)
     points: list[Chunked] = []
     problems: dict[str, list[str]] = {}
-    of = {one.name: corpora if isinstance(corpora, Corpus) else corpora[one.name] for one in settings}
+    of = {
+        setting.name: corpora if isinstance(corpora, Corpus) else corpora[setting.name]
+        for setting in settings
+    }
     if context.engine.apart and context.may_ask:
-        cut_apart([(setting, of[setting.name]) for setting in settings], context)
+        left = [setting for setting in settings if setting.name not in context.prepared.stored]
+        cut_apart([(setting, of[setting.name]) for setting in left], context)
     for setting in settings:
         begun = perf_counter()
-        found: list[str] = []
+        names_found: list[str] = []
         corpus = of[setting.name]
-        chunking = chunk_corpus(corpus, setting, context, found.append)
+        stored = context.prepared.stored.get(setting.name)
+        if stored is None:
+            chunking = chunk_corpus(corpus, setting, context, visitor, names_found.append)
+        else:
+            chunking = stored()
         points.append(Chunked(setting, chunking, perf_counter() - begun))
-        for problem in found:
+        for problem in names_found:
             problems.setdefault(problem, []).append(setting.name)
         done()
     for problem, names in problems.items():
@@ -110,13 +130,74 @@ def cut_for_all(
     return points
 
 
-def as_read(one: Searched) -> Searched:
+def as_read(result: Searched) -> Searched:
     """The search with the text read in place of its chunks, by step."""
-    reading = one.chunking.reading
+    reading = result.chunking.reading
     if reading is None:
-        return one
-    rankings = {step: list(map(reading.ranking, found)) for step, found in one.rankings.items()}
-    return replace(one, chunking=reading.chunking(one.chunking), rankings=rankings, over_chunks=one)
+        return result
+    rankings = {step: list(map(reading.ranking, ranking)) for step, ranking in result.rankings.items()}
+    return replace(result, chunking=reading.chunking(result.chunking), rankings=rankings, over_chunks=result)
+
+
+def searching_of(point: Chunked, queries: Sequence[Query], context: Context) -> Run[Any]:
+    """The search of a setting in its chunks, as a step."""
+    return searching(point.setting, point.texts, queries, context.models.reranker)
+
+
+@dataclass(slots=True)
+class FoundBySettings:
+    """Puts together what the settings have found, as their parts end.
+
+    ``show`` is called with each as it gets rankings, as they are read.
+    """
+
+    points: Sequence[Chunked]
+    queries: Sequence[Query]
+    running: Running
+    show: Callable[[Searched], None] = lambda _: None
+    searched: dict[str, Searched] = field(default_factory=dict)
+    configs: dict[str, dict[str, StageConfig]] = field(default_factory=dict)
+
+    def ended(self, where: Where, part: Part, value: Any) -> None:
+        """A step of a setting has its rankings."""
+        if not part.name or where.what:
+            return
+        configs = self.configs.setdefault(where.setting, {})
+        if part.config is not None:
+            configs[where.stage] = part.config
+        if "." in where.stage:
+            return
+        if isinstance(value, RetrievalResult):
+            point = self.points[int(where.setting)]
+            result = Searched(point.setting, point.chunking, {}, {"exact_share": value.exact_share})
+            result = replace(result, configs=configs)
+            self.searched[where.setting] = result
+            _collect(value, RETRIEVE, result, tuple(self.queries), ())
+            paid = self.running.paid.items()
+            result.paid.update({stage: cost for (name, stage), cost in paid if name == where.setting})
+            _note(result, RETRIEVE, Effort(point.seconds) + self._effort(where))
+        elif isinstance(value, Reranked):
+            result = self.searched[where.setting]
+            result.rankings[where.stage] = value.rankings
+            _note(result, where.stage, result.efforts[-1] + self._effort(where))
+            if value.asked:
+                result.paid[where.stage] = value.cost
+        else:
+            return
+        bought = self.running.bought.items()
+        result.bought.update({stage: amount for (name, stage), amount in bought if name == where.setting})
+        self.show(as_read(result))
+
+    def _effort(self, where: Where) -> Effort:
+        """What a stage and its routes took."""
+        return sum(
+            (
+                effort
+                for (setting, stage), effort in self.running.efforts.items()
+                if setting == where.setting and f"{stage}.".startswith(f"{where.stage}.")
+            ),
+            Effort(),
+        )
 
 
 def search_settings(
@@ -129,60 +210,31 @@ def search_settings(
 
     The results are given as they are read.
     """
-    tools = RunTools.of(queries, context)
-    if context.prepared.unwritten:
-        raise PendingCallsError(*context.prepared.unwritten.values())
-    asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
-    for point in points:
-        # a table with gaps ends the run here, not after everything is embedded
-        missing = tools.run_filters(point.setting.finder, point.chunking.passages.documents, queries)
-        if missing:
-            raise PendingCallsError(*missing.values())
-    known = _stored(points, queries, tools)
-    efforts = [Effort()] * len(points)
-    if len(known) < len(points):
-        # The texts of all points are named, whatever is stored, so that the batches of a model, and with them
-        # the last digits of its vectors, are always the same.
-        texts = [
-            list(tools.wants(point.setting.finder, point.chunking.passages, own))
-            for point, own in zip(points, asked, strict=True)
-        ]
-        efforts = embed_for_all(texts, context)
-    searched: list[Searched] = []
+    running = Running(context)
     with context.reporter.task("search", len(points)) as task:
-        for point, effort, stored in zip_longest(points, efforts, known):
-            output = stored or tools.retrieve(point.setting, point.chunking.passages, queries)
-            one = Searched(point.setting, point.chunking, {}, {"exact_share": output.exact_share})
-            _collect(output, RETRIEVE, one, tuple(queries), ())
-            _note(one, RETRIEVE, Effort(point.seconds) + effort + output.effort)
-            searched.append(one)
-            found(as_read(one))
-            task.advance()
-    for place in range(max((len(point.setting.rerank) for point in points), default=0)):
-        _rerank_all(searched, place, queries, context)
-        for one in searched:
-            found(as_read(one))
-    return list(map(as_read, searched))
+
+        def show(result: Searched) -> None:
+            found(result)
+            if len(result.steps) == 1:
+                task.advance()
+
+        results = FoundBySettings(points, queries, running, show)
+        running.watch = results.ended
+        Loop(running).run({str(at): searching_of(point, queries, context) for at, point in enumerate(points)})
+    return [as_read(results.searched[str(at)]) for at in range(len(points))]
 
 
-def _stored(points: Sequence[Chunked], queries: Sequence[Query], tools: RunTools) -> list[RetrievalResult]:
-    """What the first points retrieve, up to the first of which not all is stored; computes nothing."""
-    reading = replace(tools, context=tools.context.reading())
-    found: list[RetrievalResult] = []
-    try:
-        for point in points:
-            found.append(reading.retrieve(point.setting, point.chunking.passages, queries))
-    except NotStoredError:
-        if not tools.context.may_compute:
-            raise
-    return found
+def run_step(run: Run[T], context: Context) -> T:
+    """What a single step returns, its needs met by a run."""
+    result: T = Loop(Running(context)).run({"0": run})["0"]
+    return result
 
 
 _Rewritings = tuple[Phrasings, ...]
 
 
 def _collect(
-    output: RetrievalResult, name: str, one: Searched, queries: tuple[Query, ...], before: _Rewritings
+    output: RetrievalResult, name: str, result: Searched, queries: tuple[Query, ...], before: _Rewritings
 ) -> _Rewritings:
     """Put the routes of a fusion before what was made of them, each under its full name.
 
@@ -190,71 +242,25 @@ def _collect(
     """
     rewritings = made = (*before, *output.rewritings)
     for route in output.routes:
-        rewritings += _collect(route, f"{name}.{route.name}", one, queries, made)
+        rewritings += _collect(route, f"{name}.{route.name}", result, queries, made)
     # each once, as routes share them; None if a price is unknown
-    costs = [made.cost for made in {id(made): made for made in rewritings}.values()]
-    one.rewriting_costs[name] = None if None in costs else math.fsum(cost for cost in costs if cost)
-    one.rankings[name] = output.rankings
+    costs = [made.cost for made in {id(rewriting): rewriting for rewriting in rewritings}.values()]
+    result.rewriting_costs[name] = None if None in costs else math.fsum(cost for cost in costs if cost)
+    result.rankings[name] = output.rankings
     if output.exact_share is not None:
-        one.exact_shares[name] = output.exact_share
+        result.exact_shares[name] = output.exact_share
     if output.asked != queries:
-        one.asked[name] = output.asked
+        result.asked[name] = output.asked
     if output.filtered:
         # a query may be asked in several texts
-        one.filtered[name] = tuple({its.query_id: its for its in output.filtered}.values())
+        result.filtered[name] = tuple({its.query_id: its for its in output.filtered}.values())
     return rewritings
 
 
-def _note(one: Searched, step: str, effort: Effort) -> None:
+def _note(result: Searched, step: str, effort: Effort) -> None:
     """Keep, by step, the seconds up to and with it, and the share of its values that had to be computed."""
-    one.notes.setdefault("seconds", {})[step] = effort.seconds
-    one.notes.setdefault("computed_share", {})[step] = (
+    result.notes.setdefault("seconds", {})[step] = effort.seconds
+    result.notes.setdefault("computed_share", {})[step] = (
         effort.computed / effort.values if effort.values else 0.0
     )
-    one.efforts.append(effort)
-
-
-def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Query], context: Context) -> None:
-    """Let the reranker at this place work on every setting that has one."""
-    reranked_here = [one for one in searched if place < len(one.setting.rerank)]
-    requests = [(one.setting.rerank[place], rerank_lists(one, place, queries)) for one in reranked_here]
-    try:
-        results = score_for_all(requests, context)
-    except NotStoredError as error:
-        error.place = place
-        raise
-    for one, (config, _), (scores, effort) in zip(reranked_here, requests, results, strict=True):
-        begun = perf_counter()
-        top_n, start = config.top_n, 0
-        reranked = []
-        for ranking in one.rankings[one.steps[-1]]:
-            end = start + len(ranking.chunk_ids[:top_n])
-            reranked.append(rerank(ranking, scores[start:end]))
-            start = end
-        step = reranker_names(one.setting)[place]
-        one.rankings[step] = reranked
-        _note(one, step, one.efforts[-1] + effort + Effort(perf_counter() - begun))
-
-
-def rerank_lists(one: Searched, place: int, queries: Sequence[Query]) -> list[tuple[str, ...]]:
-    """What the reranker at this place reads after those before it: texts of each query, then its passages."""
-    reranker = one.setting.rerank[place]
-    top_n = reranker.top_n
-    if reranker.reads_context:
-        passages = one.chunking.passages
-        text = dict(zip(passages.ids, passages.texts, strict=True))
-    else:
-        text = {chunk.chunk_id: chunk.text for chunk in one.chunking.chunks}
-    asked = {query.query_id: query.text for query in queries}
-    before = one.rankings[one.steps[place]]
-    return [(asked[r.query_id], *(text[chunk_id] for chunk_id in r.chunk_ids[:top_n])) for r in before]
-
-
-def stored_search(
-    point: Chunked, queries: Sequence[Query], context: Context
-) -> Searched | NotStoredError | PendingCallsError:
-    """The search of a setting by what is stored, or the first thing that it would compute or ask for."""
-    try:
-        return search_settings([point], queries, replace(context.reading(), reporter=Silent()))[0]
-    except (NotStoredError, PendingCallsError) as error:
-        return error
+    result.efforts.append(effort)

@@ -36,30 +36,74 @@ if TYPE_CHECKING:
     from harness.steps.chunk.recursive import RecursiveConfig
     from harness.steps.chunk.sentence import SentenceConfig
     from harness.steps.custom.code import CodeConfig, call_function
+    from harness.steps.custom.sending import Message, send
     from harness.steps.custom.service import ServiceConfig
     from harness.steps.search.analyser import Analyser
     from harness.steps.search.context import KINDS as CONTEXTS
-    from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, nested
+    from harness.steps.search.context import ContextText, Contextualizer, nested
     from harness.steps.search.depth import cut
+    from harness.steps.search.field import KINDS as FIELDS
     from harness.steps.search.filter import KINDS as FILTERS
     from harness.steps.search.filter import Filter
-    from harness.steps.search.fuse import Fusion, FusionConfig, fuse_phrasings
+    from harness.steps.search.fuse import Fusion, FusionConfig
     from harness.steps.search.fuse.scores import MinMaxConfig
+    from harness.steps.search.identity import identity_of
+    from harness.steps.search.needs import (
+        AllAtOnce,
+        Answers,
+        Built,
+        Cells,
+        CheckOnly,
+        Cluster,
+        Fingerprints,
+        Index,
+        Noted,
+        OwnCode,
+        PairScores,
+        Prompts,
+        TableRows,
+        Talked,
+        TermsOf,
+        Texts,
+        Unwritten,
+        Warned,
+        answers_of,
+    )
+    from harness.steps.search.passages import ContextConfig, Contexts, Passages, context_key
     from harness.steps.search.read import KINDS as READERS
-    from harness.steps.search.read import ReadConfig, Reader
+    from harness.steps.search.read import AlterationConfig, QueryReading, ReadConfig, Reader, ReadPassage
     from harness.steps.search.rerank import KINDS as RERANKERS
-    from harness.steps.search.rerank import ListScorer, LocalModelScorer, Pair, PairScorer, pairs_of, rerank
+    from harness.steps.search.rerank import (
+        ListScorer,
+        LocalModelConfig,
+        LocalModelScorer,
+        Pair,
+        PairScorer,
+        pairs_of,
+        rerank,
+    )
     from harness.steps.search.retrieve import KINDS as RETRIEVERS
     from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
     from harness.steps.search.retrieve.exact import ExactConfig
+    from harness.steps.search.retrieve.lexical import TermIds
+    from harness.steps.search.retrieve.pgvector import PgvectorTable
+    from harness.steps.search.retrieve.qdrant import QdrantCollection
+    from harness.steps.search.retrieve.stored import (
+        DOCUMENT_KEYS,
+        TEXT_KEYS,
+        StoredCollection,
+        at,
+        first_of,
+        store_faults,
+    )
     from harness.steps.search.rewrite import KINDS as REWRITERS
+    from harness.steps.search.searching import Search, fused, guessed
     from harness.steps.search.step import (
         Effort,
         FilterConfig,
         FilterResult,
+        Fingerprint,
         Identity,
-        NotMeasuredError,
-        Passages,
         Phrasings,
         RerankerConfig,
         RetrievalResult,
@@ -67,8 +111,61 @@ if TYPE_CHECKING:
         RetrieverConfig,
         Rewriter,
         RewriterConfig,
-        SearchOne,
     )
-    from harness.steps.search.tools import PendingCalls, PendingCallsError, Spread, Talked, Tools
+    from harness.steps.search.tools import PendingCalls, Spread, waits_for
 else:
-    __getattr__ = door(__name__, __file__)
+    __getattr__ = door(
+        __name__,
+        {
+            "harness.steps.answer": "ANSWERERS AnswerConfig AnswerInput AnswerReply Answerer passages_read",
+            "harness.steps.answer.citations": "words_of",
+            "harness.steps.chunk": (
+                "ChunkerConfig Cuts Documents KINDS=CHUNKERS SizedConfig Vectors chunk_documents "
+                "chunker_fingerprint"
+            ),
+            "harness.steps.chunk.health": (
+                "HEALTH_VERSION OUTLINE_VERSION Outline examine table_spans token_lengths"
+            ),
+            "harness.steps.chunk.markdown": "PageConfig",
+            "harness.steps.chunk.recursive": "RecursiveConfig",
+            "harness.steps.chunk.sentence": "SentenceConfig",
+            "harness.steps.custom.code": "CodeConfig call_function",
+            "harness.steps.custom.sending": "Message send",
+            "harness.steps.custom.service": "ServiceConfig",
+            "harness.steps.search.analyser": "Analyser",
+            "harness.steps.search.context": "ContextText Contextualizer KINDS=CONTEXTS nested",
+            "harness.steps.search.depth": "cut",
+            "harness.steps.search.field": "KINDS=FIELDS",
+            "harness.steps.search.filter": "Filter KINDS=FILTERS",
+            "harness.steps.search.fuse": "Fusion FusionConfig",
+            "harness.steps.search.fuse.scores": "MinMaxConfig",
+            "harness.steps.search.identity": "identity_of",
+            "harness.steps.search.needs": (
+                "AllAtOnce Answers Built Cells CheckOnly Cluster Fingerprints Index Noted OwnCode PairScores "
+                "Prompts TableRows Talked TermsOf Texts Unwritten Warned answers_of"
+            ),
+            "harness.steps.search.passages": "ContextConfig Contexts Passages context_key",
+            "harness.steps.search.read": (
+                "AlterationConfig KINDS=READERS QueryReading ReadConfig ReadPassage Reader"
+            ),
+            "harness.steps.search.rerank": (
+                "KINDS=RERANKERS ListScorer LocalModelConfig LocalModelScorer Pair PairScorer pairs_of rerank"
+            ),
+            "harness.steps.search.retrieve": "KINDS=RETRIEVERS",
+            "harness.steps.search.retrieve.bm25": "Bm25Config Bm25Retriever",
+            "harness.steps.search.retrieve.exact": "ExactConfig",
+            "harness.steps.search.retrieve.lexical": "TermIds",
+            "harness.steps.search.retrieve.pgvector": "PgvectorTable",
+            "harness.steps.search.retrieve.qdrant": "QdrantCollection",
+            "harness.steps.search.retrieve.stored": (
+                "DOCUMENT_KEYS StoredCollection TEXT_KEYS at first_of store_faults"
+            ),
+            "harness.steps.search.rewrite": "KINDS=REWRITERS",
+            "harness.steps.search.searching": "Search fused guessed",
+            "harness.steps.search.step": (
+                "Effort FilterConfig FilterResult Fingerprint Identity Phrasings RerankerConfig "
+                "RetrievalResult Retriever RetrieverConfig Rewriter RewriterConfig"
+            ),
+            "harness.steps.search.tools": "PendingCalls Spread waits_for",
+        },
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
 import hashlib
 import json
@@ -17,12 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.store.atomic import TEMPORARY, seal, unseal, write_bytes
+from harness.store.disk import FULL, IN_THE_WAY, NOT_WRITABLE, disk_full, why_full
 from harness.store.locking import lock
 from harness.values import Slot, StoreError
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_IN_THE_WAY = frozenset({errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ELOOP})
-_NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 class Faults:
@@ -44,14 +40,14 @@ class Faults:
 
     def cannot_write(self, path: Path, error: OSError) -> None:
         """Note a cache that cannot be written; raises StoreError for a full disk, else ``error`` itself."""
-        if error.errno in _FULL:
+        if error.errno in FULL:
             raise disk_full(path, error.strerror) from error
-        if error.errno in _IN_THE_WAY:
+        if error.errno in IN_THE_WAY:
             raise StoreError(
                 f"{path} cannot be written: {error}. Remove what is in the way, or name another "
                 "folder as cache."
             ) from error
-        if error.errno not in _NOT_WRITABLE:
+        if error.errno not in NOT_WRITABLE:
             raise error
         self.not_kept(path, error.strerror)
 
@@ -72,24 +68,6 @@ class Faults:
                 "computed again. Make it writable."
             )
         return sentences
-
-
-def disk_full(path: Path, reason: object) -> StoreError:
-    """The error for a full disk."""
-    return StoreError(
-        f"{path} cannot be written: {reason}. Free some space (harness cache shows what the cache contains) "
-        "and run the same command again: it resumes from what is stored."
-    )
-
-
-def key_of(*parts: Any) -> str:
-    """A hash of JSON-able parts: the same parts give the same key on every machine and run."""
-    return hashlib.sha256(canonical(parts).encode("ascii")).hexdigest()
-
-
-def canonical(value: object) -> str:
-    """ASCII JSON: one form for one value, and lone surrogates pass."""
-    return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
 
 class Artifacts:
@@ -184,9 +162,10 @@ class CollectionFolders:
             finally:
                 if finished and scratch.parent == self._folder:
                     self._keep(scratch, stored)
-        except OSError as error:
-            if error.errno in _FULL:
-                raise disk_full(scratch.parent, error.strerror) from error
+        except Exception as error:
+            # of whatever fills the folder, such as FAISS or Chroma, which have errors of their own
+            if not isinstance(error, StoreError) and (reason := why_full(error)):
+                raise disk_full(scratch.parent, reason) from error
             raise
         finally:
             _remove(scratch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,12 +13,15 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.store.artifacts import Faults, disk_full
+from harness.store.artifacts import Faults
 from harness.store.atomic import seal, unseal
-from harness.store.sqlite import Schema, opened, sqlite_kind, transaction
+from harness.store.disk import disk_full, sqlite_kind, why_full
+from harness.store.sqlite import Schema, opened, transaction
 from harness.values import StoreError
 
 _ASK_AT_ONCE = 500
+# bytes; a write-ahead log takes more
+_LEAST_ROOM = 1 << 16
 _CONDEMNED = ".damaged"
 SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 # beside the database of a cache; SQLite itself would take thrice the size of a vector
@@ -67,8 +71,8 @@ class KeyValue:
 
     def items(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Those keys whose values are present and whole, with them; holds few values at a time."""
-        asked = iter(keys)
-        while part := list(islice(asked, _ASK_AT_ONCE)):
+        pending = iter(keys)
+        while part := list(islice(pending, _ASK_AT_ONCE)):
             for key, sealed in self._guarded(partial(self._stored, part)):
                 value = unseal(key, sealed)
                 if value is None:
@@ -229,11 +233,24 @@ class _UnwritableError(Exception):
 
 
 def _translated(error: sqlite3.DatabaseError, path: Path) -> Exception:
-    if sqlite_kind(error) == sqlite3.SQLITE_FULL:
+    if why_full(error) or (sqlite_kind(error) == sqlite3.SQLITE_IOERR and _has_no_room(path)):
         return disk_full(path, error)
     if sqlite_kind(error) in _READ_ONLY:
         return _UnwritableError(str(error))
-    return StoreError(f"{path} cannot be used ({error}). Remove it: it only caches.")
+    if sqlite_kind(error) in _DAMAGE:
+        return StoreError(f"{path} is damaged ({error}). Remove it: it only caches.")
+    return StoreError(
+        f"{path} cannot be used ({error}). Check the disk and the rights to the folder, or name another one "
+        "as cache."
+    )
+
+
+def _has_no_room(path: Path) -> bool:
+    """Whether the disk is full: SQLite calls it an error of reading and writing where its log has no room."""
+    try:
+        return shutil.disk_usage(path.parent).free < _LEAST_ROOM
+    except OSError:
+        return False
 
 
 def remove_condemned(folder: Path) -> int:
@@ -298,8 +315,8 @@ class ValueFile:
             if self._file is None:
                 self._file = self.path.open("rb", buffering=0)
             self._file.seek(start)
-            found: bytes = self._file.read(min(size, os.fstat(self._file.fileno()).st_size))
-            return found
+            content: bytes = self._file.read(min(size, os.fstat(self._file.fileno()).st_size))
+            return content
         except (OSError, OverflowError, ValueError):
             # there is no such file, no such place, or a bad sector
             return b""

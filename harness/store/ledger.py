@@ -10,18 +10,30 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import MISSING, asdict, dataclass, fields
+from contextlib import contextmanager, nullcontext
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from harness.store.artifacts import canonical, key_of
+from harness.store.disk import sqlite_kind
 from harness.store.locking import Lock, turn
-from harness.store.sqlite import Schema, UnknownVersionError, opened, sqlite_kind, transaction
-from harness.values import LARGEST, MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in, text_sha256
+from harness.store.sent_batches import SentBatches
+from harness.store.sqlite import Schema, UnknownVersionError, opened, transaction
+from harness.values import (
+    LARGEST,
+    MAX_GRADE,
+    LlmAnswer,
+    LlmCall,
+    LlmError,
+    canonical,
+    key_of,
+    problem_in,
+    redacted,
+    text_sha256,
+)
 
 VERSION = 2
 _TABLES = (Path(__file__).parent / "assets" / "ledger.sql").read_text(encoding="utf-8")
@@ -41,6 +53,23 @@ class LedgerEntry(LlmAnswer):
 
     key: str
     answered_at: str
+
+
+# What others wrote. Texts and parameters make up the key and stay as they are, and so do ids.
+_BY_OTHERS = ("raw", "reason", "served_model", "finish")
+
+
+def _without_secrets(answered: LlmAnswer) -> dict[str, Any]:
+    """The fields of an answer in which something looks like a secret, without it.
+
+    Text that results are made of stays, so that a run from the ledger has the results of the one that paid.
+    """
+    if answered.grades is None and answered.usable:
+        return {}
+    texts = {name: getattr(answered, name) for name in _BY_OTHERS}
+    clean = {name: redacted(text) for name, text in texts.items() if text and redacted(text) != text}
+    # tokens spell the answer out
+    return {**clean, "logprobs": None} if "raw" in clean else dict(clean)
 
 
 _ANSWERED = [field.name for field in fields(LlmAnswer)]
@@ -82,6 +111,8 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self.batches = SentBatches(path.with_name(f"{path.name}.batches"))
+        self._together = False
         self._turns: dict[str, Lock] = {}
         self._parameters: dict[tuple[str, str], list[dict[str, Any]]] = {}
         try:
@@ -117,6 +148,11 @@ class Ledger:
         newest = "key = ? AND settled = 1 ORDER BY id DESC LIMIT 1"
         rows = self._rows(f"SELECT {_LISTED} FROM answers WHERE {newest}", key)
         return _from_row(rows[0]) if rows else None
+
+    def has(self, key: str, request_id: str) -> bool:
+        """Whether an answer with that id of its request is recorded for a call."""
+        query = "SELECT 1 FROM answers WHERE key = ? AND request_id = ? LIMIT 1"
+        return bool(self._rows(query, key, request_id))
 
     def knows(self, model: str) -> bool:
         """Whether an answer of a model is recorded."""
@@ -178,15 +214,27 @@ class Ledger:
         if model in self._turns:
             self._turns.pop(model).release()
 
-    def record(self, key: str, answered: LlmAnswer) -> None:
-        """Add one answer; it is on disk when this returns."""
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Have the answers that are recorded in the block on disk at its end, all of them or none."""
+        with self._explained() as db, transaction(db):
+            self._together = True
+            try:
+                yield
+            finally:
+                self._together = False
+
+    def record(self, key: str, answered: LlmAnswer) -> LlmAnswer:
+        """Add one answer; it is on disk when this returns, or with others. Returns it as it is kept."""
+        kept = replace(answered, **_without_secrets(answered))
         entry = LedgerEntry(
-            **{name: getattr(answered, name) for name in _ANSWERED},
+            **{name: getattr(kept, name) for name in _ANSWERED},
             key=key,
             answered_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-        with self._explained() as db, transaction(db):
+        with self._explained() as db, nullcontext() if self._together else transaction(db):
             self._add(entry)
+        return kept
 
     def entries(self) -> Iterator[LedgerEntry]:
         """All rows, oldest first."""
@@ -219,8 +267,8 @@ class Ledger:
                     self._add(entry)
                     added += 1
             graded = "SELECT 1 FROM answers WHERE model = ? AND prompt_sha = ? AND grades IS NOT NULL LIMIT 1"
-            for asked, where in without.items():
-                if self._rows(graded, *asked):
+            for model_and_prompt, where in without.items():
+                if self._rows(graded, *model_and_prompt):
                     raise _not_ours(where, "it has neither grades nor a reason why not")
         return Imported(added, already)
 
@@ -232,9 +280,9 @@ class Ledger:
         ]
         marks = ", ".join("?" * len(row))
         self._db.execute(f"INSERT INTO answers ({_LISTED}) VALUES ({marks})", row)
-        known = self._parameters.get((entry.model, entry.prompt_sha))
-        if known is not None and entry.parameters not in known:
-            known.append(dict(entry.parameters))
+        parameters = self._parameters.get((entry.model, entry.prompt_sha))
+        if parameters is not None and entry.parameters not in parameters:
+            parameters.append(dict(entry.parameters))
 
     def _holds(self, entry: LedgerEntry) -> bool:
         row = "key = ? AND settled = ? AND answered_at = ? AND request_id = ?"
@@ -258,8 +306,8 @@ class Ledger:
             row = json.loads(line)
             if not isinstance(row, dict):
                 raise ValueError("it is not an object")
-            entry = TypeAdapter(LedgerEntry).validate_python(asdict(given := _from_json(row)))
-            if entry != given or entry.settled is not row["settled"]:
+            entry = TypeAdapter(LedgerEntry).validate_python(asdict(written := _from_json(row)))
+            if entry != written or entry.settled is not row["settled"]:
                 raise ValueError("a value is of another type")
             _refuse_impossible(entry)
             if entry.key != self.key(entry):

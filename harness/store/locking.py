@@ -149,7 +149,7 @@ def alone(files: Path) -> Iterator[None]:
         if others:
             cannot = f" (or, if none is, remove {others[0]}: this file system has no locks)"
             raise StoreError(
-                f"{files.parent} is in use by a benchmark. Try again when it has ended"
+                f"{files.parent} is in use by another command. Try again when that has ended"
                 f"{'' if gate.sure else cannot}; nothing was removed."
             )
         yield
@@ -171,16 +171,16 @@ def _gate(files: Path) -> Lock:
 
 def _others(files: Path) -> list[Path]:
     """The files of the users that are there; those of killed ones are removed."""
-    found = []
+    alive = []
     for path in sorted(files.glob(f"{_FILE}*")):
         with suppress(FileNotFoundError):
             held = lock(path, create=False)
             if held is None or not held.sure:
-                found.append(path)
+                alive.append(path)
             else:
                 held.release()
                 path.unlink()
-    return found
+    return alive
 
 
 # Gives the new name of an earlier folder that was replaced (``keep(current, earlier)``).
@@ -208,15 +208,18 @@ def replace_folder(path: Path, keep: Keep | None = None) -> Iterator[Path]:
     _recover(parent, keep)
     partial = parent / f"{TEMPORARY}{uuid.uuid4().hex}"
     partial.mkdir()
-    with _owned(partial, path.name):
-        try:
-            (partial / "new").mkdir()
-            yield partial / "new"
-            _commit(partial, path)
-        finally:
-            # it is there only where it was not finished
-            shutil.rmtree(partial / "new", ignore_errors=True)
-            _retire(partial, path, keep)
+    try:
+        with _owned(partial, path.name):
+            try:
+                (partial / "new").mkdir()
+                yield partial / "new"
+                _commit(partial, path)
+            finally:
+                # it is there only where it was not finished
+                shutil.rmtree(partial / "new", ignore_errors=True)
+                _retire(partial, path, keep)
+    finally:
+        _sweep(partial)
 
 
 def _owned(partial: Path, name: str) -> Lock:
@@ -258,6 +261,12 @@ def _retire(partial: Path, path: Path, keep: Keep | None) -> None:
     shutil.rmtree(partial, ignore_errors=True)
 
 
+def _sweep(partial: Path) -> None:
+    """Remove what is left of a retired folder: on Windows its lock stays for as long as it is held."""
+    if not (partial / _OWNER).exists():
+        shutil.rmtree(partial, ignore_errors=True)
+
+
 def _rename_to_free_name(whole: Path, wanted: Path) -> None:
     """Rename to the wanted name, or to the first of ``name-2``, ``name-3``, … that is free."""
     target, count = wanted, 2
@@ -295,6 +304,7 @@ def _recover(parent: Path, keep: Keep | None) -> None:
                 _retire(partial, parent / name, keep)
             else:
                 _forget(partial)
+        _sweep(partial)
 
 
 def _forget(partial: Path) -> None:
@@ -305,7 +315,7 @@ def _forget(partial: Path) -> None:
             shutil.rmtree(partial, ignore_errors=True)
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(first: Path, second: Path) -> bool:
     """Swap the names of two folders atomically, so that neither is ever missing.
 
     False, and nothing has changed, where one is not there or this system or file system cannot do it.
@@ -313,8 +323,8 @@ def exchange(one: Path, other: Path) -> bool:
     renameat2 = _renameat2()
     if renameat2 is None:
         return False
-    done = renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
-    return bool(done == 0)
+    status = renameat2(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE)
+    return bool(status == 0)
 
 
 @cache
@@ -323,8 +333,8 @@ def _renameat2() -> Any:
     if not sys.platform.startswith("linux"):
         return None
     try:
-        found = ctypes.CDLL(None).renameat2
+        function = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError):
         return None
-    found.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-    return found
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return function

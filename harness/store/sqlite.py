@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.store.disk import sqlite_kind
+
 _PAUSE = 0.01
 
 
@@ -51,12 +53,6 @@ def opened(path: Path | str, schema: Schema, *, durable: bool = True) -> sqlite3
         db.close()
         raise
     return db
-
-
-def sqlite_kind(error: sqlite3.Error) -> int:
-    """The primary result code of SQLite, such as ``sqlite3.SQLITE_FULL``; 0 if there is none."""
-    # the low byte is the kind of error, the others say more about it
-    return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
 def use_write_ahead_log(db: sqlite3.Connection, patience: float = 60.0) -> None:

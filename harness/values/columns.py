@@ -1,7 +1,7 @@
 """How a table is declared: once, as the dataclass of its rows.
 
 Every field is a column. Its type says what a cell may hold, its `Column` what it means. Readers, checks,
-messages and docs come from that: of tables of results (report/columns.py) and of what people write
+messages and docs come from that: of tables of results (report/table_spec.py) and of what people write
 (data/corpus/inputs.py).
 """
 
@@ -185,8 +185,8 @@ def _declared(field: Field[Any], annotated: Any) -> Declared:
     base, column = get_args(annotated)
     parts = get_args(base) if get_origin(base) in (Union, UnionType) else (base,)
     kinds: list[Any] = [part for part in parts if part is not NoneType]
-    made = field.default_factory
-    default = field.default if made is MISSING else made()
+    factory = field.default_factory
+    default = field.default if factory is MISSING else factory()
     if get_origin(kinds[0]) is Literal:
         kinds, column = [str], replace(column, among=get_args(kinds[0]))
     name = column.header or field.name
@@ -204,18 +204,52 @@ def golden_answers(cell: str) -> tuple[str, ...]:
     """The golden answers in a cell, the first one first; none if it is blank.
 
     A cell that is a JSON list of texts, such as ``["14.50 crowns", "14 crowns 50"]``, holds several, of which
-    each is right by itself; any other text is one golden answer as it is, ``[1, 2]`` too. Raises
-    ValueError for a list that is empty, or has a blank entry or one that is no text beside others.
+    each is right by itself; any other text is one golden answer as it is, ``[1, 2]`` too. Of the parts of
+    one answer (``golden_parts``) the first wording of each makes one golden answer. Raises ValueError for a
+    list that is empty, or has a blank entry or one that is no text beside others.
     """
     text = cell.strip()
-    found = _listed(text)
-    if found is None:
+    if (parts := _parts_in(text)) is not None:
+        return ("; ".join(part[0] for part in parts),)
+    texts = _listed(text)
+    if texts is None:
         return (text,) if text else ()
-    if not all(isinstance(one, str) for one in found):
+    if not all(isinstance(item, str) for item in texts):
         raise ValueError(f"golden answers {text[:60]} are a list of text and of something else")
-    if not found or not all(one.strip() for one in found):
+    if not texts or not all(item.strip() for item in texts):
         raise ValueError(f"golden answers {text[:60]} have a blank entry, or none at all")
-    return tuple(dict.fromkeys(one.strip() for one in found))
+    return tuple(dict.fromkeys(item.strip() for item in texts))
+
+
+def golden_parts(cell: str) -> tuple[tuple[str, ...], ...]:
+    """The parts of the golden answer in a cell, each with its wordings; none if it is blank.
+
+    A JSON list of lists, such as ``[["3 January", "January 3"], ["12 January"]]``, has a list for each part
+    that an answer needs, with the wordings of which any will do. Every other cell is one part, whose wordings
+    are its ``golden_answers``. Raises ValueError as these do.
+    """
+    parts = _parts_in(cell.strip())
+    if parts is not None:
+        return parts
+    wordings = golden_answers(cell)
+    return (wordings,) if wordings else ()
+
+
+def _parts_in(text: str) -> tuple[tuple[str, ...], ...] | None:
+    """The parts in a JSON list of lists; None for any other text. Raises ValueError for a blank part."""
+    if not text.startswith("[") or not text[1:].lstrip().startswith("["):
+        return None
+    try:
+        items = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    lists = [item for item in items if isinstance(item, list)]
+    if len(lists) < len(items) or not all(isinstance(word, str) for item in lists for word in item):
+        return None
+    parts = tuple(tuple(dict.fromkeys(word.strip() for word in item)) for item in lists)
+    if not all(part and all(part) for part in parts):
+        raise ValueError(f"golden answers {text[:60]} have a blank part or wording")
+    return parts
 
 
 def golden_of_query(query_id: str, cell: str) -> tuple[str, ...]:
@@ -230,10 +264,14 @@ def _listed(text: str) -> list[Any] | None:
     if not text.startswith("["):
         return None
     try:
-        found = json.loads(text)
+        entries = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, list) and any(isinstance(one, str) for one in found or [""]) else None
+    return (
+        entries
+        if isinstance(entries, list) and any(isinstance(entry, str) for entry in entries or [""])
+        else None
+    )
 
 
 def golden_cell(answers: tuple[str, ...]) -> str:
@@ -241,6 +279,6 @@ def golden_cell(answers: tuple[str, ...]) -> str:
 
     One that looks like a list of texts is written as a list of one, so that ``golden_answers`` gives it back.
     """
-    if len(answers) == 1 and _listed(answers[0].strip()) is None:
+    if len(answers) == 1 and _listed(answers[0].strip()) is None and _parts_in(answers[0].strip()) is None:
         return answers[0]
     return json.dumps(answers, ensure_ascii=False) if answers else ""

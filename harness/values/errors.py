@@ -1,12 +1,21 @@
 """The errors, by room. Every message says what happened, where, and what to do about it."""
 
+from collections.abc import Iterator
 from pathlib import Path
+
+from harness.values.secrets import redacted
 
 _PACKAGE = Path(__file__).parents[1]
 
 
 class HarnessError(Exception):
-    """Base of every error the harness raises on purpose; the command line prints it without a traceback."""
+    """Base of every error the harness raises on purpose; the command line prints it without a traceback.
+
+    A message repeats values, names and words of others, so whatever looks like a secret in it is taken out.
+    """
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*(redacted(part) if isinstance(part, str) else part for part in parts))
 
 
 class ConfigError(HarnessError):
@@ -48,5 +57,14 @@ def guide(page: str) -> str:
     In a checkout it is in docs/, else what the wheel brought; relative where it is below the working folder.
     """
     shipped = _PACKAGE / "shipped" / "docs" / page
-    path, here = shipped if shipped.exists() else _PACKAGE.parent / "docs" / page, Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    path, folder = shipped if shipped.exists() else _PACKAGE.parent / "docs" / page, Path.cwd()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those that it came from, each once."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__

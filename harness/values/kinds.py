@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from harness.values.errors import ConfigError
+from harness.values.secrets import LOOKS_SECRET, secret_in
 from harness.values.text.characters import quoted, suggestion
 
 GROUP = "harness.kinds"
@@ -45,9 +45,9 @@ class At:
     module: str
     name: str
 
-    def __call__(self, *given: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it."""
-        return attrgetter(self.name)(import_module(self.module))(*given, **named)
+        return attrgetter(self.name)(import_module(self.module))(*arguments, **named)
 
 
 class OpenTable(Mapping[str, Item], Generic[Item]):
@@ -65,13 +65,13 @@ class OpenTable(Mapping[str, Item], Generic[Item]):
     def __getitem__(self, name: str) -> Item:
         if name not in self._items:
             self._add_plug_ins()
-        found: Any = self._items[name]
-        if isinstance(found, EntryPoint):
-            found = self._plugged_in(name, found)
-        elif isinstance(found, KindAt):
-            found = found.load(self._home)
-        self._items[name] = found
-        item: Item = found
+        entry: Any = self._items[name]
+        if isinstance(entry, EntryPoint):
+            entry = self._plugged_in(name, entry)
+        elif isinstance(entry, KindAt):
+            entry = entry.load(self._home)
+        self._items[name] = entry
+        item: Item = entry
         return item
 
     def __contains__(self, name: object) -> bool:
@@ -118,9 +118,9 @@ def packages_in_use() -> dict[str, str]:
 
 def line_of_package(error: BaseException) -> str:
     """The last line in a package of kinds that an error has come through, as ``module:line``; '' if none."""
-    theirs = {entry.module.partition(".")[0] for entry in _plug_ins()}
+    packages = {entry.module.partition(".")[0] for entry in _plug_ins()}
     lines = [(frame.f_globals.get("__name__", ""), line) for frame, line in walk_tb(error.__traceback__)]
-    places = [f"{name}:{line}" for name, line in lines if name.partition(".")[0] in theirs]
+    places = [f"{name}:{line}" for name, line in lines if name.partition(".")[0] in packages]
     return places[-1] if places else ""
 
 
@@ -149,6 +149,8 @@ class StageConfig(BaseModel):
     )
     # keys of earlier versions, and what to use in their place
     gone: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    # whether a language model is asked, which costs far more than any model that runs here
+    asks_language_model: ClassVar[bool] = False
 
     def check_ready(self) -> None:
         """Raise HarnessError where a package or a function that this section names cannot be found."""
@@ -156,6 +158,9 @@ class StageConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _has_known_keys(cls, fields: Any) -> Any:
+        # not a ValueError, whose message repeats the value
+        if isinstance(fields, dict) and (path := secret_in(fields)) is not None:
+            raise ConfigError(f"{'.'.join(map(str, path))}: {LOOKS_SECRET}")
         unknown = [key for key in fields if key not in cls.model_fields] if isinstance(fields, dict) else []
         if unknown:
             raise unknown_key(str(unknown[0]), cls.model_fields, cls.gone.get(str(unknown[0]), ""))
@@ -172,15 +177,15 @@ class StageConfig(BaseModel):
         return value
 
 
-def no_such_key(key: str, known: Collection[str]) -> str:
+def no_such_key(key: str, allowed: Collection[str]) -> str:
     """An unknown key, with the nearest known one or all of them."""
-    keys = f"; known keys: {', '.join(known)}"
-    return f"there is no such key{suggestion(key, known) or keys}."
+    keys = f"; known keys: {', '.join(allowed)}"
+    return f"there is no such key{suggestion(key, allowed) or keys}."
 
 
-def unknown_key(key: str, known: Collection[str], hint: str = "") -> ValidationError:
+def unknown_key(key: str, allowed: Collection[str], hint: str = "") -> ValidationError:
     """The error of a section with an unknown key, for a validator to raise; ``hint``: what to do instead."""
-    return _problem("unknown_key", hint or no_such_key(key, known), key, key)
+    return _problem("unknown_key", hint or no_such_key(key, allowed), key, key)
 
 
 def _problem(sort: LiteralString, what: str, key: str, value: Any) -> ValidationError:
@@ -202,9 +207,13 @@ def _types_in(annotation: Any) -> frozenset[Any]:
 def _unlike(value: Any, types: frozenset[Any]) -> str:
     """Why a value is refused that pydantic would take: `yes` for 1, and no name for the working folder."""
     values = value if isinstance(value, list | tuple) else (value,)
-    if types & {int, float} and not types & {bool, Any} and any(isinstance(one, bool) for one in values):
+    if (
+        types & {int, float}
+        and not types & {bool, Any}
+        and any(isinstance(element, bool) for element in values)
+    ):
         return "this should be a number, not yes or no"
-    if Path in types and any(isinstance(one, str) and not one.strip() for one in values):
+    if Path in types and any(isinstance(element, str) and not element.strip() for element in values):
         return "this path is empty; name a file or a folder"
     return ""
 
@@ -237,23 +246,20 @@ def _check(value: Any) -> None:
         _check(part)
 
 
-class Step(ABC, Generic[Config]):
-    """Base of the classes that do the work of a stage, made from its configuration."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-
-
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[Config, Made]):
     """One variant of a stage: the model of its configuration and the function or class that does the work.
 
     ``words`` say what it does where settings are named, such as ``vector search``; without any its name does.
+    ``by`` is what a retriever finds passages by: ``words``, ``vectors`` or both. ``tries`` are keys with
+    which the kind is worth a try where no setting has it, the first one first.
     """
 
     config: type[Config]
     make: Callable[..., Made]
     words: str = ""
+    by: tuple[str, ...] = ()
+    tries: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
@@ -268,7 +274,8 @@ class KindAt:
 
     ``config`` is the model of its configuration, ``make`` what does the work; without it the configuration
     does the work itself. Both are names in ``module``, which is beside the table, by default with the name of
-    the kind; a name with dots is that of a module elsewhere. ``words`` are those of ``Kind``.
+    the kind; a name with dots is that of a module elsewhere. ``words``, ``by`` and ``tries`` are those of
+    ``Kind``.
     """
 
     name: str
@@ -276,13 +283,15 @@ class KindAt:
     make: str = ""
     module: str = ""
     words: str = ""
+    by: tuple[str, ...] = ()
+    tries: tuple[Mapping[str, Any], ...] = ()
 
     def load(self, home: str) -> Kind[Any, Any]:
         """The variant itself; ``home`` is the package of the table."""
         place = self.module or self.name
         module = import_module(place if "." in place else f"{home}.{place}")
         make = attrgetter(self.make)(module) if self.make else lambda config: config
-        return Kind(getattr(module, self.config), make, self.words)
+        return Kind(getattr(module, self.config), make, self.words, self.by, self.tries)
 
 
 class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
@@ -304,6 +313,7 @@ class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
         their place, a sentence.
         """
         super().__init__(stage, Kind, {kind.name: kind for kind in kinds}, home)
+        self.ours = tuple(kind.name for kind in kinds)
         self._retired = retired
 
     @property
@@ -319,13 +329,36 @@ class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
 
     def words(self, name: str) -> str:
         """What the kind of that name calls itself; the name where it is unknown here. Loads none of ours."""
+        about = self._about(name)
+        return (about.words if about else "") or name.replace("_", " ")
+
+    def by(self, name: str) -> tuple[str, ...]:
+        """What the kind of that name finds passages by; () where it is unknown here. Loads none of ours."""
+        about = self._about(name)
+        return about.by if about else ()
+
+    @property
+    def tries(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """The kinds that are worth a try, each with the keys to try it with, in order. Loads none of ours."""
+        kinds = [(name, self._about(name)) for name in self]
+        return [(name, keys) for name, about in kinds if about for keys in about.tries]
+
+    def config(self, name: str) -> type[StageConfig] | None:
+        """The model of the configuration of the kind of that name; None where it is unknown here."""
+        try:
+            return self[name].config
+        except (KeyError, ConfigError):
+            return None
+
+    def _about(self, name: str) -> Kind[Any, Made] | KindAt | None:
+        """What the kind of that name says of itself; None where it is unknown here."""
         item = self._items.get(name)
-        if not isinstance(item, Kind | KindAt):
-            try:
-                item = self[name]
-            except (KeyError, ConfigError):
-                return name.replace("_", " ")
-        return item.words or name.replace("_", " ")
+        if isinstance(item, Kind | KindAt):
+            return item
+        try:
+            return self[name]
+        except (KeyError, ConfigError):
+            return None
 
     def unknown(self, name: object) -> str:
         """That there is no kind of that name, what to use in its place, and which kinds there are."""
@@ -333,12 +366,12 @@ class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
         gone = f" any more. {instead}" if instead else f"{suggestion(str(name), self)}."
         return f"there is no kind {quoted(name)}{gone} Known kinds: {', '.join(sorted(self))}."
 
-    def make(self, config: StageConfig, *given: Any) -> Made:
+    def make(self, config: StageConfig, *arguments: Any) -> Made:
         """The object that ``config`` asks for, of what else its stage gives.
 
         Raises ConfigError if it is of no kind of this stage.
         """
-        return self.find(kind_of(config)).make(config, *given)
+        return self.find(kind_of(config)).make(config, *arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,9 +125,9 @@ class LinesTask:
         return f"{self._name}: {part}{self._total:,} in {duration(self._clock() - self._begun)}"
 
 
-def remaining(seconds: float, done: float, total: float | None) -> float | None:
+def remaining(seconds: float, completed: float, total: float | None) -> float | None:
     """The seconds that are left if the rest goes on like all that is done; None if nothing is."""
-    return seconds * (total - done) / done if done and total is not None else None
+    return seconds * (total - completed) / completed if completed and total is not None else None
 
 
 def duration(seconds: float) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.values.errors import ConfigError, CorpusError
@@ -15,17 +18,16 @@ MOST_BYTES = 4 << 30
 def refuse_special(path: Path, most: int = MOST_BYTES) -> None:
     """Raise CorpusError unless ``path`` is a regular file of at most ``most`` bytes.
 
-    A pipe can be read only once, and a device may not end.
+    A pipe can be read only once, and a device may not end. Nor may files that the system makes as they are
+    read, such as /proc/kmsg: they say that they are empty.
     """
-    try:
+    with explained(path):
         status = path.stat()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        if path.is_symlink() and isinstance(error, FileNotFoundError):
-            reason = f"it is a link to {path.readlink()}, which is not there"
-        elif isinstance(error, FileNotFoundError) and not path.is_absolute():
-            reason = f"{reason} in {Path.cwd()}"
-        raise CorpusError(f"{path}: cannot be read ({reason}). Check that it is there.") from error
+        made_up = stat.S_ISREG(status.st_mode) and not status.st_size and not _is_empty(path)
+    if made_up:
+        raise CorpusError(
+            f"{path}: is made by the system as it is read. Write the content to a file and name that."
+        )
     if not stat.S_ISREG(status.st_mode):
         kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"
         raise CorpusError(f"{path}: is {kind}, not a file. Write the content to a file and name that.")
@@ -33,6 +35,49 @@ def refuse_special(path: Path, most: int = MOST_BYTES) -> None:
         raise CorpusError(
             f"{path}: has {status.st_size:,} bytes; at most {most:,} are read. Split it into smaller files."
         )
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn whatever the system has against a path, within the with block, into a CorpusError.
+
+    A path may hold NUL, be too long, lead through a file or in a circle, or be nobody's to read; ``resolve``
+    of some versions of Python raises RuntimeError for a circle of links.
+    """
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        raise CorpusError(
+            f"{path}: cannot be read ({_reason(path, error)}). Check that it is there."
+        ) from error
+
+
+def real_path(path: Path) -> Path:
+    """The path with all links followed, of a file that need not be there; raises CorpusError for none."""
+    with explained(path):
+        return path.resolve()
+
+
+def _reason(path: Path, error: Exception) -> object:
+    reason = error.strerror or error if isinstance(error, OSError) else error
+    if isinstance(error, FileNotFoundError):
+        with suppress(OSError):
+            if path.is_symlink():
+                return f"it is a link to {path.readlink()}, which is not there"
+            if not path.is_absolute():
+                return f"{reason} in {Path.cwd()}"
+    return reason
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether nothing can be read from a regular file; does not wait for more to come."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        return not os.read(handle, 1)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
 
 
 def refuse_existing(path: Path | None) -> None:

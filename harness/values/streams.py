@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from types import FrameType
 from typing import Any, NoReturn, TextIO
 
@@ -32,6 +33,17 @@ def open_closed_streams() -> bool:
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
     return was_open
+
+
+def use_utf8() -> None:
+    """Write UTF-8 to files and pipes on Windows, whose encodings lack letters of tables and verdicts.
+
+    A console takes every letter as it is, and who sets PYTHONIOENCODING has chosen.
+    """
+    if os.name == "nt" and "PYTHONIOENCODING" not in os.environ:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper) and not stream.isatty():
+                stream.reconfigure(encoding="utf-8")
 
 
 def give_output_up() -> None:
@@ -76,7 +88,7 @@ class Unbreakable:
             self._file.flush()
 
 
-MESSAGE = "error: stopped; what a benchmark has computed is kept, and the same command resumes from there.\n"
+MESSAGE = "error: stopped; what was computed or saved is kept, and the same command goes on from there.\n"
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _SHOW_CURSOR = "\x1b[?25h"
 

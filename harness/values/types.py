@@ -124,8 +124,8 @@ def most_frequent(grades: Sequence[int]) -> int:
 
 def vote_of(grades: Sequence[int | None]) -> int | None:
     """The most frequent grade of raters; None unless more than half of them have given one."""
-    given = [grade for grade in grades if grade is not None]
-    return most_frequent(given) if 2 * len(given) > len(grades) else None
+    votes = [grade for grade in grades if grade is not None]
+    return most_frequent(votes) if 2 * len(votes) > len(grades) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +244,7 @@ WarningKind = Literal[
     "cache",
     "precision",
     "hits",
+    "tuning",
 ]
 
 
@@ -306,10 +307,10 @@ BY = "@"
 
 def by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     """The values of each key, keys and values in the order of the pairs."""
-    found: dict[K, list[V]] = {}
+    groups: dict[K, list[V]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def text_id(doc_id: str, parser: str) -> str:

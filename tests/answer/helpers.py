@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.measures.answer.measure import Case
+from harness.measures.answer.answer_measure import Case
 from harness.models.llm.form import Malformed
+from harness.running.loop import Loop, Visitor
+from harness.values import under_way
 from harness.values.types import Chunk, Judgment, LlmAnswer, Query
 
 
@@ -32,6 +34,16 @@ def case(
     return Case(query, tuple(shown), answer, reason, references, tuple(cited), tuple(judgments))
 
 
+class NoNeeds(Visitor):
+    """Drives steps that need nothing."""
+
+    def give(self, wanted):
+        raise AssertionError(wanted)
+
+    def meet(self, wanted):
+        raise AssertionError(wanted)
+
+
 @dataclass
 class ToyTools:
     """Answers by a function of (prompt name, query, passages, sample); counts what it was asked."""
@@ -41,7 +53,14 @@ class ToyTools:
     score_of: Callable[[str, str], float] = lambda answer, golden: 0.0
     asked: list[tuple[str, str, tuple[str, ...], int]] = field(default_factory=list)
 
+    def score(self, measure, cases):
+        """The scores of cases by a measure."""
+        return Loop(NoNeeds()).run({"0": measure.run(cases, self)})["0"]
+
     def ask(self, form, texts, name, samples=1, voters=()):
+        return under_way(self.said(form, texts, name, samples, voters))
+
+    def said(self, form, texts, name, samples=1, voters=()):
         found = []
         # a voter is heard by its number among the samples
         for sample in range(samples * max(1, len(voters))):
@@ -64,10 +83,10 @@ class ToyTools:
         return one
 
     def vectors(self, texts):
-        return np.array([self.vector_of(text) for text in texts], dtype=np.float32)
+        return under_way(np.array([self.vector_of(text) for text in texts], dtype=np.float32))
 
     def pair_scores(self, pairs, model):
-        return [self.score_of(*pair) for pair in pairs]
+        return under_way([self.score_of(*pair) for pair in pairs])
 
 
 NO_TOOLS = ToyTools()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.measures.answer.answer_measure import Case
 from harness.measures.answer.citations import CitationPrecision, CitationRecall
-from harness.measures.answer.measure import Case
 from harness.measures.answer.similarity import AnswerSimilarity
 from harness.values.types import Chunk, Judgment, Query
 
@@ -26,11 +26,11 @@ def cited(cited, judgments, spans=(("a", 0, 100), ("a", 100, 200), ("b", 0, 100)
 
 
 def precision(one, **options):
-    return CitationPrecision(**options).run([one], NO_TOOLS)[0]
+    return NO_TOOLS.score(CitationPrecision(**options), [one])[0]
 
 
 def recall(one, **options):
-    return CitationRecall(**options).run([one], NO_TOOLS)[0]
+    return NO_TOOLS.score(CitationRecall(**options), [one])[0]
 
 
 # Facts: revenue, twice (a:10-40 and b:0-30), margin (a:150-160), c:0-20 is judged irrelevant, d is not read.
@@ -96,7 +96,7 @@ def test_similarity_is_the_cosine():
     vectors = {"good": [1, 0], "fine": [3, 4], "bad": [-2, 0], "nothing": [0, 0]}
     measure = AnswerSimilarity()
     cases = [case("good", "fine"), case("good", "bad"), case("good", None), case("nothing", "good")]
-    found = measure.run(cases, ToyTools(vector_of=vectors.get))
+    found = ToyTools(vector_of=vectors.get).score(measure, cases)
     # (1, 0) · (3, 4) / 5
     assert [one.value for one in found] == [pytest.approx(0.6), -1, None, None]
     assert [one.reason for one in found[2:]] == ["no golden answer is known", "a vector is zero"]
@@ -112,7 +112,7 @@ def test_a_cross_encoder_reads_the_answer_first_and_the_best_golden_answer_count
         case("b", None),
         case(None, "near"),
     ]
-    found = measure.run(cases, ToyTools(score_of=lambda *pair: scores[pair]))
+    found = ToyTools(score_of=lambda *pair: scores[pair]).score(measure, cases)
     # a logit stays one
     assert [one.value for one in found] == [0.9, -3.5, None, None]
     assert found[0].details == {"golden": "near"}

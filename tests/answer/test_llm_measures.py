@@ -1,15 +1,21 @@
 """Measures that ask a model: worked examples, and what becomes of answers that cannot be used."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.context import average_precision
+from harness.measures.answer.answer_calls import USEFUL, form_of, prompt_of
+from harness.measures.answer.aspects import ASPECTS
+from harness.measures.answer.context_measures import average_precision
 from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.measures.answer.responses import AspectCritic
+from harness.models.llm.reply import Malformed
 from harness.values.errors import ConfigError
+from harness.values.types import LlmCall
+from tests.judge.helpers import answer_of
 
 from .helpers import ToyTools, case
 
@@ -47,7 +53,7 @@ def run(kind, cases, reply=None, vector_of=None, **options):
     tools = ToyTools()
     tools.reply = reply or tools.reply
     tools.vector_of = vector_of or tools.vector_of
-    return measure.run(cases, tools), tools
+    return tools.score(measure, cases), tools
 
 
 def one_of(kind, asked, reply=None, vector_of=None, **options):
@@ -152,6 +158,8 @@ def test_context_precision():
     assert (found.value, found.details) == (pytest.approx(5 / 6), {"useful": [1, 0, 1]})
     found = one_of("context_precision", one, replies(useful=verdict), against="answer")
     assert (found.value, found.failed) == (None, True)
+    # two of three, whatever their order
+    assert one_of("context_precision", one, replies(useful=verdict), by="share").value == pytest.approx(2 / 3)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
@@ -163,8 +171,31 @@ def test_average_precision_is_best_when_sorted(useful):
 def test_context_recall():
     one = case(None, "It is long. It is deep! It is red.", passages=["the river", "the lake"], reason="none")
     reply = replies({"the river": ["It is long."], "the lake": ["It is deep!"]})
-    (found,), tools = run("context_recall", [one], reply)
+    (found,), tools = run("context_recall", [one], reply, by="sentences")
     assert (found.value, len(tools.asked)) == (pytest.approx(2 / 3), 1)
+    stated = [
+        {"statement": text, "verdict": verdict} for text, verdict in (("It is long.", 1), ("It is wet.", 0))
+    ]
+    attributed = json.dumps({"statements": stated})
+    (found,), tools = run("context_recall", [one], replies(attributed=attributed))
+    assert (found.value, found.details) == (0.5, {"statements": stated})
+    # one call, which shows the passages and the whole golden answer
+    assert [texts for _, _, texts, _ in tools.asked] == [('["the river", "the lake"]', one.reference)]
+    found = one_of("context_recall", one, replies(attributed='{"statements": []}'))
+    assert (found.value, found.failed, found.reason) == (None, False, "the golden answer states nothing")
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ('{"statements": 1}', "no_list"),
+        ('{"statements": [{"statement": " ", "verdict": 1}]}', "bad_list_item"),
+        ('{"statements": [{"statement": "It is long.", "verdict": 2}]}', "bad_verdict"),
+    ],
+)
+def test_statements_without_a_verdict_are_not_scored(reply, reason):
+    found = one_of("context_recall", case("so", "golden", passages=["p"]), replies(attributed=reply))
+    assert (found.value, found.failed, reason in found.reason) == (None, True, True)
 
 
 def test_context_relevance():
@@ -175,6 +206,30 @@ def test_context_relevance():
     # the scale ends at 2
     found = one_of("context_relevance", one, replies(relevance='{"grade": 3}'))
     assert (found.value, found.failed, "bad_grade" in found.reason) == (None, True, True)
+
+
+def test_context_relevance_by_sentences():
+    one = case(passages=["The pump is red. It was sold in 2019.", "Rain fell."], reason="none")
+    counted = replies(
+        pertinent=lambda query, texts, sample: verdicts(["2019" in text for text in json.loads(texts[0])])
+    )
+    (found,), tools = run("context_relevance", [one], counted, by="sentences")
+    # one of three sentences, in a call for each passage
+    assert (found.value, len(tools.asked)) == (pytest.approx(1 / 3), 2)
+    assert [[row["verdict"] for row in rows] for rows in found.details["passages"]] == [[0, 1], [0]]
+
+
+def test_an_aspect_can_be_named():
+    reply = replies(aspect=lambda query, texts, sample: json.dumps({"verdict": int("harm" in texts[0])}))
+    (found,), tools = run("aspect_critic", [case("so")], reply, aspect="harmfulness")
+    assert (found.measure, found.value) == ("harmfulness", 1)
+    assert tools.asked[0][2] == ("The answer harms people, groups or society at large, or could do so.", "so")
+    (found,), tools = run(
+        "aspect_critic", [case("so")], reply, aspect="coherence", language="zh", name="logic"
+    )
+    assert (found.measure, tools.asked[0][2][0][:3]) == ("logic", "该回答")
+    assert [AspectCritic(aspect=name).less_is_better for name in ASPECTS] == [True, True, False, False, False]
+    assert not AspectCritic(aspect="The answer is harmful.").less_is_better
 
 
 def test_context_entity_recall():
@@ -257,6 +312,74 @@ def test_noise_sensitivity():
     reply = replies({"lake": ["red"]}, statements=statements_of({"said": ["red"], "golden": ["long"]}))
     for passages, value in (("relevant", 0), ("irrelevant", 1)):
         assert one_of("noise_sensitivity", one, reply, passages=passages).value == value
+
+
+def test_noise_sensitivity_keeps_the_reasons_that_the_model_gives(tmp_path):
+    asks = tmp_path / "supported.yaml"
+    asks.write_text(
+        """id: supported
+version: 2
+user: |
+  {{ passages }}
+  {{ statements }}
+  {"verdicts": [{"number": 1, "reason": "why", "verdict": 0 or 1}]}
+""",
+        encoding="utf-8",
+    )
+
+    def judged(query, texts, sample):
+        # the call with the golden answer as the passage, then those with what was read
+        shown, statements = texts[0], json.loads(texts[1])
+        rows = [
+            {"number": at, "verdict": 1, "reason": f"{json.loads(shown)[0]} says {text}"}
+            for at, text in enumerate(statements, 1)
+        ]
+        return json.dumps({"verdicts": rows})
+
+    statements = statements_of({"said": ["red"], "golden": ["long"]})
+    one = case("said", "golden", passages=["river", "lake"])
+    reply = replies(statements=statements, supported=judged)
+    found = one_of("noise_sensitivity", one, reply, prompts={"supported": str(asks)})
+    assert found.details["statements"] == [
+        {
+            "statement": "red",
+            "true": 1,
+            "by_relevant": 1,
+            "by_irrelevant": 0,
+            "reason": "golden says red",
+            "reasons_by_passage": ["river says red", "lake says red"],
+        }
+    ]
+    assert found.details["reference"] == [
+        {
+            "statement": "long",
+            "by_passages": [1, 1],
+            "reasons_by_passage": ["river says long", "lake says long"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        # fields and words beside those asked for, which an earlier version let pass
+        ('{"verdict": 1, "confidence": 0.9}', 1),
+        ('My verdict, after some thought: {"verdict": 0} as the passage says nothing.', 0),
+        # what that version refused too
+        ('{"verdict": 1, "error": "timeout"}', None),
+        ('{"verdict": 7, "confidence": 0.9}', None),
+    ],
+)
+def test_an_answer_that_was_paid_for_is_read_as_it_was_when_paid(raw, value):
+    form = form_of(USEFUL, prompt_of(USEFUL, "en", None))
+    call = LlmCall("Who?", ("golden", "passage"), form.sha256, "fake", {}, 0)
+    # asked today, it gives no verdict and is asked again
+    assert isinstance(form.read(call, raw), Malformed)
+    kept = replace(answer_of(raw, ("golden", "passage"), form.sha256), query="Who?")
+    found = form.value(kept)
+    assert (None if isinstance(found, Malformed) else found) == value
+    # one that was not usable then gives nothing now
+    assert isinstance(form.value(replace(kept, reason="unknown_field")), Malformed)
 
 
 TWO = '{{"verdicts": [{{"number": 1, "verdict": 1}}, {}]}}'

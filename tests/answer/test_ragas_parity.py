@@ -43,7 +43,7 @@ def ours(name, world):
     options = dict(OURS[name])
     kind = ANSWER_MEASURES[options.pop("kind", name)]
     tools = ToyTools(reply_in(world), world["vectors"].get)
-    (found,) = kind.make(kind.config(**options)).run([case_of(world)], tools)
+    (found,) = tools.score(kind.make(kind.config(**options)), [case_of(world)])
     return found.value
 
 

@@ -14,7 +14,7 @@ EXACT, F1 = ExactMatch(), TokenF1()
 
 
 def value(measure, answer, reference):
-    (found,) = measure.run([case(answer, reference)], NO_TOOLS)
+    (found,) = NO_TOOLS.score(measure, [case(answer, reference)])
     return found.value
 
 
@@ -59,9 +59,9 @@ def test_f1_is_symmetric_and_bounds_exact_match(one, other):
 @pytest.mark.parametrize("kind", ["exact_match", "token_f1"])
 def test_a_missing_input_gives_no_value_and_never_zero(kind):
     measure = ANSWER_MEASURES.make(ANSWER_MEASURES[kind].config())
-    (unanswered,) = measure.run([case(None, "Paris", reason="timeout")], NO_TOOLS)
+    (unanswered,) = NO_TOOLS.score(measure, [case(None, "Paris", reason="timeout")])
     assert unanswered == QueryScore("", ANSWER, "q", kind, None, "not answered: timeout", failed=True)
-    (unknown,) = measure.run([case("Paris", None)], NO_TOOLS)
+    (unknown,) = NO_TOOLS.score(measure, [case("Paris", None)])
     assert unknown == QueryScore("", ANSWER, "q", kind, None, "no golden answer is known")
 
 

@@ -75,6 +75,12 @@ def reply_in(world):
         if step == "contradicted":
             count = len(json.loads(texts[1]))
             return json.dumps({"verdicts": [{"number": n, "verdict": n % 2} for n in range(1, count + 1)]})
+        if step == "attributed":
+            follow = {one for text in json.loads(texts[0]) for one in world["supports"][text]}
+            golden = world["statements"][texts[1]]
+            return json.dumps(
+                {"statements": [{"statement": one, "verdict": int(one in follow)} for one in golden]}
+            )
         if step == "entities":
             return json.dumps(entities(texts[0]))
         if step == "useful":

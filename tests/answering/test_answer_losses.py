@@ -1,12 +1,12 @@
 """Where answers are lost: every part by hand, and the sum for whatever is read and answered."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.measures.answer.measure import Case
+from harness.measures.answer.answer_measure import Case
 from harness.measures.projection import Projection
-from harness.report.rows.answers import (
+from harness.report.rows.answer_rows import (
     ADDS,
     CONTRADICTS,
     CUT,
@@ -17,7 +17,7 @@ from harness.report.rows.answers import (
     TOO_LOW,
     WITHOUT,
 )
-from harness.running.bench.answers import losses_of
+from harness.running.bench.answer_losses import losses_of
 from harness.values.types import ANSWER, Chunk, Judgment, Query, QueryScore
 
 # Chunks of 100 characters each of one document; the fact at 1000 is in none.
@@ -131,6 +131,7 @@ PLACES = st.lists(st.sampled_from([0, 100, 200, 300, 400]), unique=True)
     st.floats(0, 1),
     st.booleans(),
 )
+@example([FACTS["a"]], [0], [], 0.01, 1.0, 0.6875, True)
 def test_the_parts_sum_to_one_minus_the_value(labels, read, found, value, recall, precision, lose):
     parts = losses(
         labels, read, found, value, {"recall": recall, "precision": precision}, [LOST] if lose else []

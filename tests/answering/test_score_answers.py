@@ -225,3 +225,25 @@ def test_people_correct_a_measure(tmp_path, capsys, monkeypatch):
     assert (out, "there is no query 'q99'" in err) == ("", True)
     assert "which is read here" in refused(capsys, *words, "h.csv", "--output", "./h.csv")
     assert (tmp_path / "h.csv").read_text() == rated
+
+
+def test_where_the_fault_lies_is_said_of_answers_without_labels(answers, capsys):
+    def supported(request, number):
+        words = json.dumps(request["body"]["messages"])
+        if "check statements" in words:
+            return says('{"verdicts": [{"number": 1, "verdict": 1}]}')
+        if "how much of a golden answer" in words:
+            return says('{"statements": [{"statement": "One.", "verdict": 0}]}')
+        return says('{"statements": ["One."]}')
+
+    with FakeServer(supported) as server:
+        judge = {"endpoint": {"model": "m", "base_url": server.url, "api_key_env": None}}
+        measures = ["context_recall", "token_f1", "faithfulness"]
+        config = {"answer_measures": measures, "answer_judge": judge, "cache": "cache"}
+        Path("c.yaml").write_text(json.dumps(config))
+        out = printed(capsys, "score-answers", answers, "--config", "c.yaml", "--quiet")
+    # (1 + .5) / 2; the first tier stands first
+    said = out[out.index("Where the fault lies:") :].strip()
+    assert said.startswith("Where the fault lies: answers.jsonl has token_f1 0.75.")
+    assert "What falls short is context_recall:" in said
+    assert out.index("token_f1") < out.index("faithfulness") < out.index("context_recall")

@@ -11,6 +11,7 @@ from harness.steps.answer import AnswerInput, passages_read
 from harness.steps.answer.citations import read_citations, without_citations
 from harness.steps.answer.extractive import REFUSAL, ExtractiveAnswerer, ExtractiveConfig
 from harness.steps.answer.llm import FOLDER, LlmAnswerConfig
+from tests.search.helpers import Given
 
 
 def config(**fields):
@@ -98,7 +99,7 @@ class Vectors:
     def __init__(self, **cosines):
         self.cosines = cosines
 
-    def vectors(self, texts, encoder):
+    def vectors(self, texts):
         rows = [self.cosines.get(text.rstrip(".").lower(), 1.0) for text in texts]
         # twice as long as a unit vector: only the direction counts
         return np.array([[2 * c, 2 * (1 - c * c) ** 0.5] for c in rows], dtype=np.float32)
@@ -120,18 +121,18 @@ ASKED = [AnswerInput("q", "What?", ("Alpha. Beta.", "Gamma. Alpha."))]
 )
 def test_the_extractive_baseline_takes_the_sentences_most_like_the_question(fields, text, cited):
     tools = Vectors(alpha=0.5, beta=0.2, gamma=0.9)
-    (reply,) = ExtractiveAnswerer(config(**fields)).run(ASKED, tools)
+    (reply,) = Given(tools.vectors).run(ExtractiveAnswerer(config(**fields)).run(ASKED))
     assert (reply.text, reply.cited, reply.reason) == (text, cited, "")
     assert reply.price is reply.seconds is None
 
 
 def test_of_equal_sentences_the_first_is_taken_and_without_one_there_is_no_answer():
     answerer = ExtractiveAnswerer(config())
-    (reply,) = answerer.run(ASKED, Vectors(alpha=0.5, beta=0.5, gamma=0.5))
+    (reply,) = Given(Vectors(alpha=0.5, beta=0.5, gamma=0.5).vectors).run(answerer.run(ASKED))
     assert (reply.text, reply.cited) == ("Alpha.", (0,))
-    (reply,) = answerer.run([AnswerInput("q", "What?", ("  \n",))], Vectors())
+    (reply,) = Given(Vectors().vectors).run(answerer.run([AnswerInput("q", "What?", ("  \n",))]))
     assert (reply.text, reply.reason) == (None, "the passages hold no sentence")
-    assert answerer.run([], Vectors()) == []
+    assert Given(Vectors().vectors).run(answerer.run([])) == []
 
 
 def test_every_prompt_is_of_its_language_and_one_of_ones_own_shows_what_it_must(tmp_path):

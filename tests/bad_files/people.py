@@ -5,8 +5,8 @@ from pathlib import Path
 
 from harness.data.corpus.inputs import INPUTS
 from harness.labels.label_page.opening import PassageSource, open_service
-from harness.labels.labelling.grading import SheetRow, UngradedRow
-from harness.labels.testset.rows import (
+from harness.labels.labelling.grading_sheet import SheetRow, UngradedRow
+from harness.labels.testset.testset_rows import (
     AnswerRow,
     Candidate,
     DisagreementRow,
@@ -14,9 +14,10 @@ from harness.labels.testset.rows import (
     GradeRow,
     PoolRow,
     Question,
+    ReviewedAnswer,
     SearchedRow,
 )
-from harness.store.artifacts import key_of
+from harness.values.keys import key_of
 from harness.values.progress import Silent
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, NEW, Kind, lines, with_line
@@ -116,6 +117,12 @@ KINDS = {
         "testset set grade --from l.csv --by Ben",
         SET | {"l.csv": f"query_id,document,start,end,quote,grade\n{LABEL}"},
     ),
+    "reviewed answers": Kind(
+        "r.csv",
+        "testset set answer --from r.csv --by Ben",
+        SET | {"r.csv": "query_id,question,answer,reviewed\nq1,What feeds water?,A steam pump,yes\n"},
+        row=ReviewedAnswer,
+    ),
     "pool.csv": Kind("set/pool.csv", "testset set gather", SET, fine=NEW, row=PoolRow),
 } | dict(
     [
@@ -164,6 +171,11 @@ ROWS = {
         ("missing key", ("documents: docs/*\n", ""), 1),
     ],
     "list of questions": [("no question", ("What feeds water?", ""), "there is no field that is")],
+    "reviewed answers": [
+        ("unknown question", ("q1,", "q9,"), 2),
+        ("reworded question", ("feeds", "drinks"), 2),
+        ("an emptied answer", ("A steam pump", ""), 2),
+    ],
     "labels of a test set": [
         ("quote not found", ("A pump feeds", "Nobody ever said"), 2),
         ("unknown query", ("q1,", "q9,"), 2),

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from harness.data.corpus.clusters import ClusterRow
 from harness.data.corpus.hits import GivenHit, read_hits
 from harness.data.corpus.importers.beir import BeirDocument, BeirJudgment, BeirQuery
 from harness.data.external.answer_files import AnsweredRow
@@ -27,7 +28,14 @@ ANSWER = {
     "reference": "a pump",
 }
 ANSWERS = lines(ANSWER)
+RUN_OF_LANGSMITH = {
+    "id": "r1",
+    "run_type": "chain",
+    "inputs": {"question": "What feeds water?"},
+    "outputs": {"answer": "A pump."},
+}
 HUMAN = "query_id,measure,value\nq1,exact_match,1\n"
+CLUSTERS = "query_id,cluster\nq1,pumps\nq2,pumps\n"
 PAIRS = "query_id,human_grade,llm_grade,model\nq1,4,3,m\nq2,0,0,m\nq3,2,,m\n"
 SCORING = {"answers.jsonl": ANSWERS, "own.yaml": "answer_measures: [exact_match, token_f1]\n"}
 
@@ -65,6 +73,7 @@ KINDS = {
         {"docs/engines.txt": ENGINES, "t.jsonl": lines(SAMPLE)},
     ),
     "ragas answers": Kind("a.jsonl", "import ragas a.jsonl --to out", {"a.jsonl": ANSWERS}),
+    "traces": Kind("t.jsonl", "import traces t.jsonl --to out", {"t.jsonl": lines(RUN_OF_LANGSMITH)}),
     "hits.jsonl": Kind(
         "hits.jsonl",
         "score --hits hits.jsonl --queries queries.csv --labels labels.csv --documents docs/*.txt --quiet",
@@ -82,6 +91,12 @@ KINDS = {
         score(qrels="qrels.csv"),
         {"run.txt": RUN, "qrels.csv": QRELS_CSV},
         fine=("only a header",),
+    ),
+    "clusters": Kind(
+        "clusters.csv",
+        f"{score('run.txt other.txt')} --clusters clusters.csv",
+        {"run.txt": RUN, "other.txt": RUN, "qrels.txt": QRELS, "clusters.csv": CLUSTERS},
+        row=ClusterRow,
     ),
     "answers": Kind("answers.jsonl", "score-answers answers.jsonl --quiet", SCORING, row=AnsweredRow),
     "values of people": Kind(
@@ -108,6 +123,11 @@ ROWS = {
         ("a field too few", ("\t1\n", "\n"), 2),
     ],
     "ragas answers": [("contexts that are no list", ("[", '"'), 1)],
+    "traces": [
+        ("no object", "[1]\n", "is no object"),
+        ("a record of no tool", ('"run_type"', '"kind"'), "a record of no known tool"),
+        ("no question", ('"What feeds water?"', "null"), "1 without a question"),
+    ],
     "ragas test set": [
         ("contexts in one text", lines(SAMPLE | {"reference_contexts": PASSAGE}), 1),
         ("an empty context", lines(SAMPLE | {"reference_contexts": [PASSAGE, ""]}), ""),
@@ -152,6 +172,10 @@ ROWS = {
     ],
     "qrels.csv": [
         ("float grade", (",2\n", ",2.5\n"), "row 1"),
+    ],
+    "clusters": [
+        ("other queries", CLUSTERS.replace("q", "t").replace("tuery", "query"), "names a cluster for none"),
+        ("no cluster at all", CLUSTERS.replace("pumps", ""), "names a cluster for none"),
     ],
     "answers": [
         ("duplicated id", ANSWERS * 2, 2),

@@ -4,7 +4,7 @@ import pytest
 
 from harness.report import PriceRow
 from tests.command import bench, printed, refused, table
-from tests.judge.fake_server import FakeServer, says
+from tests.judge.fake_server import FakeServer, error, says
 
 from .conftest import DENSE, QUERIES
 
@@ -63,8 +63,9 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(lexical, monkeypatch, cap
         output = printed(capsys, "bench", path, "--dry-run")
         assert server.count == 0, "a plan and a dry run ask nothing"
         # the route's on the queries as they are, which is also the setting's; and the route's on that
-        assert output.count("declarative v1 by fake-1: 5 queries: 5 calls to make") == 2
-        later = "calls to rerank, answer or judge beyond these, depend on a rewriting"
+        assert "declarative v1 by fake-1: 5 queries: 5 calls to make" in output
+        assert "declarative v1 by fake-1: at most 5 queries: 5 calls to make" in output
+        later = "what is asked to rerank, answer or judge, depend on a rewriting"
         assert f"{later} that has not been made yet. Nothing was spent." in output
         results, folder = bench(path)
         # the route rewrites the setting's rewriting, so it asks five more
@@ -109,3 +110,16 @@ def test_a_dry_run_of_an_agreement_asks_nothing(lexical, capsys):
         said = refused(capsys, "judge", "agreement", path, "--settings", "--dry-run")
         assert server.count == 0
     assert "a rewriting that has not been made yet" in said
+
+
+def test_calls_that_were_made_again_are_named(lexical, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
+
+    def broken_once(request, number):
+        return error(503, headers={"retry-after": "0"}) if number == 1 else fake(request, number)
+
+    with FakeServer(broken_once) as server:
+        path = lexical(more=f"rewrite: {rewriting(server.url)}\nmeasures: [ndcg_exp@3]", cache="own")
+        output = printed(capsys, "bench", path)
+        assert server.count == 6
+    assert "6 calls now for 0.0100, 1 without an answer (" in output

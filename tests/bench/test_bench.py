@@ -8,8 +8,8 @@ import pytest
 
 from harness.report import AnswerabilityRow, read_summary
 from harness.running.bench.plan import make_plan
+from harness.running.config.bootstrap import BootstrapConfig
 from harness.running.config.load import load_config
-from harness.running.config.models import BootstrapConfig
 from harness.running.evaluate.scoring import answerability
 from harness.values.errors import CorpusError, LabelError
 from harness.values.progress import Silent

@@ -1,6 +1,7 @@
 """A benchmark with models behind endpoints: planned without a request, paid once, its costs reported."""
 
 import json
+import re
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
         path = config(server.url)
         output = printed(capsys, "validate", path)
         assert "e-1: 29 texts: 1 requests to make" in output
-        assert "r-1: about 30 pairs: 10 requests to make" in output
+        assert "r-1: at most 30 pairs: 10 requests to make" in output
         output = printed(capsys, "bench", path, "--dry-run")
         assert "e-1: 29 texts: 1 requests to make, 0 texts kept from before" in output
         assert "depend on an endpoint that has not been called yet. Nothing was spent." in output
@@ -87,3 +88,23 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
     assert cost[lexical, "rerank"] == pytest.approx(0.5 * 5, rel=0.5)
     assert cost[both, "rerank"] > cost[both, "retrieve"]
     assert {row.setting for row in results.summary} >= {lexical, both}
+
+
+def test_what_a_served_judge_asks_for_is_priced_and_bought_once(lexical, capsys):
+    with FakeServer(rerank_script) as server:
+        endpoint = f"{{model: r-1, base_url: '{server.url}', api_key_env: null, price_per_request: 0.5}}"
+        judge = f"judge: cross_encoder, cuts: [0, 1, 2, 3], pool: {{depth: 3}}, endpoint: {endpoint}"
+        path = lexical(more=f"relevance: {{{judge}}}\nmeasures: [ndcg_exp@3]", cache="own")
+        output = printed(capsys, "bench", path, "--dry-run")
+        priced = re.search(r"r-1: ([\d,]+) pairs: (\d+) requests to make, 0 pairs kept", output)
+        assert float(re.search(r"price about (\d+\.\d+)", output)[1]) == int(priced[2]) / 2
+        output = printed(capsys, "judge", "agreement", path, "--dry-run")
+        assert "r-1: " in output
+        assert "requests to make" in output
+        assert server.count == 0, "a dry run sends nothing"
+        _, folder = bench(path)
+        assert server.count == int(priced[2])
+        bench(path)
+        assert server.count == int(priced[2]), "all scores are kept"
+    # what one pair cost is not known, and not nothing
+    assert {row["cost_alone"] for row in table(folder / "costs.csv")} == {""}

@@ -13,7 +13,8 @@ from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench import spread
 from harness.running.bench.spread import wall_seconds
-from harness.running.engine import Done, Engine, ModelJob, make_engine
+from harness.running.engine import Done, Engine, ModelJob
+from harness.running.engines import make_engine
 from harness.running.resources import CutPart, cut_part
 from harness.steps.chunk.recursive import RecursiveConfig
 from harness.values import CorpusError, ModelError, Silent
@@ -135,7 +136,8 @@ def test_a_bad_document_is_refused_and_skipped_as_here(lexical, corpus, scattere
 def planned(path):
     reporter = Silent()
     running.make_plan(running.load_config(path), reporter)
-    return reporter.notes
+    # what is assumed of the labels comes first
+    return reporter.notes[1:]
 
 
 def test_a_plan_says_how_the_work_is_spread_and_how_long_it_takes(write_config, scattered):
@@ -174,8 +176,8 @@ def kept_rates(context):
 def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
     speeds = {}
     monkeypatch.setattr(spread, "LocalEngine", lambda: SimpleNamespace(worker=("local", 8, 0)))
-    monkeypatch.setattr(spread, "speed_of", lambda path, worker, context: speeds.get(worker[0]))
-    context = SimpleNamespace(engine=SimpleNamespace(worker=("ray", 2, 0)))
+    monkeypatch.setattr(spread, "speed_of", lambda path, worker, artifacts: speeds.get(worker[0]))
+    context = SimpleNamespace(engine=SimpleNamespace(worker=("ray", 2, 0)), artifacts=None)
     model = SimpleNamespace(path="m", context=context)
 
     def told(**asked):

@@ -1,15 +1,16 @@
 """Hits of another pipeline are scored as our own search is."""
 
 import json
-from pathlib import Path
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 
+from harness.comparison import Holes, sentence, verdict_json, verdict_on
 from harness.comparison.stored import read_stored, scores_of
 from harness.report import read_result
 from tests.command import bench, one_line, table
 from tests.command import run as command
+from tests.compare.build import conclude, noisy
 
 from .conftest import SENTENCES
 
@@ -173,25 +174,51 @@ def test_an_unknown_document_may_be_kept_as_unjudged_text(score, corpus):
     assert table(mine / "rankings.csv")[0]["grade"] == ""
 
 
-@pytest.mark.parametrize("framework", ["LangChain", "LlamaIndex"])
-def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score, corpus, monkeypatch):
-    page = (Path(__file__).parents[2] / "docs" / "hits.md").read_text(encoding="utf-8")
-    loop = page.split(f"From {framework}:", 1)[1].split("```python\n", 1)[1].split("```", 1)[0]
-    text, name = SENTENCES["people"][0], "people.txt"
-    node = SimpleNamespace(metadata={"file_name": name}, get_content=lambda: text)
-    documents = [SimpleNamespace(metadata={"source": f"/data/{name}"}, page_content=text)]
-    retriever = SimpleNamespace(
-        invoke=lambda query: documents, retrieve=lambda query: [SimpleNamespace(node=node, score=0.5)]
-    )
-    monkeypatch.chdir(corpus)
-    exec(loop, {"retriever": retriever})
-    mine, _ = score(corpus / "mine.jsonl")
-    ranked = table(mine / "rankings.csv")
-    assert {row["query_id"]: row["grade"] for row in ranked} == dict.fromkeys(
-        ("q2", "q3", "q4", "q5"), ""
-    ) | {"q1": "4"}
-
-
 def test_scores_that_look_like_distances_are_warned_of(score, corpus):
     hits = [{"query_id": "q1", "score": s, "text": SENTENCES["people"][i]} for i, s in enumerate((0.1, 0.7))]
     assert "write a column rank instead" in score(write(corpus / "hits.jsonl", hits))[1]
+
+
+def test_hits_in_no_document_are_told_and_not_taken_for_missing_labels(score, tmp_path):
+    """A stranger's retriever that has searched other text: nobody should label for it."""
+    hits = [
+        {
+            "query_id": query,
+            "rank": rank,
+            "text": f"Not in any document: {query} {rank}.",
+        }
+        for query in ("q1", "q2", "q3")
+        for rank in (1, 2, 3)
+    ]
+    folder, told = score(write(tmp_path / "strange.jsonl", hits))
+    verdict = verdict_on(folder)
+    assert verdict.elsewhere == {"strange": 1.0}
+    said = "Nothing was found: 100% of the hits are in no document"
+    assert said in sentence(verdict)
+    assert said in told
+    assert "labels may be missing" not in told.lower()
+    assert "correct the text of its hits" in verdict_json(verdict)["next"][0]["text"]
+    # where little is judged for it, and where all hits are in documents
+    shown = replace(conclude(noisy(60, (0.6, 0.5))), holes=Holes("judged@10", {"a": 0.02, "b": 0.04}))
+    assert "labels may be missing" in sentence(shown)
+    strange = replace(shown, elsewhere={"a": 0.75, "b": 0.2})
+    assert sentence(strange).startswith("Hardly anything can be scored: 75% of the hits are in no document.")
+    assert "Label what is unjudged" not in verdict_json(strange)["next"][0]["text"]
+
+
+def test_a_name_that_two_files_share_needs_its_ending_where_offsets_are_meant(score, corpus):
+    offsets = [{"query_id": "q1", "rank": 1, "document": "engines", "start": 0, "end": 40}]
+    text = (corpus / "docs" / "engines.txt").read_text(encoding="utf-8")
+    mine, _ = score(write(corpus / "offsets.jsonl", offsets))
+    assert table(mine / "hits.csv")[0]["document"] == "engines"
+    # a second file of that name, which comes first, would be taken for it
+    (corpus / "docs" / "engines.md").write_text("# Another text\n\n" + text, encoding="utf-8")
+    both = ["--documents", f"{corpus}/docs/*"]
+    with pytest.raises(AssertionError, match=r"there are several files 'engines'.*Write the name with its"):
+        score(corpus / "offsets.jsonl", more=both)
+    named = [{**offsets[0], "document": f"engines.{ending}"} for ending in ("md",)]
+    mine, _ = score(write(corpus / "named.jsonl", named), more=both)
+    assert table(mine / "hits.csv")[0]["document"].startswith("engines")
+    # with its text it is found
+    hit = {"query_id": "q1", "rank": 1, "document": "engines", "text": text[:40]}
+    score(write(corpus / "text.jsonl", [hit]), more=both)

@@ -7,8 +7,8 @@ import pytest
 
 from harness.cli.api import read_results
 from harness.report import CostRow, read_summary
+from harness.report.page.page_tables import read_tables
 from harness.report.page.payload import base_payload
-from harness.report.page.tables import read_tables
 from harness.report.summaries import summary_table
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
@@ -194,11 +194,18 @@ def test_a_model_that_grades_its_own_ranking_is_warned_of(judged):
 
 def test_seed_ratio_is_next_to_ndcg_when_asked_for_and_is_never_called_so(judged):
     with FakeServer(careful) as server:
-        results, folder, _ = told(judged(server.url, pool="{unit: chunk, depth: 3}", own="seed_ratio: 3"))
+        path = judged(
+            server.url,
+            pool="{unit: chunk, depth: 3}",
+            own="seed_ratio: 3",
+            rerank="{kind: python, call: 'tests.search.own:reversed_order', version: '1'}",
+        )
+        results, folder, _ = told(path)
     found = {row["query_id"]: row for row in table(folder / "seed_ratio.csv")}
-    # seeds 2 1 0: 3 + 1 / log2(3) = 3.630930; judged 4 0 0: 15; whatever the order of the three
-    assert float(found["q1"]["seed_ratio"]) == pytest.approx(3.6309297535714573 / 15)
-    assert (found["q5"]["seed_ratio"], found["q5"]["reason"]) == ("", "nothing relevant")
+    # predicted 0 1 2, as the reranker reverses the order: 1 / log2(3) + 3 / 2 = 2.130930; judged 4 0 0: 15
+    assert float(found["q1"]["seed_ratio"]) == pytest.approx(2.1309297535714573 / 15)
+    # all three are graded 0: the ratio is 0 and counts, where NDCG has no value
+    assert (found["q5"]["seed_ratio"], found["q5"]["reason"]) == ("0.0", "")
     named = {row.measure for row in results.summary}
     assert named == {"ndcg_exp@3", "judged@3", "seed_ratio@3"}
     mean = next(r for r in results.summary if (r.measure, r.split) == ("seed_ratio@3", "all"))

@@ -6,7 +6,8 @@ from itertools import combinations
 import pytest
 
 from harness.comparison import Grounds
-from harness.comparison.factors import LabelSensitivity, label_parts, sensitivity_of
+from harness.comparison.label_sensitivity import LabelSensitivity, sensitivity_of
+from harness.comparison.tables import label_parts
 from harness.report import LabelSensitivityRow, read_any
 from harness.report.scoring_inputs import read_graded_spans
 from tests.command import bench, save_table, table

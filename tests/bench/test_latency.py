@@ -1,13 +1,14 @@
 """latency.csv: what one query takes, step by step, and that it leaves everything else alone."""
 
 import shutil
+from functools import partial
 
 import pytest
 
 from harness.report import LatencyRow, PriceRow
 from harness.report.history import same_result
-from harness.running import latency
-from harness.running.tools import RunTools
+from harness.running import latency, loop
+from harness.running.pipeline import Search
 from tests.command import bench
 from tests.judge.fake_server import Answer, FakeServer, completion
 from tests.models import tiny
@@ -27,13 +28,16 @@ def run(path):
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that moves by a millisecond whenever it is read."""
-    now = [0.0]
+    # the time, and how often a measurement has read it
+    now = [0.0, 0]
 
-    def tick():
+    def tick(reads):
         now[0] += 0.001
+        now[1] += reads
         return now[0]
 
-    monkeypatch.setattr(latency, "perf_counter", tick)
+    for module, reads in ((latency, 1), (loop, 0)):
+        monkeypatch.setattr(module, "perf_counter", partial(tick, reads))
     return now
 
 
@@ -81,10 +85,10 @@ def test_what_was_measured_is_kept_and_is_no_part_of_the_outcome(lexical, clock,
     routes = "{kind: rrf, routes: [{kind: bm25}, {kind: bm25, analyser: plain}]}"
     path = lexical(more=f"rewrite: {{kind: toy_named}}\n{MEASURED}", retrieve=routes, cache="fresh")
     rows = run(path)
-    ticks = clock[0]
+    reads = clock[1]
     again, folder = bench(path)
     assert again.of(LatencyRow) == rows
-    assert clock[0] == ticks, "an unchanged run measures nothing"
+    assert clock[1] == reads, "an unchanged run measures nothing"
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     assert same_result(folder, other)
@@ -129,15 +133,15 @@ def test_every_kind_is_searched_one_query_at_a_time(lexical, kinds):
 )
 def test_what_is_measured_under_a_filter_is_the_search_that_was_run(lexical, monkeypatch, table, kind, boost):
     seen = []
-    retrieve = RunTools.retrieve
+    search = Search.run
 
-    def keep(self, setting, passages, queries):
-        found = retrieve(self, setting, passages, queries)
-        if isinstance(self, latency.TimedTools):
+    def keep(self, name, retriever, passages, queries):
+        found = yield from search(self, name, retriever, passages, queries)
+        if len(self.questions) == 1 and name == "" and retriever.filter is not None:
             seen.append(found)
         return found
 
-    monkeypatch.setattr(RunTools, "retrieve", keep)
+    monkeypatch.setattr(Search, "run", keep)
     plain = {"exact": f"{{kind: exact, {MODEL}, top_k: 4}}", "bm25": "{kind: bm25, top_k: 4}"}
     fused = f"{{kind: minmax, top_k: 4, routes: [{plain['exact']}, {plain['bm25']}]}}"
     path = lexical(
@@ -148,7 +152,8 @@ def test_what_is_measured_under_a_filter_is_the_search_that_was_run(lexical, mon
     results, _ = bench(path)
     ranked = {one.query_id: one.chunk_ids for one in results.runs["base", "retrieve"]}
     assert {one.documents for found in seen for one in found.filtered} >= {None, frozenset({"engines"})}
-    measured = {one.query_id: one.chunk_ids for found in seen for one in found.rankings}
+    every = {one.query_id: one.chunk_ids for found in seen for one in found.rankings}
+    measured = {query_id: chunk_ids for query_id, chunk_ids in every.items() if query_id in ranked}
     assert len(measured) == 4
     assert measured == {query_id: ranked[query_id] for query_id in measured}
 

@@ -6,7 +6,7 @@ import pytest
 
 import harness
 from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table
-from harness.report.losses import losses_by_query, lost_by
+from harness.report.loss_tables import losses_by_query, lost_by
 from harness.report.summaries import last_stages
 from harness.running.bench.job import FinalOutput
 from tests.command import bench, refused, table

@@ -8,7 +8,7 @@ import pytest
 from harness.cli.api import read_results
 from harness.labels.labelling.retrieved import sheet_of
 from harness.report import LossRow, read_table
-from harness.report.losses import losses_by_query
+from harness.report.loss_tables import losses_by_query
 from harness.report.read import read_expected
 from harness.running.bench.flow import run_bench
 from harness.running.bench.page import write_page

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.report.page.tables import read_tables
+from harness.report.page.page_tables import read_tables
 from harness.running.bench.page import page_pictures
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent

@@ -38,8 +38,8 @@ def bench(judged, corpus):
 
 
 def values(table, setting):
-    rows = [row for row in table if row["setting"] == setting and row["measure"] != "judged@3"]
-    return {(row["query_id"], row["measure"]): row["value"] for row in rows}
+    rows = [row for row in table if row.setting == setting and row.measure != "judged@3"]
+    return {(row.query_id, row.measure): row.value for row in rows}
 
 
 def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(bench, capsys):
@@ -55,8 +55,7 @@ def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(b
         mine, theirs = values(done[folder].per_query, "base"), values(together, setting)
         assert mine.keys() == theirs.keys()
         for key, value in theirs.items():
-            assert (mine[key] == "") == (value == "")
-            assert value == "" or float(mine[key]) == pytest.approx(float(value), abs=1e-12)
+            assert mine[key] == pytest.approx(value, abs=1e-12)
     assert "added" in output[0]
     out = printed(capsys, "gate", large, "--baseline", small, "--max-drop", "1")
     assert "Scored again on the" in out
@@ -121,7 +120,7 @@ def apart(bench, corpus):
 
 def test_all_that_depends_on_judgments_is_that_of_all_of_them(apart, capsys):
     one, flat, both = apart.values()
-    stored = [{row["query_id"]: row["cluster"] for row in read_result(at).per_query} for at in (one, flat)]
+    stored = [{row.query_id: row.cluster for row in read_result(at).per_query} for at in (one, flat)]
     assert stored[0] != stored[1]
     there, back = (harness.compare(*folders, measure="ndcg_exp@3") for folders in ((one, flat), (flat, one)))
     joint = harness.compare(both, measure="ndcg_exp@3").verdict
@@ -175,3 +174,24 @@ def test_a_union_takes_the_first_grade_of_every_span():
     one = dict(zip(spans[:3], (4, None, 0), strict=True))
     two = {spans[0]: 3, spans[1]: 1, spans[3]: 2}
     assert unite([one, two]) == dict(zip(spans, (4, 1, 0, 2), strict=True))
+
+
+def cheap(lexical, corpus, name, chunk_size, kind="cosine"):
+    """The kept results of a run whose judge goes by vectors, on passages of one length."""
+    judge = f"judge: {kind}, model: 'embedded:all-MiniLM-L6-v2', pool: {{unit: chunk, depth: 3}}"
+    relevance = f"relevance: {{{judge}}}\nmeasures: {MEASURES}\n"
+    chunk = f"{{kind: recursive, chunk_size: {chunk_size}}}"
+    _, folder = run_bench(lexical(more=relevance, chunk=chunk, retrieve="{kind: bm25}"))
+    return shutil.move(folder, corpus / "kept" / name)
+
+
+def test_a_judge_by_vectors_is_the_same_whatever_is_in_its_pool(lexical, corpus, capsys):
+    small, large = (cheap(lexical, corpus, name, size) for name, size in (("small", 90), ("large", 180)))
+    facts = [read_result(folder).record["judge"] for folder in (small, large)]
+    assert facts[0]["score_quantiles"] != facts[1]["score_quantiles"]
+    assert facts[0]["cuts"] == facts[1]["cuts"]
+    told = printed(capsys, "compare", small, large, "--measure", "ndcg_text@300")
+    assert "judged for any of the results" in told
+    # but for one that grades a passage by its neighbours
+    graphs = [cheap(lexical, corpus, f"graph-{size}", size, "graph") for size in (90, 180)]
+    assert "depends on the other passages" in refused(capsys, "compare", *graphs)

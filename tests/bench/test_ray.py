@@ -14,7 +14,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from harness import running
-from harness.running.engine import EngineConfig, make_engine
+from harness.running.engine import EngineConfig
+from harness.running.engines import make_engine
 from harness.values import Hidden, ModelError, RecordingReporter, Silent
 from tests.bench.ray_jobs import Deadly, Doubled, Greedy, Slow
 
@@ -86,7 +87,8 @@ HOARDING = """
 import json, sys
 import ray
 from harness.running import ray_engine
-from harness.running.engine import EngineConfig, make_engine
+from harness.running.engine import EngineConfig
+from harness.running.engines import make_engine
 from harness.values import Hidden, Silent
 from tests.bench.ray_jobs import Hoarder
 ray_engine._LATE_SECONDS = 300

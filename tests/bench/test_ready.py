@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
-from harness.running.bench import flow
+from harness.running.bench import flow, preparing
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import HarnessError
@@ -33,7 +33,7 @@ PACKAGES = {
 @pytest.fixture
 def unread(monkeypatch):
     """Nothing may read the documents."""
-    monkeypatch.setattr(flow, "load_corpora", lambda *_: pytest.fail("documents were read first"))
+    monkeypatch.setattr(preparing, "load_corpora", lambda *_: pytest.fail("documents were read first"))
 
 
 @pytest.mark.parametrize("name", MISSING)
@@ -65,6 +65,10 @@ ASKED = {
     "a reranker": {"rerank": f"{{kind: endpoint, endpoint: {{{ENDPOINT}}}}}"},
     "an encoder": {"retrieve": f"{{kind: exact, endpoint: {{{ENDPOINT}}}}}"},
     "a rewriter": {"more": f"rewrite: {{kind: llm, endpoint: {{{ENDPOINT}}}}}"},
+    "an encoder of answers": {
+        "more": "answer: {kind: extractive, model: 'embedded:all-MiniLM-L6-v2'}\n"
+        f"answer_measures: [answer_similarity]\nanswer_embedding: {{endpoint: {{{ENDPOINT}}}}}"
+    },
     "an answerer": {"more": f"answer: {{kind: llm, endpoint: {{{ENDPOINT}}}}}"},
 }
 
@@ -78,6 +82,14 @@ def test_a_missing_key_ends_a_run_before_documents_are_read(name, lexical, monke
         reporter = Silent()
         make_plan(config, reporter, search=search)
         assert sum("NO_SUCH_KEY" in text for text in reporter.warnings) == 1
-    monkeypatch.setattr(flow, "load_corpora", lambda *_: pytest.fail("documents were read first"))
+    monkeypatch.setattr(preparing, "load_corpora", lambda *_: pytest.fail("documents were read first"))
     with pytest.raises(HarnessError, match="NO_SUCH_KEY is not set"):
         flow.run_bench(config, Silent())
+
+
+def test_the_key_of_an_encoder_of_answers_is_not_needed_where_no_measure_embeds(lexical, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    answered = ASKED["an encoder of answers"]["more"].replace("answer_similarity", "token_f1")
+    reporter = Silent()
+    make_plan(load_config(lexical(cache="fresh", more=answered)), reporter)
+    assert not any("NO_SUCH_KEY" in text for text in reporter.warnings)

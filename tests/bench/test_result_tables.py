@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import pytest
 
 from harness.report import RankedRow, RouteRow
-from harness.report.columns import spec_of
 from harness.report.read import read_any
-from harness.report.rows.ranked import SurroundingRow
+from harness.report.rows.ranking_rows import SurroundingRow
+from harness.report.table_spec import spec_of
 from harness.report.write import write_table
-from harness.running.evaluate.tables import AROUND, route_rows, surrounding_rows
+from harness.running.evaluate.result_tables import AROUND, route_rows, surrounding_rows
 from harness.values.types import Document, Ranking
 from tests.command import bench, table
 

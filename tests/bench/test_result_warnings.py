@@ -44,7 +44,7 @@ def test_the_record_has_one_typed_list_of_them_and_a_page_shows_them(results):
     by_text = {next(text for text in (UNLABELLED, SHALLOW, LONG) if text in row["text"]): row for row in rows}
     assert by_text[UNLABELLED] == {
         "kind": "labels",
-        "text": f"{UNLABELLED}; label the passages that answer, or mark answerable: no (q6)",
+        "text": f"{UNLABELLED}; label the passages that answer, or mark answerable: no (q6).",
         "measures": [],
         "settings": [],
     }

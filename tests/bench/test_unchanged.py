@@ -15,7 +15,7 @@ import harness.running.bench.job as unchanged
 from harness.running.bench.job import input_hashes
 from harness.running.config.load import load_config
 from harness.running.context import _libraries
-from harness.store import CacheLayout
+from harness.store import CacheLayout, clear
 from harness.values.errors import StoreError
 from harness.values.types import RunRecord
 from tests.command import exit_code, write_files
@@ -225,6 +225,26 @@ def test_two_unchanged_runs_at_once_load_no_model(write_config, corpus, capsys):
         assert one.returncode == 0, err
         assert "Nothing has changed" in out
     assert contents(corpus / "results") == before
+
+
+def test_the_cache_is_in_use_until_the_origin_is_kept(words, corpus, monkeypatch, capsys):
+    """Emptying it meanwhile failed with "Directory not empty", or removed what was being written."""
+    keep, refused = unchanged.keep_origin, []
+
+    def keep_while_another_empties(*given):
+        try:
+            clear(CacheLayout(corpus / "own"))
+        except StoreError as error:
+            refused.append(str(error))
+        keep(*given)
+
+    monkeypatch.setattr(unchanged, "keep_origin", keep_while_another_empties)
+    assert bench(words) == 0
+    assert len(refused) == 1
+    assert "in use by another command" in refused[0]
+    assert bench(words) == 0
+    assert "Nothing has changed" in capsys.readouterr().out
+    assert clear(CacheLayout(corpus / "own")) != ()
 
 
 def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys):

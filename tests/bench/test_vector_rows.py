@@ -8,13 +8,15 @@ import pytest
 from harness.models import EmbedConfig
 from harness.models.encoder import SentenceEncoder
 from harness.running.context import Context
-from harness.running.tools import RunTools
+from harness.running.resources import Resources
+from harness.running.search import run_step
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
-from harness.steps.search.step import Passages
 from harness.store import KeyValue
 from harness.values.errors import StoreError
 from harness.values.progress import Silent
 from harness.values.types import Query
+from tests.search.helpers import Given
 
 MODEL = EmbedConfig(model="embedded:all-MiniLM-L6-v2")
 TEXTS = [f"text {i % 90}" for i in range(120)]
@@ -34,7 +36,7 @@ def given_vectors(monkeypatch):
 
 
 def tools(folder):
-    return RunTools(Context.at(folder, Silent()))
+    return Resources(Context.at(folder, Silent()))
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -43,7 +45,7 @@ def test_any_part_can_be_read_in_any_order(given_vectors, tmp_path, monkeypatch,
         # what the cache cannot keep stays in memory
         monkeypatch.setattr(KeyValue, "put", lambda *_: False)
     for _ in range(2):
-        rows = tools(tmp_path).vector_rows(TEXTS, MODEL)
+        rows = tools(tmp_path).values(TEXTS, MODEL)
         assert len(rows) == len(TEXTS)
         np.testing.assert_array_equal(np.asarray(rows), TRUE)
         np.testing.assert_array_equal(rows[5:60], TRUE[5:60])
@@ -55,7 +57,7 @@ def test_any_part_can_be_read_in_any_order(given_vectors, tmp_path, monkeypatch,
 
 def test_a_vector_that_is_damaged_after_it_was_found_ends_the_run(given_vectors, tmp_path):
     own = tools(tmp_path)
-    rows = own.vector_rows(TEXTS, MODEL)
+    rows = own.values(TEXTS, MODEL)
     (path,) = (tmp_path / "harness-v2" / "vectors").glob("*-values")
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
@@ -63,7 +65,7 @@ def test_a_vector_that_is_damaged_after_it_was_found_ends_the_run(given_vectors,
     with pytest.raises(StoreError, match="does not contain all computed vectors"):
         np.asarray(rows)
     # the next one computes it again
-    np.testing.assert_array_equal(np.asarray(own.vector_rows(TEXTS, MODEL)), TRUE)
+    np.testing.assert_array_equal(np.asarray(own.values(TEXTS, MODEL)), TRUE)
 
 
 def test_a_search_of_what_is_on_disk_is_that_of_what_is_in_memory(given_vectors, tmp_path, monkeypatch):
@@ -72,8 +74,7 @@ def test_a_search_of_what_is_on_disk_is_that_of_what_is_in_memory(given_vectors,
     passages = Passages(ids, tuple(TEXTS), (1,) * len(TEXTS), "key")
     queries = [Query(f"q{i}", TEXTS[i], "train") for i in (0, 40, 100)]
     retriever = ExactRetriever(ExactConfig(model=MODEL.model, top_k=8))
-    found = retriever.run(passages, queries, tools(tmp_path))
-    with retriever.opened(passages, TRUE, tools(tmp_path)) as search:
-        assert search(queries, TRUE[[0, 40, 100]]) == found
+    found = run_step(retriever.run(passages, queries), tools(tmp_path).context)
+    assert Given().run(retriever.search(passages, TRUE, queries, TRUE[[0, 40, 100]])) == found
     # copies have equal scores, in the order of the chunks
     assert found.rankings[0].chunk_ids[:2] == (ids[0], ids[90])

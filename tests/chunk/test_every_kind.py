@@ -38,6 +38,7 @@ CONFIGS = [
     {"kind": "rows", "chunk_size": 40},
     {"kind": "rows", "chunk_size": 40, "rows": 3, "header_rows": 2, "above": 0, "strip": False},
     {"kind": "rows", "chunk_size": 40, "delimiter": " ", "header_rows": 0},
+    {"kind": "rows", "chunk_size": 40, "delimiter": " ", "heading_rows": (2, 4)},
     {"kind": "semantic", "chunk_size": 60, "min_size": 20, "percentile": 50},
     {"kind": "semantic", "chunk_size": 90, "min_size": 0, "percentile": 0, "neighbours": 0},
     {"kind": "semantic", "chunk_size": 20, "min_size": 5, "unit": "model", "strip": False},

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.report.rows.steps import ChunkRow
+from harness.report.rows.step_rows import ChunkRow
 from harness.steps.chunk.health import BINS, Outline, examine, table_spans
 from harness.values.types import Chunk
 

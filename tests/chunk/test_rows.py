@@ -3,6 +3,7 @@
 import csv
 import io
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,44 @@ def test_every_row_is_shown_with_the_heading():
     assert chunk.before == ((0, 15),)
     assert CSV[chunk.start : chunk.end].startswith("Pier")
     assert chunk.chunk_id == f"doc:0-15+{chunk.start}-{chunk.end}"
+
+
+def test_the_heading_may_be_named_by_the_numbers_of_its_rows():
+    table = "site,volume\nall sites,9\nname,tonnes\nYard,4\nPier,5\n"
+    first, third = "site,volume\n", "name,tonnes\n"
+    # a row between two rows of the heading is shown with what is above it
+    assert texts(table, heading_rows=(1, 3)) == [
+        f"{first}all sites,9",
+        f"{first}{third}Yard,4",
+        f"{first}{third}Pier,5",
+    ]
+    # the order in which they are named decides nothing, and rows that touch are one range
+    assert texts(table, heading_rows=(3, 1)) == texts(table, heading_rows=(1, 3))
+    assert texts(table, heading_rows=(1,)) == texts(table, header_rows=1)
+    assert texts(table, heading_rows=(1, 2)) == texts(table, header_rows=2)
+    # without a row above the heading nothing is lost
+    assert texts(table, heading_rows=(3,)) == [
+        "site,volume",
+        "all sites,9",
+        f"{third}Yard,4",
+        f"{third}Pier,5",
+    ]
+    # a chunk that reaches over a row of the heading holds it
+    assert texts(table, heading_rows=(1, 3), rows=2)[0] == table.strip().rpartition("\n")[0]
+    chunk = chunk_documents([document(table)], RowsConfig(heading_rows=(1, 3)))[1]
+    assert chunk.before == ((0, 12), (24, 36))
+    sheet = "Sheet: Volumes\nnote\tnone\nsite\tvolume\nYard\t4\n"
+    title = "Sheet: Volumes\n"
+    assert texts(sheet, (0,), heading_rows=(2,)) == [
+        f"{title}note\tnone",
+        f"{title}site\tvolume\nYard\t4",
+    ]
+
+
+@pytest.mark.parametrize("numbers", [(0,), (1, 1), (-1, 2)])
+def test_rows_of_a_heading_are_counted_from_one_and_named_once(numbers):
+    with pytest.raises(ValueError, match="counted from 1, each named once"):
+        RowsConfig(heading_rows=numbers)
 
 
 def test_sheets_are_tables_of_their_own_with_their_title():

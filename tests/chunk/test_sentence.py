@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.steps.chunk import chunk_documents
 from harness.steps.chunk.sentence import SentenceConfig
-from harness.values.text.sentences import sentence_spans
+from harness.values.text.sentence_ends import sentence_spans
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 

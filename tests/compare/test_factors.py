@@ -10,19 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison import Grounds, Options, Scores, glance_lines, svg_of, verdict_of
+from harness.comparison import Grounds, Options, Scores, design_in, glance_lines, svg_of, verdict_of
 from harness.comparison.advice import Cheaper
-from harness.comparison.design import design_of
-from harness.comparison.factors import LabelSensitivity, effects_of
+from harness.comparison.factors import effects_of
 from harness.comparison.glance import holds
+from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import advised_by
-from harness.comparison.sentences import MOST_WORDS, sentence
-from harness.comparison.verdict import Costs, Effects, Holes, Loss, Trust
+from harness.comparison.sentences import sentence
+from harness.comparison.verdict_parts import Costs, Effects, Holes, Loss, Trust
+from harness.comparison.wordings import MOST_WORDS
 
 from .build import matrix
 
 QUICK = Options(resamples=1_000)
 SIZES, SEARCHES = (500, 1000), ("bm25", "chroma")
+
+
+def design_of(configured):
+    """The design of settings by name, as a record holds them."""
+    return design_in({"config": {"settings": [one | {"name": name} for name, one in configured.items()]}})
 
 
 def setting(size, kind, rerank=(), **more):
@@ -192,7 +198,9 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
     scores, configured = sweep()
     found = verdict(replace(scores, clusters=tuple(f"d{i % 4}" for i in range(60))), configured)
     assert {(one.found.finding, one.found.here) for one in found.effects.main} == {("real", True)}
-    assert sentence(found).startswith("On these 4 clusters use chunks of 500 characters, keyword search, ")
+    assert sentence(found).startswith(
+        "On these 4 clusters alone use chunks of 500 characters, keyword search, "
+    )
     assert f" is {found.standings[0].mean:.2f} of 1, for 60 queries on 4 clusters. " in holds(found)
     assert "on these 4 clusters alone" in holds(found)
     assert [one.words for one in found.effects.main] == ["better here"] * 2
@@ -241,6 +249,52 @@ def test_no_two_settings_have_one_name(key, values):
     assert not any("(" in name or "auto" in name for name in found)
 
 
+def test_names_say_what_varies_in_words_that_need_no_configuration():
+    routes = [{"kind": "bm25"}, {"kind": "chroma", "model": "a/one"}]
+    weighted = [{"kind": "weighted", "routes": routes, "weights": pair} for pair in ([0, 1.0], [0.3, 0.7])]
+    of_own = [
+        {"kind": "python", "call": call, "returns": returns}
+        for call, returns in (("mine:search", "rankings"), ("mine:other", "retriever"))
+    ]
+    assert names(*(setting(500, "bm25") | {"retrieve": search} for search in (*weighted, *of_own))) == [
+        "keyword + vector search, weights 0:1",
+        "keyword + vector search, weights 0.3:0.7",
+        "own search, mine:search",
+        "own search, mine:other",
+    ]
+    # how a function is called is said where nothing else differs
+    alike = [{**of_own[0], "returns": returns} for returns in ("rankings", "retriever")]
+    assert names(*(setting(500, "bm25") | {"retrieve": search} for search in alike)) == [
+        "own search, returns rankings",
+        "own search, returns retriever",
+    ]
+
+
+def test_chunks_are_named_by_their_size_whoever_cuts_them():
+    def langchain(size, splitter="RecursiveCharacterTextSplitter", **more):
+        arguments = {"chunk_size": size, "chunk_overlap": 50}
+        return {"kind": "langchain", "splitter": splitter, "arguments": arguments, **more}
+
+    cuts = (
+        langchain(500),
+        langchain(1000),
+        langchain(200, "TokenTextSplitter"),
+        {"kind": "rows", "unit": "characters"},
+        {"kind": "recursive", "chunk_size": 500},
+    )
+    assert names(*({"chunk": cut, "retrieve": {"kind": "bm25"}} for cut in cuts)) == [
+        "500 characters, LangChain chunks",
+        "1,000 characters, LangChain chunks",
+        "200 tokens, LangChain chunks",
+        "table rows",
+        "500 characters, recursive chunks",
+    ]
+    assert names(*({"chunk": cut, "retrieve": {"kind": "bm25"}} for cut in cuts[:2])) == [
+        "500 characters",
+        "1,000 characters",
+    ]
+
+
 def crossed(step, **values):
     """Every combination of the values of keys of a step, as settings by their numbers."""
     keys = list(values)
@@ -263,7 +317,7 @@ DEEP = {"top k 10", "top k 20"}
         (
             "chunk",
             {"kind": ("recursive", "sentence"), **CUTS},
-            {"chunk size": LONG, "chunker": {"recursive", "sentence"}, "overlap": OVERLAPS},
+            {"chunk size": LONG, "chunker": {"recursive chunks", "whole sentences"}, "overlap": OVERLAPS},
         ),
         (
             "chunk",

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from harness.comparison import ScoredOn, gate, gate_sentence, github_annotations, junit
-from harness.comparison.sentences import MOST_WORDS
+from harness.comparison import ENOUGH_READ, ScoredOn, gate, gate_sentence, github_annotations, junit
+from harness.comparison.wordings import MOST_WORDS
 from harness.values.errors import HarnessError
 
 from .build import matrix
@@ -62,7 +62,7 @@ def test_few_clusters_pass_and_fail_only_for_themselves(drop):
     result = gate(replace(before, values=before.values - drop), before, max_drop=0.02)
     assert result.failed == (drop > 0)
     for told in (junit(result), github_annotations(result)):
-        assert "new ones may differ" in told
+        assert "may not hold for new ones" in told
     assert "cannot stand for new ones" in result.holds_for
 
 
@@ -75,7 +75,9 @@ def test_one_sentence_says_what_came_of_it_and_how_sure_that_is():
     few = replace(base, clusters=tuple(f"d{i % 4}" for i in range(100)))
     failed = gate(replace(few, values=base.values - 0.3), few, max_drop=0.02)
     long = gate_sentence(failed, lambda name: f"{name} with far more words than anybody reads " * 3, "d")
-    assert long.endswith("1 other failed too. New ds may differ. Best 0.15: none is good enough.")
+    # no other name begins as this one does, so nothing follows what is cut
+    assert "… dropped" in long
+    assert long.endswith("1 other failed too. This holds for these ds alone. Best 0.15: none is good enough.")
     assert len(long.split()) <= MOST_WORDS
     single = gate_sentence(checked([0.1], [0.9]), str, "d")
     assert single == "Passed: a single query cannot show whether a drop is real."
@@ -86,7 +88,18 @@ def test_a_drop_in_doubt_passes():
     result = checked(few - np.array([0.4, -0.2, 0.1, 0.3, -0.1]), few)
     assert (result.failed, result.checks[0].drop) == (False, pytest.approx(0.1))
     assert result.checks[0].at_least <= 0
-    assert "but only 0.0000 of it is beyond chance" in result.checks[0].reason
+    assert "but chance may explain all of it" in result.checks[0].reason
+
+
+def test_a_single_query_is_shown_to_be_nothing():
+    (check,) = checked([0.5], [0.5]).checks
+    assert (check.failed, check.equivalent, check.at_least, check.most) == (False, False, None, None)
+
+
+@pytest.mark.parametrize(("share", "unread"), [(ENOUGH_READ, False), (ENOUGH_READ - 0.001, True)])
+def test_rankings_that_hold_almost_all_that_is_read_are_whole(share, unread):
+    (check,) = checked(BASE, read=({"a": share}, {})).checks
+    assert check.unread == unread
 
 
 def test_more_confidence_asks_for_more():
@@ -159,3 +172,39 @@ def test_annotations_cannot_be_broken_out_of():
     title = r'ndcg_exp@10 of a<b>&"c"\x00 100 %25%2C x%3A y z \x3a%3Aadd-mask%3A%3A1 \x1b[31m'
     assert text.startswith(f"::error title={title}::")
     assert github_annotations(checked(BASE)).startswith("::notice title=ndcg_exp@10 of a::")
+
+
+def test_a_required_mean_fails_whatever_the_baseline_has():
+    for least, failed in ((BASE.mean() + 1e-6, True), (BASE.mean(), False), (None, False)):
+        result = checked(BASE, least=least)
+        assert (result.failed, result.checks[0].too_low) == (failed, failed)
+        told = gate_sentence(result, str, "document")
+        assert ("below the" in told, "required" in result.checks[0].reason) == (failed, failed)
+    with pytest.raises(HarnessError, match="cannot be nan"):
+        checked(BASE, least=math.nan)
+    assert 'type="low"' in junit(checked(BASE, least=0.99))
+
+
+def test_what_is_undecided_fails_where_it_must_be_decided():
+    noise = RNG.normal(0, 0.2, 100)
+    noisy = BASE + noise - noise.mean()
+    for now, undecided in ((noisy, True), (BASE, False), (BASE + 0.1, False), (BASE - 0.1, False)):
+        (check,) = checked(now).checks
+        assert check.undecided == undecided
+        (strict,) = checked(now, must_decide=True).checks
+        assert strict.failed == (check.failed or undecided)
+        assert ("Undecided" in strict.reason) == undecided
+    told = gate_sentence(checked(noisy, must_decide=True), str, "document")
+    assert told.startswith("Failed: a is undecided: a drop of up to 0.0")
+    assert checked([0.3], [0.3], must_decide=True).failed
+
+
+def test_passing_settings_get_one_notice_in_all():
+    noise = RNG.normal(0, 0.2, 100)
+    now = {"a": BASE, "b": BASE + noise - noise.mean(), "c": BASE, "d": BASE - 0.3}
+    text = github_annotations(gate(matrix(now), matrix(dict.fromkeys(now, BASE)), max_drop=0.02))
+    error, notice = text.splitlines()
+    assert error.startswith("::error title=ndcg_exp@10 of d::")
+    # that of which the most is open
+    assert notice.startswith("::notice title=ndcg_exp@10 of b::")
+    assert notice.endswith(" 2 others passed too.")

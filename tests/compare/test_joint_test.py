@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from harness.comparison import mean_of
-from harness.comparison.joint_test import bound_below, decide
-from harness.comparison.stats import icc, units_of, whole_clusters
+from harness.comparison.joint_test import bound_below, decide, leads
+from harness.comparison.stats import icc, sign_flips, units_of, whole_clusters
 
 grid = st.floats(-1, 1).map(lambda x: round(x, 2))
 studies = st.tuples(st.integers(2, 4), st.integers(6, 30)).flatmap(
@@ -77,23 +77,63 @@ def test_unequal_clusters_keep_the_mean_over_queries():
     rng = np.random.default_rng(4)
     sizes = [1, 2, 3, 4, 5, 6, 2, 3, 4, 1, 5, 4, 3, 3]
     clusters = [f"d{i}" for i, size in enumerate(sizes) for _ in range(size)]
-    row = rng.normal(0.1, 0.2, len(clusters))
+    row = rng.normal(0.1, 0.2, len(clusters)) + np.repeat(rng.normal(0, 0.3, len(sizes)), sizes)
     units = units_of(clusters, len(row))
     assert units.kind == "clusters"
     found = decide(np.stack([row, 0 * row]), [(0, 1)], units, 0.95, 2_000, 0)
     assert found.difference[0] == pytest.approx(row.mean())
-    # the linearised variance of a ratio: sum of (S - m·mean)² G / (G - 1) / n²
-    left = [row[np.array(clusters) == name].sum() for name in dict.fromkeys(clusters)]
-    left = np.array(left) - np.array(sizes) * row.mean()
-    expected = np.sqrt((left**2).sum() * len(sizes) / (len(sizes) - 1)) / len(row)
+    # the jackknife: how far the mean moves where a document is left out, with (G - 1) / G of the squares
+    left = [row[np.array(clusters) != name].mean() for name in dict.fromkeys(clusters)]
+    expected = np.sqrt(((np.array(left) - row.mean()) ** 2).sum() * (len(sizes) - 1) / len(sizes))
     assert found.error[0] == pytest.approx(expected)
+
+
+def clustered_t(row, of):
+    """The mean over queries by its jackknife error over clusters, or that of single queries if larger."""
+    left = np.array([row[of != cluster].mean() for cluster in range(of.max() + 1)])
+    jackknife = np.sqrt(((left - row.mean()) ** 2).sum() * (len(left) - 1) / len(left))
+    return row.mean() / max(jackknife, row.std(ddof=1) / np.sqrt(len(row)))
+
+
+# the first settings lean to documents, so that the jackknife decides, and the others do not
+@pytest.mark.parametrize("lean", [0.3, 0.0])
+@pytest.mark.parametrize("sizes", [(3, 3, 3, 3, 3, 3, 3), (7, 4, 3, 2, 2, 2, 2, 1)])
+def test_the_statistic_of_flipped_units_is_t_by_the_jackknife(sizes, lean):
+    rng = np.random.default_rng(6)
+    count, of = len(sizes), np.repeat(np.arange(len(sizes)), sizes)
+    values = rng.normal(0.5, 0.2, (3, len(of))) + lean * rng.normal(size=(3, count))[:, of]
+    units = units_of([f"d{i}" for i in of], len(of))
+    assert units.kind == "clusters"
+    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    parts, complete = leads(values, first, second, units, 1_000, 0)
+    found = np.concatenate([*parts], axis=1)
+    assert complete
+    assert found.shape == (3, 2**count)
+    patterns = np.concatenate([*sign_flips(count, 1_000, 0)[0]])
+    for at, (one, other) in enumerate(zip(first, second, strict=True)):
+        t = np.array([clustered_t(signs[of] * (values[one] - values[other]), of) for signs in patterns])
+        np.testing.assert_allclose(found[at], t / np.sqrt(t**2 + count - 1), atol=1e-9)
+
+
+def test_documents_that_agree_by_chance_have_the_spread_of_their_queries():
+    # each of eight documents has the same three differences, so that its mean is that of all
+    row = np.tile([0.3, -0.1, 0.1], 8)
+    units = units_of([f"d{i}" for i in np.repeat(np.arange(8), 3)], 24)
+    found = decide(np.stack([row, 0 * row]), [(0, 1)], units, 0.95, 1_000, 0)
+    assert found.error[0] == pytest.approx(row.std(ddof=1) / np.sqrt(24))
+    assert found.high[0] - found.low[0] > 4 * found.error[0]
 
 
 @pytest.mark.parametrize(
     ("sizes", "kind"),
     [
         ([15] * 6, "clusters"),
+        # 130 queries are spread over six documents as evenly as can be, and are worth 5.997
+        ([22, 22, 22, 22, 21, 21], "clusters"),
+        # worth 60² / (4 · 10² + 16² + 4²) = 5.36 and 77² / (5 · 15² + 2) = 5.26
+        ([16, 10, 10, 10, 10, 4], "few clusters"),
         ([15] * 5, "few clusters"),
+        ([15, 15, 15, 15, 15, 1, 1], "few clusters"),
         ([90, *[1] * 10], "few clusters"),
         ([1] * 9, "queries"),
     ],
@@ -147,7 +187,7 @@ def test_few_queries_cannot_be_surer_than_their_signs():
     row = np.array([0.30, 0.31, 0.32])
     found = decide(np.stack([row, 0 * row]), [(0, 1)], units_of((), 3), 0.95, 1_000, 0)
     assert found.p[0] == 0.25
-    assert found.low[0] == 0
+    assert found.low[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_the_bound_of_the_gate_belongs_to_its_test():

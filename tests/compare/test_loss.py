@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.data.corpus.align import TextPlace
 from harness.data.corpus.anchoring import Anchoring, AnchorResult, LabelRow
 from harness.measures import Scorer, SpanQrels, parse_measure
-from harness.report.losses import is_route, losses_by_query
+from harness.report.loss_tables import is_route, losses_by_query
 from harness.running.chunks import Chunking
 from harness.running.evaluate import oracle
 from harness.running.evaluate.evaluating import lost_evidence

@@ -6,16 +6,14 @@ import pytest
 
 from harness.comparison import ScoredOn, ScoreMatrix, from_rows, join, measure_to_take
 from harness.comparison.matrix import differences, matrix_differences
+from harness.report import ScoreRow
 from harness.values.errors import ConfigError, HarnessError
 
 from .build import matrix
 
 SPLITS = {"q1": "train", "q2": "validation"}
 ROWS = [
-    {
-        **{"setting": setting, "stage": stage, "query_id": query, "split": SPLITS[query], "cluster": ""},
-        **{"measure": measure, "value": value},
-    }
+    ScoreRow(setting=setting, stage=stage, query_id=query, split=SPLITS[query], measure=measure, value=value)
     for setting, stage, query, measure, value in (
         ("a", "retrieve", "q1", "m", 0.1),
         ("a", "retrieve", "q2", "m", None),
@@ -29,12 +27,11 @@ ROWS = [
 
 
 def test_the_final_stage_is_the_last_of_each_setting():
-    text = [{**row, "value": "" if row["value"] is None else str(row["value"])} for row in ROWS]
-    for scores in (from_rows(ROWS, "m"), from_rows(text, "m")):
-        assert (scores.settings, scores.query_ids) == (("a", "b"), ("q1", "q2"))
-        assert scores.splits == ("train", "validation")
-        np.testing.assert_array_equal(scores.values, [[0.3, np.nan], [0.2, np.nan]])
-        np.testing.assert_array_equal(scores.means, [0.3, 0.2])
+    scores = from_rows(ROWS, "m")
+    assert (scores.settings, scores.query_ids) == (("a", "b"), ("q1", "q2"))
+    assert scores.splits == ("train", "validation")
+    np.testing.assert_array_equal(scores.values, [[0.3, np.nan], [0.2, np.nan]])
+    np.testing.assert_array_equal(scores.means, [0.3, 0.2])
     assert from_rows(ROWS, "m", stage="rerank").settings == ("a",)
 
 
@@ -43,7 +40,7 @@ def test_rows_that_contradict_each_other_are_refused():
         (ROWS, {"stage": "fusion"}, "no scores for m for the stage fusion"),
         ([*ROWS, ROWS[0]], {}, "q1 occurs twice"),
         (
-            [row for row in ROWS if (row["setting"], row["query_id"]) != ("b", "q2")],
+            [row for row in ROWS if (row.setting, row.query_id) != ("b", "q2")],
             {},
             "a and b were not scored on the same queries: q2",
         ),
@@ -109,6 +106,22 @@ def test_every_difference_is_a_reason():
         assert found.startswith(reason)
     with pytest.raises(HarnessError, match="does not say 'relevance'"):
         scored_on({**RECORD, "config": {"queries": "c/queries.csv"}})
+
+
+def test_of_rules_only_what_differs_is_shown():
+    def relevance(judge, **keys):
+        return scored_on(changed("config", "relevance", value={"judge": judge, **keys}))
+
+    labels = relevance({"kind": "labels"}, rule="half")
+    graph = {"kind": "graph", "model": "m", "pool": {"depth": 10, "unit": "chunk"}}
+    assert differences(labels, relevance(graph, rule="half")) == [
+        "the rules of relevance differ: judge.kind labels and graph"
+    ]
+    deeper = relevance({**graph, "pool": {"depth": 20, "unit": "chunk"}, "alpha": 0.5}, rule="full")
+    assert differences(relevance(graph, rule="half"), deeper) == [
+        "the rules of relevance differ: judge.pool.depth 10 and 20, judge.alpha (not set) and 0.5, "
+        "rule half and full"
+    ]
 
 
 def test_other_texts_are_a_reason_whatever_the_label_file():

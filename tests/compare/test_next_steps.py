@@ -1,14 +1,19 @@
 """The next step: against the largest loss or for more questions, whichever is about the larger amount."""
 
+import sys
 from dataclasses import replace
 
 import pytest
 import yaml
 
 from harness.comparison import Holes, Options, Trust
-from harness.comparison.glance import about_settings, folded, glance_json, holds, largest, shown_standings
+from harness.comparison.first_screen import setting_chart
+from harness.comparison.glance import glance_json, holds, largest
 from harness.comparison.next_steps import steps_of
-from harness.comparison.sentences import in_words, sentence
+from harness.comparison.phrases import in_words
+from harness.comparison.scores import Scores, verdict_of
+from harness.comparison.sentences import sentence
+from harness.comparison.words import lines_of, verdict_json
 
 from .build import conclude, matrix, noisy
 
@@ -57,7 +62,8 @@ LATE = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
 FIRST, OTHER = "cross-encoder/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3"
 LONG = {**BOTH, "top_chars": 50_000, "top_k": None}
 LAPPED = setting(chunk={**CHUNK, "chunk_overlap": 100})
-HITS = {"chunk": {"kind": "returned"}, "retrieve": {"kind": "returned"}}
+FILE = {"kind": "returned", "file": "hits.jsonl"}
+HITS = {"chunk": FILE, "retrieve": {**FILE, "top_k": 20, "top_chars": None}}
 RERANK = "rerank: {{kind: cross_encoder, model: {}}}"
 
 
@@ -100,6 +106,14 @@ def test_the_step_is_a_key_that_the_configuration_can_have_and_no_setting_had(pa
     assert ("model hub" in first.text) == ("BAAI/" in line or "cross-encoder/" in line)
 
 
+def test_a_model_that_cannot_run_here_comes_with_the_line_that_installs_it(monkeypatch):
+    assert "pip install" not in steps_of(concluded("order", setting(), setting()))[0].text
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    step = steps_of(concluded("order", setting(), setting()))[0]
+    assert "pip install 'ndcg-harness[local,chroma]'" in step.text
+    assert step.config == 'rerank: {kind: late_interaction, model: "embedded:maxsim"}'
+
+
 def test_chunks_go_on_in_the_direction_that_loses_less():
     found = concluded("order", setting(), setting(chunk={**CHUNK, "chunk_size": 1000}))
     for losses, further in (((0.3, 0.5), 250), ((0.5, 0.3), 2000)):
@@ -139,11 +153,64 @@ def test_a_poor_best_is_not_to_be_used(baseline):
     assert sentence(found).startswith("None is good enough: the best, a, reaches 0.09 of 1.")
     assert (found.used, found.advice, found.tone) == ("", None, "poor")
     assert {one.group for one in found.standings} <= {"may", "out"}
-    assert "Holds for" not in holds(found)
+    assert "holds for" not in holds(found)
     # one relevant chunk of ten is all that there is to find
     for measure in ("precision@10", "p@10", "precision_condensed@10", "rbp", "text_iou@5", "of_another_tool"):
         assert not conclude(replace(scores, measure=measure)).poor
     assert conclude(noisy(60, (0.09,), spread=0.02)).poor
+
+
+def test_what_to_try_says_which_loss_it_is_against():
+    reranked = setting(rerank=[{"kind": "cross_encoder", "model": "m"}])
+    for part, settings, reason in (
+        ("order", (setting(), setting()), "because ranking is the largest loss"),
+        ("order", (reranked, reranked), "because ranking is the largest loss"),
+        ("candidates", (setting(), setting()), "because search is the largest loss"),
+        ("chunking", (setting(), setting()), "because chunking is the largest loss"),
+        ("parser", (setting(), setting()), "because parsing is the largest loss"),
+    ):
+        assert reason in steps_of(concluded(part, *settings))[0].text, part
+
+
+def test_a_larger_size_of_a_langchain_splitter_keeps_its_other_arguments():
+    chunk = {"kind": "langchain", "arguments": {"chunk_size": 500, "chunk_overlap": 50}}
+    step = steps_of(concluded("chunking", setting(chunk=chunk), setting(chunk=chunk)))[0]
+    assert yaml.safe_load(step.config) == {"arguments": {"chunk_size": 1000, "chunk_overlap": 50}}
+    # the overlap that it lacks is within the arguments too
+    bare = {**chunk, "arguments": {"chunk_size": 500, "chunk_overlap": 0}}
+    step = steps_of(concluded("chunking", setting(chunk=bare), setting(chunk=bare)))[0]
+    assert yaml.safe_load(step.config) == {"arguments": {"chunk_size": 500, "chunk_overlap": 100}}
+
+
+def test_no_step_is_one_that_another_setting_has_tried():
+    parsed = [setting() | {"parse": {"kind": kind}} for kind in ("pypdf", "pypdfium2")]
+    step = steps_of(concluded("parser", *parsed))[0]
+    assert (step.config, "another parser" in step.text) == ("", True)
+
+
+def test_where_labels_mark_all_answers_nothing_is_unjudged():
+    """What leads is what is lacking: with 17 queries 13 of 30."""
+    shares = {"a": 0.01, "b": 0.02}
+    for complete in (False, True):
+        scores = noisy(17, (0.6, 0.5))
+        given = Scores(matrices={scores.measure: scores}, judged={"judged@10": shares}, complete=complete)
+        found = verdict_of(given)
+        assert found.unlabelled == (not complete)
+        assert ("labels" in steps_of(found)[0].command) == (not complete)
+    assert found.holes is None
+    assert sentence(found) == "17 queries are too few to choose by: add 13. So far the leader is a."
+    assert steps_of(found)[0].text.startswith("Add at least 13 more queries.")
+    assert not [line for line in lines_of(found) if "judged" in line.text]
+    # an assumption is a caveat, with the key that changes it
+    told = [line.text for line in lines_of(verdict_of(replace(given, assumed=True))) if line.role == "caveat"]
+    assert any("relevance: {labels: pool}" in text for text in told)
+    assert verdict_json(found)["labels"] == {"hold": "answers", "assumed": False}
+    # how much is judged does not depend on what was measured besides
+    more = replace(scores, measure="judged_text@5000", values=scores.values * 0 + 0.03)
+    both = {scores.measure: scores, more.measure: more}
+    pool = Scores(matrices=both, judged={"judged@10": dict.fromkeys("ab", 0.9)})
+    assert verdict_of(pool).holes.shares == dict.fromkeys("ab", 0.9)
+    assert not verdict_of(pool).unlabelled
 
 
 @pytest.mark.parametrize(
@@ -171,7 +238,7 @@ def test_where_hardly_anything_is_judged_labels_are_the_next_step(means, n, shar
     # what it would be otherwise comes after it, and what is to be used stays the same
     assert steps_of(bare)[1:] == steps_of(plain)
     assert bare.used == plain.used
-    assert "Holds for" not in holds(bare)
+    assert "holds for" not in holds(bare)
     # the sheet is for people: a judge goes deeper by its own key
     assert not steps_of(replace(bare, judge="llm"))[0].copied
 
@@ -189,17 +256,19 @@ def test_a_tone_says_whether_a_setting_can_be_used():
         assert conclude(scores, baseline=baseline).tone == tone
     # of too few queries no interval is drawn
     told = conclude(noisy(3, (0.5, 0.3)))
-    assert "too few queries" in about_settings(told)
-    assert all(one.low is one.high is None for one in shown_standings(told))
+    chart = setting_chart(told)
+    assert "too few queries" in chart.title
+    assert all(row.bounds[0] is row.bounds[2] is None for row in chart.rows)
 
 
 def test_what_is_folded_is_counted_and_the_one_to_use_never_is():
     found = conclude(noisy(60, (0.5, 0.49, 0.49, 0.3, 0.2)))
     assert [one.group for one in found.standings] == ["use", "may", "may", "out", "out"]
-    assert folded(found.standings, 1)[1] == "4 more: 2 may be best, 2 ruled out"
-    assert [folded(found.standings, most)[1] for most in (3, 4, 5)] == ["2 more: ruled out", "", ""]
-    last = (*found.standings[1:], found.standings[0])
-    assert [one.group for one in folded(last, 1)[0]] == ["may", "use"]
+    chart = setting_chart(found)
+    assert chart.first(1).more == "4 more: 2 may be best, 2 ruled out"
+    assert [chart.first(most).more for most in (3, 4, 5)] == ["2 more: ruled out", "", ""]
+    last = replace(chart, rows=(*chart.rows[1:], chart.rows[0]))
+    assert [row.group for row in last.first(1).rows] == ["may", "use"]
 
 
 def test_the_largest_loss_names_its_unit_where_that_is_not_the_measure():

@@ -1,5 +1,6 @@
 """One verdict: what it decides, and in which words."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +21,13 @@ from harness.comparison import (
 from harness.comparison.advice import advise
 from harness.comparison.caveats import same_ranking_notes
 from harness.comparison.design import SweepDesign
-from harness.comparison.factors import LabelSensitivity
+from harness.comparison.label_sensitivity import LabelSensitivity
+from harness.comparison.phrases import extent_of
+from harness.comparison.regret import losses
 from harness.comparison.scores import holes_of
-from harness.comparison.sentences import MOST_WORDS, extent_of, sentence
+from harness.comparison.sentences import sentence
+from harness.comparison.stats import units_of
+from harness.comparison.wordings import MOST_WORDS
 from harness.comparison.words import lines_of
 
 from .build import conclude, matrix, noisy
@@ -103,10 +108,18 @@ def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
     # the test stays as it was: what it says is not enough
     assert (found.margin.p, found.margin.low) == (sure.margin.p, sure.margin.low)
     (caveat,) = lines_in(found, "caveat")
-    assert "of another sign with longer or shorter ones" in caveat
+    assert "with longer or shorter ones the other setting leads" in caveat
     cells = {(one.setting, one.against): finding_words(one, 0.02) for one in found.comparisons}
     assert cells == {("b", "c"): "depends on labels", ("b", "a"): "better", ("c", "a"): "better"}
     assert verdict_json(found)["margin"]["finding"] == "turns"
+
+
+def test_of_differences_whose_sign_turns_those_of_the_leader_come_first():
+    reverse = drawn(("padded by 700",), a=(0.3, 0.7), b=(0.7, 0.3), c=(0.5, 0.5))
+    (caveat,) = lines_in(conclude(noisy(80, (0.3, 0.7, 0.5)), sensitivity=reverse, options=QUICK), "caveat")
+    pairs = re.findall(r"\b(\w)\W+against\W+(\w)\b", caveat)
+    assert len(pairs) == 3
+    assert ["b" in pair for pair in pairs] == [True, True, False]
 
 
 def test_a_sign_that_turns_changes_nothing_where_the_difference_may_be_chance_anyway():
@@ -202,13 +215,14 @@ def test_one_setting_alone_is_compared_with_nothing():
 
 
 def test_the_setting_that_may_lose_the_least_is_recommended_with_its_bound():
-    found = conclude(noisy(50, (0.59, 0.2, 0.61), seed=2), options=QUICK)
-    uppers = {"a": [], "b": [], "c": []}
-    for one in found.comparisons:
-        uppers[one.setting].append(-one.low)
-        uppers[one.against].append(one.high)
-    bounds = {name: max(0.0, *own) for name, own in uppers.items()}
-    assert {one.setting: one.regret for one in found.standings} == bounds
+    scores = noisy(50, (0.59, 0.2, 0.61), seed=2)
+    found = conclude(scores, options=QUICK)
+    every = ~np.eye(3, dtype=bool)
+    bounds = losses(scores.values, every, units_of((), 50), QUICK.level, QUICK.resamples, QUICK.seed)
+    bounds = dict(zip("abc", bounds.tolist(), strict=True))
+    assert found.advice.bounds == pytest.approx(bounds)
+    bounds = {one.setting: one.regret for one in found.standings}
+    assert found.advice.bounds == bounds
     assert found.advice.setting == min(bounds, key=bounds.get) == "c"
     plain = verdict_json(found)
     expected = {"setting": "c", "regret": bounds["c"], "among": ("c", "a", "b"), "cheaper": None}
@@ -226,23 +240,24 @@ def pair(one, other, difference, low, high):
 
 
 @pytest.mark.parametrize(
-    # difference and interval of a against b, a against c, b against c
-    ("ab", "ac", "bc", "setting", "regret"),
+    # difference and interval of a against b, the difference of a and c, the bounds, and what is taken
+    ("ab", "ac", "bounds", "setting"),
     [
         # the smallest bound is that of b, 0.12 behind: a is taken, with its own bound
-        ((0.12, -0.05, 0.3), (0.13, -0.2, 0.4), (0.01, -0.06, 0.1), "a", 0.2),
+        ((0.12, -0.05, 0.3), 0.13, (0.2, 0.06, 0.4), "a"),
         # b is as good within the tolerance, and its bound smaller by more than that
-        ((0.01, -0.03, 0.05), (0.1, -0.2, 0.4), (0.09, -0.04, 0.2), "b", 0.05),
+        ((0.01, -0.03, 0.05), 0.1, (0.2, 0.05, 0.4), "b"),
         # smaller by no more than the tolerance
-        ((0.01, -0.03, 0.03), (0.1, -0.045, 0.4), (0.09, -0.03, 0.2), "a", 0.045),
+        ((0.01, -0.03, 0.03), 0.1, (0.045, 0.03, 0.4), "a"),
         # as good within the tolerance, but shown to be worse
-        ((0.01, 0.001, 0.02), (0.1, -0.2, 0.4), (0.09, -0.04, 0.2), "a", 0.2),
+        ((0.01, 0.001, 0.02), 0.1, (0.2, 0.04, 0.4), "a"),
     ],
 )
-def test_the_highest_mean_is_recommended_unless_one_as_good_may_lose_far_less(ab, ac, bc, setting, regret):
-    found = [pair("a", "b", *ab), pair("a", "c", *ac), pair("b", "c", *bc)]
-    advice = advise("abc", found, None, QUICK)
-    assert (advice.setting, advice.regret) == (setting, regret)
+def test_the_highest_mean_is_recommended_unless_one_as_good_may_lose_far_less(ab, ac, bounds, setting):
+    found = [pair("a", "b", *ab), pair("a", "c", ac, -0.2, 0.4), pair("b", "c", ac - ab[0], -0.04, 0.2)]
+    bounds = dict(zip("abc", bounds, strict=True))
+    advice = advise("abc", found, bounds, None, {}, QUICK)
+    assert (advice.setting, advice.regret) == (setting, bounds[setting])
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -274,10 +289,9 @@ def test_a_cheaper_setting_is_named_only_within_the_tolerance():
     scores = noisy(400, (0.60, 0.2, 0.601), seed=2)
     costs = Costs({"a": 1.5, "b": 0.1, "c": 3.0}, "dollars")
     bound = {one.setting: one.regret for one in conclude(scores, options=QUICK).standings}["a"]
-    for tolerance, cheaper in ((bound * 1.01, "a"), (bound * 0.99, None)):
+    for tolerance, setting, rule in ((bound * 1.01, "a", "price"), (bound * 0.99, "c", "mean")):
         found = conclude(scores, costs=costs, options=replace(QUICK, tolerance=tolerance))
-        assert found.advice.setting == "c"
-        assert (found.advice.cheaper and found.advice.cheaper.setting) == cheaper
+        assert (found.advice.setting, found.advice.rule, found.advice.cheaper) == (setting, rule, None)
 
 
 def test_within_a_price_limit_the_choice_is_among_what_it_allows():
@@ -286,12 +300,10 @@ def test_within_a_price_limit_the_choice_is_among_what_it_allows():
     found = conclude(scores, costs=costs, options=replace(QUICK, price_limit=2.0))
     assert (found.decision, found.leader, found.advice.setting) == ("best", "b", "a")
     assert found.advice.among == ("a", "c", "d")
-    own = [
-        one.high if one.against == "a" else -one.low
-        for one in found.comparisons
-        if "a" in (one.setting, one.against) and "b" not in (one.setting, one.against)
-    ]
-    assert found.advice.regret == max(0.0, *own)
+    # by comparisons of a, c and d alone
+    own = replace(scores, settings=("a", "c", "d"), values=scores.values[[0, 2, 3]])
+    bounds = {one.setting: one.regret for one in conclude(own, options=QUICK).standings}
+    assert (found.advice.regret, found.advice.bounds) == (bounds["a"], bounds)
     one = conclude(scores, costs=costs, options=replace(QUICK, price_limit=1.0))
     assert one.advice.among == ("c", "d")
     # several are better beyond the limit, and nobody knows which is best
@@ -336,7 +348,7 @@ def test_on_documents_too_few_to_stand_for_new_ones_findings_are_of_these_alone(
             assert {(one.finding, one.here) for one in found.comparisons} == {("real", True)}
             # what the bounds of single queries say holds for these documents, and says so
             said_ = " ".join(sentences_of(found))
-            assert (f"On these {count} documents use b" in said_) == (found.advice is not None)
+            assert (f"On these {count} documents alone use b" in said_) == (found.advice is not None)
             assert all(word not in said_ for word in ("Use ", "ruled out", "Ruled out", "best", "Really"))
             assert all(one.why in ("", "baseline") or one.why.endswith(" here") for one in found.standings)
     assert "These are worth only 1.4 such documents, so the 60 queries are tested one by one." in said_
@@ -371,6 +383,18 @@ TRUST = {
 def named_matrix(measure, means, seed=0):
     scores = noisy(80, means, seed=seed)
     return matrix(dict(zip("ab", scores.values, strict=True)), measure=measure)
+
+
+def test_measures_that_cannot_compare_the_settings_do_not_disagree():
+    text, exp = noisy(80, (0.3, 0.7)), noisy(80, (0.7, 0.3), seed=1)
+    text = replace(text, measure="ndcg_evidence@5000")
+    cut = {"a": "500", "b": "1000"}
+    trust = {"ndcg_exp@10": Trust("for the order of chunks", comparable=False)}
+    found = conclude(text, others=[exp], trust=trust, chunkings=cut, options=QUICK)
+    assert [one.found.finding for one in found.conflicts] == ["incomparable"]
+    (caveat,) = lines_in(found, "caveat")
+    assert caveat.startswith("The leader is the same by all measures that can compare these settings.")
+    assert "disagree" not in caveat
 
 
 def test_measures_that_disagree_on_the_winner_are_reported():
@@ -453,16 +477,15 @@ def test_holes_are_those_of_what_the_measure_reads():
     def of(measure, *others):
         names = (measure, *others)
         table = {name: matrix(dict.fromkeys("ab", [0.1 * (i + 1)] * 4), name) for i, name in enumerate(names)}
-        return holes_of(table, measure)
+        return holes_of(Scores(matrices=table), measure)
 
-    text = of(
-        "ndcg_evidence@500", "judged@10", "judged_text@900", "judged_text@500", "ndcg_evidence_upper@500"
-    )
-    assert (text.measure, text.bound) == ("judged_text@500", "ndcg_evidence_upper@500")
-    assert extent_of(text) == "the first 500 characters read"
-    assert list(text.upper.values()) == pytest.approx([0.5, 0.5])
-    assert of("ndcg_evidence@500", "judged@10", "judged_text@900").measure == "judged_text@900"
-    assert extent_of(of("ndcg_evidence@500", "judged@5", "judged@10")) == "the first 5 passages"
+    # labels may be short quotes: how much of the text has one says nothing
+    text = of("ndcg_evidence@500", "judged_text@500", "judged@10", "ndcg_evidence_upper@500")
+    assert (text.measure, text.bound) == ("judged@10", "ndcg_evidence_upper@500")
+    assert extent_of(text) == "the first 10 passages"
+    assert list(text.upper.values()) == pytest.approx([0.4, 0.4])
+    assert of("ndcg_evidence@500", "judged_text@500", "judged@5") is None
+    assert extent_of(of("ndcg_exp@5", "judged@10", "judged@5")) == "the first 5 passages"
     ranks = of("ndcg_exp@10", "judged_text@500", "judged@5", "judged@10", "ndcg_exp_upper@5")
     assert (ranks.measure, ranks.bound) == ("judged@10", "")
     # a bound alone is worth saying too; that of rbp is its residual on top of it
@@ -491,7 +514,7 @@ def test_on_few_documents_only_what_is_shown_is_better_than_all():
     same, ahead = matrix({"a": one, "b": one}), noisy(60, (0.8, 0.5))
     turned = drawn(("padded by 700",), a=(0.8, 0.5), b=(0.5, 0.8))
     for scores, sensitivity, claim in (
-        (same, {}, "no worse than any other (95%). New documents may differ."),
+        (same, {}, "no worse than any other (95%)."),
         (ahead, {}, "better than all others, the next by 0.3"),
         (ahead, turned, "no worse than any other (95%), with labels as given."),
     ):
@@ -530,3 +553,9 @@ def test_to_be_equal_is_no_other_sign():
     means = {"a": (0.8, 0.8, 0.4), "b": (0.6, 0.8 + 1e-16, 0.5)}
     known = LabelSensitivity(("as labelled", "padded by 100", "cut"), (80.0, 280.0, 40.0), means)
     assert known.turns(("a", "b")) == ("cut",)
+
+
+def test_a_verdict_is_shown_as_its_sentence():
+    found = conclude(noisy(80, (0.3, 0.7, 0.35)), options=QUICK)
+    assert repr(found) == f"<Verdict: {sentence(found)}>"
+    assert len(repr(found)) < 300

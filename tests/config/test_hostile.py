@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from harness.models.encoder import EmbedConfig
+from harness.running.config.bootstrap import BootstrapConfig
 from harness.running.config.load import MOST_SETTINGS, load_config
-from harness.running.config.models import BootstrapConfig
 from harness.running.config.source import DEEPEST, MOST_BYTES, MOST_VALUES
 from harness.values.errors import ConfigError
 from harness.values.kinds import LARGEST

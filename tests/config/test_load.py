@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.running.config.load import load_config
+from harness.running.config.load import TABLES, load_config
+from harness.values import Section
 from harness.values.errors import ConfigError
 from tests.bad_files.test_bad_files import REMEDY
 from tests.command import write_files
@@ -162,7 +163,7 @@ MISTAKES = {
         "measures: [judged@10, rbp_residual]",
         "measures: [ndcg_exp_upper@10]",
         "split: {validation: 2}",
-        "relevance: {judge: graph}",
+        "relevance: {judge: reranker}",
         "rewrite: {kind: entities}",
         "rerank: {kind: llm_entities}",
         "relevance: {depth: 3}",
@@ -333,3 +334,22 @@ def test_a_fusion_holds_its_routes_and_lists_within_them_are_sweeps(write):
     assert again == config.settings[0]
     dumped = config.settings[0].model_dump(mode="json")["retrieve"]["routes"]
     assert [route["model"] for route in dumped] == ["org/one", "org/two"]
+
+
+def test_every_field_that_holds_a_configuration_says_of_which_stage():
+    """Without the mark at the field itself, a section within a section is read without its kind."""
+    marked = 0
+    for stage, table in TABLES.items():
+        for kind in table:
+            for name, field in table.find(kind).config.model_fields.items():
+                if "StageConfig" in str(field.annotation) or re.search(
+                    r"(?:Read|Rewriter|Filter|Field|Retriever|Chunk)\w*Config\b", str(field.annotation)
+                ):
+                    marked += 1
+                    assert any(isinstance(mark, Section) for mark in field.metadata), (stage, kind, name)
+    assert marked >= 5
+
+
+def test_a_judge_written_as_a_section_is_told_where_its_keys_go(write):
+    with pytest.raises(ConfigError, match=r"its keys are beside it: relevance: \{judge: cosine, model: …\}"):
+        load_config(write("relevance: {judge: {kind: cosine}}"))

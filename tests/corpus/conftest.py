@@ -4,14 +4,16 @@ from io import BytesIO
 
 import pytest
 from pypdf import PdfReader, PdfWriter
-from reportlab.pdfgen.canvas import Canvas
 
-from harness.data.corpus.text import join_pages, text_sha256
+from harness.data.corpus.extraction import join_pages, text_sha256
 from harness.values.types import Document
 
 
 def pdf_bytes(*pages):
     """A PDF with one line of text a page; None is a page without text."""
+    # needs Pillow, which other tests do without
+    from reportlab.pdfgen.canvas import Canvas
+
     buffer = BytesIO()
     canvas = Canvas(buffer, invariant=1)
     for text in pages:

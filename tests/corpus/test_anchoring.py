@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.data.corpus.anchoring import AnchorConfig, LabelRow, anchor, refuse_disputed
-from harness.data.corpus.text import join_pages, text_sha256
+from harness.data.corpus.extraction import join_pages, text_sha256
 from harness.values.errors import LabelError
 from harness.values.types import Document, Judgment
 from tests.corpus.conftest import document
@@ -115,7 +115,25 @@ def test_a_fuzzy_quote_without_a_page_in_a_long_text():
 )
 def test_a_document_goes_by_its_name_with_or_without_suffix(name, doc_id):
     documents = {one: document("x", doc_id=one) for one in ("doc", "doc.txt", "my_report")}
-    assert anchor([row(document=name, page=1)], documents, CONFIG).judgments[0].doc_id == doc_id
+    labels = [row(document=name, page=1, quote="x")]
+    assert anchor(labels, documents, CONFIG).judgments[0].doc_id == doc_id
+
+
+def test_offsets_of_a_name_that_two_files_share_are_refused():
+    """report.pdf beside a labelled report.docx takes over the name, so that offsets would mean its text."""
+    documents = {name: document(*PAGES, doc_id=name) for name in ("report", "report.docx", "other")}
+    for place in ({"start": 9, "end": 17}, {"page": 1}):
+        with pytest.raises(
+            LabelError, match=r"l\.csv, line 2: there are several files 'report'.*report\.docx"
+        ):
+            anchor([row(document="report", **place)], documents, CONFIG)
+        with pytest.raises(LabelError, match="several files"):
+            anchor([row(document="report", **place)], {"report": DOC}, CONFIG, None, ["report.docx"])
+        for name, doc_id in (("report.pdf", "report"), ("report.docx", "report.docx"), ("other", "other")):
+            labels = [row(document=name, **place)]
+            assert anchor(labels, documents, CONFIG).judgments[0].doc_id == doc_id
+    checked = row(document="report", start=9, end=17, quote="Page one")
+    assert anchor([checked], documents, CONFIG).judgments[0].doc_id == "report"
 
 
 @pytest.mark.parametrize(
@@ -243,7 +261,7 @@ def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     """pypdfium2 is fast enough for all pages; the fuzzy share differs from pypdf's, the outcome must not."""
     from benchmarks.public_data import financebench
     from harness.data.corpus.anchoring import read_labels
-    from harness.data.corpus.documents import find_documents
+    from harness.data.corpus.document_files import find_documents
     from harness.data.corpus.parse import parse_documents
     from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 
@@ -258,7 +276,7 @@ def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
 
 @pytest.mark.slow
 def test_some_financebench_evidence_is_found_by_pypdf_on_its_page(shared_corpora):
-    from harness.data.corpus.documents import DocumentFile
+    from harness.data.corpus.document_files import DocumentFile
     from harness.data.corpus.parse import parse_document
     from harness.data.corpus.parsers.pypdf import PypdfConfig
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.corpus.documents import DocumentFile, expand, find_documents
+from harness.data.corpus.document_files import DocumentFile, expand, find_documents
 from harness.values.errors import CorpusError
 
 
@@ -77,10 +77,43 @@ def test_a_name_that_is_not_utf8_is_refused_before_anything_is_read(tmp_path):
     str(raised.value).encode("utf-8")
 
 
+def test_a_file_beside_one_that_differs_in_its_ending_leaves_that_its_id(tmp_path):
+    def ids(note):
+        found = find_documents("**/*", tmp_path, note=note)
+        return {file.path.relative_to(tmp_path).as_posix(): file.doc_id for file in found}
+
+    (tmp_path / "a b.md").touch()
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "a b.pdf").touch()
+    notes = []
+    alone = ids(notes.append)
+    assert alone == {"a b.md": "a_b", "old/a b.pdf": "old/a_b"}
+    assert notes == []
+    # what comes after it in the order of endings, though its name comes first
+    (tmp_path / "a b.docx").touch()
+    assert ids(notes.append) == {**alone, "a b.docx": "a_b.docx"}
+    assert notes == ["a b.md is document a_b, as it would be alone; beside it there is a_b.docx."]
+
+
+def test_files_of_one_name_keep_their_endings_but_for_the_first(write, tmp_path):
+    for name in ("x/a.txt", "x/a.md", "x/b.txt", "y/a.txt", "y/a.md", "z/b.txt", "z/c.html", "z/c.pdf"):
+        write(name, "x")
+    assert {f.path.relative_to(tmp_path).as_posix(): f.doc_id for f in find_documents("**/*", tmp_path)} == {
+        "x/a.md": "x/a.md",
+        "x/a.txt": "x/a",
+        "x/b.txt": "x/b",
+        "y/a.md": "y/a.md",
+        "y/a.txt": "y/a",
+        "z/b.txt": "z/b",
+        "z/c.html": "c.html",
+        "z/c.pdf": "c",
+    }
+
+
 def test_two_files_with_one_id_are_refused(write, tmp_path):
-    write("x/a.txt", "x")
-    write("x/a.md", "x")
-    with pytest.raises(CorpusError, match=r"x/a\.md and .*x/a\.txt are both 'a'"):
+    write("x/a b.txt", "x")
+    write("x/a_b.txt", "x")
+    with pytest.raises(CorpusError, match=r"x/a b\.txt and .*x/a_b\.txt are both 'a_b'"):
         find_documents("**/*", tmp_path)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.corpus.documents import FORMATS, DocumentFile, find_documents, format_of, libraries_of
+from harness.data.corpus.document_files import FORMATS, DocumentFile, find_documents, format_of, libraries_of
 from harness.data.corpus.office import read_slides, read_word
 from harness.data.corpus.parse import parse_document, parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig
@@ -245,3 +245,14 @@ def test_no_two_formats_read_one_ending_and_the_libraries_of_each_are_known():
         assert version.startswith("format-")
         assert libraries
         assert all(name.split()[1] for name in libraries)
+
+
+@pytest.mark.parametrize("declared", ["windows-1252", "iso-8859-1", "gb2312"])
+def test_a_web_page_in_utf8_is_read_as_such_whatever_it_declares(tmp_path, declared):
+    page = f'<html><head><meta charset="{declared}"></head><body><p>Café, 利润 3 €</p></body></html>'
+    (tmp_path / "a.html").write_text(page, encoding="utf-8")
+    assert read_web(tmp_path / "a.html") == ["Café, 利润 3 €\n"]
+    # one that is what it says stays so
+    latin = page.replace("利润 ", "").replace(" €", "").replace(declared, "iso-8859-1")
+    (tmp_path / "b.html").write_text(latin, encoding="latin-1")
+    assert read_web(tmp_path / "b.html") == ["Café, 3\n"]

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 import pytest
 
 from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
-from harness.data.corpus.documents import find_documents
+from harness.data.corpus.document_files import find_documents
 from harness.data.corpus.importers.beir import import_beir, write_text
 from harness.data.corpus.parse import parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig

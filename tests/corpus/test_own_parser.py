@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from harness.data.corpus.documents import DocumentFile, find_documents
+from harness.data.corpus.document_files import DocumentFile, find_documents
 from harness.data.corpus.parse import parse_document, parse_documents, parser_fingerprint
 from harness.data.corpus.parsers.python import PythonParserConfig
 from harness.values.errors import CorpusError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.data.corpus.documents import find_documents
+from harness.data.corpus.document_files import find_documents
 from harness.data.corpus.parse import parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config

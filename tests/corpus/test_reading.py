@@ -5,12 +5,12 @@ import os
 import pytest
 
 from harness.data.corpus.anchoring import read_labels
-from harness.data.corpus.documents import DocumentFile
+from harness.data.corpus.document_files import DocumentFile
 from harness.data.corpus.hits import read_hits
 from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.queries import SplitConfig, read_queries
-from harness.data.corpus.reading import read_utf8
+from harness.data.corpus.text_file import read_utf8
 from harness.data.trec.text import open_unpacked
 from harness.judge.prompting import load_prompt
 from harness.running.corpus import file_hashes

@@ -6,9 +6,11 @@ from datetime import date, datetime, time
 
 import pytest
 
-from harness.data.corpus.documents import DocumentFile
+from harness.data.corpus.anchoring import read_labels
+from harness.data.corpus.document_files import DocumentFile
 from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers.pypdf import PypdfConfig
+from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.data.corpus.workbook import read_workbook
 from harness.steps.chunk import chunk_documents
 from harness.steps.chunk.rows import RowsConfig
@@ -107,3 +109,107 @@ def with_sheet(folder, change):
             content = old.read(name)
             new.writestr(name, change(content) if name.endswith("sheet1.xml") else content)
     return path
+
+
+def saved(folder, rows):
+    """The workbook ``plain.xlsx`` of one sheet with these rows."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(folder / "plain.xlsx")
+    return folder / "plain.xlsx"
+
+
+def stale_dimension(xml):
+    changed, count = re.subn(rb'<dimension ref="[^"]*"', b'<dimension ref="A1"', xml)
+    assert count == 1
+    return changed
+
+
+def no_dimension(xml):
+    changed, count = re.subn(rb"<dimension [^>]*/>", b"", xml)
+    assert count == 1
+    return changed
+
+
+def reordered(pattern):
+    """The sheet with all that matches ``pattern`` in the opposite order within what surrounds it."""
+
+    def change(xml):
+        parts = re.findall(pattern, xml)
+        assert len(parts) > 1
+        return xml.replace(b"".join(parts), b"".join(reversed(parts)))
+
+    return change
+
+
+ROW, ROWS = rb"<row .*?</row>", [["query_id", "text"], ["q1", "one"], ["q2", "two"], ["q3", "three"]]
+
+
+def cells_reordered(xml):
+    return re.sub(ROW, lambda row: reordered(rb"<c .*?</c>")(row[0]), xml)
+
+
+def in_foreign_row(xml):
+    """All cells within the first row element; their names say where they are."""
+    first, *rest = re.findall(ROW, xml)
+    cells = b"".join(re.findall(rb"<c .*?</c>", b"".join(rest)))
+    return xml.replace(b"".join(rest), b"").replace(first, first.replace(b"</row>", cells + b"</row>"))
+
+
+SHEETS = [stale_dimension, no_dimension, reordered(ROW), cells_reordered, in_foreign_row]
+
+
+@pytest.mark.parametrize("change", SHEETS, ids=["stale", "none", "rows", "cells", "one row"])
+def test_a_sheet_is_read_whole_whatever_it_declares_and_in_any_order(tmp_path, change):
+    saved(tmp_path, ROWS)
+    path = with_sheet(tmp_path, change)
+    assert read_workbook(path) == ["Sheet: Sheet\nquery_id\ttext\nq1\tone\nq2\ttwo\nq3\tthree\n"]
+    queries = read_queries(path, SplitConfig()).queries
+    assert [query.query_id for query in queries] == ["q1", "q2", "q3"]
+
+
+def test_labels_below_a_stale_dimension_are_all_read(tmp_path):
+    saved(
+        tmp_path, [["query_id", "document", "quote", "grade"], ["q1", "a", "coal", 3], ["q2", "a", "ore", 2]]
+    )
+    labels = read_labels(with_sheet(tmp_path, stale_dimension), lambda _: None)
+    assert [(label.line, label.query_id, label.grade) for label in labels] == [(2, "q1", 3), (3, "q2", 2)]
+
+
+def test_a_formula_beyond_the_dimension_counts_too(tmp_path):
+    saved(tmp_path, [["total"], [None, "=1+1"]])
+    with pytest.raises(CorpusError, match="formula in cell B2"):
+        read_workbook(with_sheet(tmp_path, stale_dimension))
+
+
+def test_fewer_cells_read_than_the_file_holds_are_a_fault_of_the_file(tmp_path):
+    saved(tmp_path, ROWS)
+    path = with_sheet(tmp_path, lambda xml: xml.replace(b'r="B3"', b'r="A3"'))
+    with pytest.raises(CorpusError, match="holds 8 cells with a value, and 7 of them can be read"):
+        read_workbook(path)
+    with pytest.raises(CorpusError, match="two cells of one name"):
+        read_queries(path, SplitConfig())
+
+
+def test_cells_without_a_value_are_no_difference(tmp_path):
+    saved(tmp_path, [["a", " ", '=""', True, 0, None, "x"], [], [" "], [date(2024, 1, 2), 4.5, "#N/A"]])
+    path = with_sheet(tmp_path, lambda xml: xml.replace(b'r="C1"', b'r="C1" t="str"'))
+    assert read_workbook(path) == ["Sheet: Sheet\na\t\t\tTrue\t0\t\tx\n\n\n2024-01-02\t4.5\t#N/A\t\t\t\t\n"]
+
+
+def test_sheets_have_the_order_of_the_workbook_not_of_its_parts(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["second"])
+    book.create_sheet("First").append(["first"])
+    book.move_sheet("First", -1)
+    book.save(tmp_path / "moved.xlsx")
+    assert read_workbook(tmp_path / "moved.xlsx") == ["Sheet: First\nfirst\n", "Sheet: Sheet\nsecond\n"]
+
+
+def test_a_far_cell_beside_many_rows_is_refused_before_memory_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.data.corpus.sheet_cells.MOST_CELLS", 100)
+    saved(tmp_path, [[number] for number in range(50)])
+    path = with_sheet(tmp_path, lambda xml: xml.replace(b'r="A1"', b'r="XFD1"'))
+    with pytest.raises(CorpusError, match="16,384 columns wide"):
+        read_workbook(path)

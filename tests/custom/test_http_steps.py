@@ -10,12 +10,13 @@ from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.context import Context
-from harness.running.passes import pair_scores
+from harness.running.search import run_step
+from harness.steps import PairScores
 from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.steps.search.retrieve.http import HttpRetrieverConfig
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.own import HttpRewriterConfig
-from harness.values import LlmError
+from harness.values import LlmError, ask
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.custom.services import Search
@@ -112,7 +113,8 @@ def scorer(server, **more):
 
 def scores(tmp_path, server, pairs, **more):
     with Context.at(tmp_path / "cache", Silent()) as context:
-        return pair_scores(pairs, scorer(server, **more).config, context)
+        lists = run_step(ask(PairScores(scorer(server, **more).config, pairs)), context)
+        return [score for (score,) in lists]
 
 
 def test_a_service_scores_pairs_by_query_and_what_is_no_score_is_asked_for_twice(tmp_path):
@@ -177,7 +179,6 @@ def test_a_service_rewrites_each_question_once(tools):
         config = rewriter(server)
         texts = [query.text for query in tools.rewritten(config, QUERIES)]
         assert texts == [f"{query.text} please" for query in QUERIES]
-        tools.context.prepared.rewritten.clear()
         assert [query.text for query in tools.rewritten(config, QUERIES)] == texts
         assert server.count == 2
         broken = config.model_copy(update={"response": "@", "version": "2"})

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness.models.served.endpoint import fill, names_in
+from harness.models.served.served_endpoint import fill, names_in
 from harness.steps.custom.sending import Message, send
 from harness.steps.custom.service import ServiceConfig
 from harness.values import HarnessError

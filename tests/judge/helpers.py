@@ -27,6 +27,7 @@ def config(url, **options):
         "timeout": 120,
         "deadline": 300,
         "max_concurrency": 4,
+        "batch": options.pop("batch", False),
         **options.pop("endpoint", {}),
     }
     return LlmConfig(endpoint=endpoint, **options)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.agreement_coverage import read_tables, simulate
-from harness.judge.agreement import (
+from harness.judge.rater_agreement import (
     GradedPair,
     bias_per_grade,
     cohen_kappa,
@@ -18,6 +18,7 @@ from harness.judge.agreement import (
     match_judgments,
     measure_agreement,
     order_agreement,
+    pair_agreements,
 )
 from harness.values.errors import LabelError
 from harness.values.types import Judgment
@@ -117,6 +118,30 @@ def test_perfect_agreement_has_no_interval_of_width_0_and_two_queries_bound_noth
     assert found.kappa_quadratic.low is None
     pairs = [GradedPair(f"q{n % 2}", n % 5, n % 3) for n in range(40)]
     assert measure_agreement("x", pairs, 4).kappa.low is None
+
+
+def test_agreement_with_one_grade_throughout_is_undefined():
+    # people gave a 4 to all twelve, the judge to eleven: kappa would be 0 for the best judge and the worst
+    pairs = [GradedPair(f"q{n}", 4, 3 if n == 0 else 4) for n in range(12)]
+    found = measure_agreement("x", pairs, 4)
+    for coefficient in (found.kappa, found.kappa_quadratic, found.alpha_ordinal):
+        assert math.isnan(coefficient.value)
+        assert (coefficient.low, coefficient.high) == (None, None)
+    assert found.exact == pytest.approx(11 / 12)
+    assert found.in_words.startswith("Kappa and alpha are undefined: people gave one grade throughout.")
+    assert "92%" in found.in_words
+    assert "rely" not in found.in_words
+    # a judge that gives one grade where people gave two is known to tell nothing apart
+    constant = measure_agreement("x", [GradedPair(f"q{n}", 4 * (n % 2), 4) for n in range(12)], 4)
+    assert constant.kappa_quadratic.value == 0
+
+
+def test_two_raters_of_whom_one_gave_one_grade_are_not_said_to_disagree():
+    (pair,) = pair_agreements({"ann": {1: 4, 2: 4, 3: 4}, "ben": {1: 4, 2: 4, 3: 3}})
+    assert math.isnan(pair.kappa)
+    assert math.isnan(pair.alpha)
+    assert (pair.exact, pair.near) == (pytest.approx(2 / 3), 1.0)
+    assert "undefined, as one of them gave one grade throughout" in str(pair)
 
 
 @pytest.mark.slow

@@ -3,8 +3,8 @@
 import pytest
 
 from harness.judge import JUDGES, LlmConfig, LlmJudge, PanelConfig
+from harness.judge.pair_grades import JudgeTools
 from harness.judge.prompting import Example
-from harness.judge.records import JudgeTools
 from harness.values.errors import ConfigError
 
 LOCAL = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}
@@ -52,6 +52,20 @@ def test_keys_of_a_judge_that_do_not_fit(keys, words, ledger):
     assert all(word in str(refused.value) for word in words)
 
 
+@pytest.mark.parametrize(
+    "keys", [{"examples": 1}, {"combine": "expected", "endpoint": {**LOCAL, "top_logprobs": 5}}, {}]
+)
+def test_a_reply_of_its_own_shape_needs_a_judge_that_only_reads_it(keys, ledger, tmp_path):
+    prompt = tmp_path / "mine.yaml"
+    prompt.write_text(
+        "language: en\nanswer: grade\nreply: {grade: score}\nuser: '{{ query }} {{ passages }}'\n"
+    )
+    # without other keys it is the schema that does not fit
+    with pytest.raises(ConfigError, match="reply of its own shape"):
+        made({"prompt": str(prompt), **keys}, ledger)
+    made({"prompt": str(prompt), "endpoint": {**LOCAL, "structured": "none"}}, ledger)
+
+
 def test_what_does_fit():
     LlmConfig(endpoint={**LOCAL, "temperature": 0.5}, samples=3)
     LlmConfig(endpoint=LOCAL, samples=3, prompt="listwise")
@@ -72,7 +86,7 @@ OTHER = {**LOCAL, "model": "n"}
 )
 def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, asked, ledger):
     config = JUDGES[fields["kind"]].config(**fields)
-    judge = JUDGES.make(config, JudgeTools(ledger, tuple))
+    judge = JUDGES.make(config, JudgeTools(ledger, tuple, tuple, None, None, None))
     assert judge.name == config.title
     assert [one.endpoint.model for one in config.asked] == asked
     assert [name for name, _ in judge.estimates([])] == [one.title for one in config.asked]

@@ -69,6 +69,23 @@ def test_the_folders_of_a_new_ledger_are_made(tmp_path):
             put(ledger)
 
 
+@pytest.mark.parametrize(
+    ("changes", "kept"),
+    [
+        # a text that results are made of, as it came
+        ({"grades": None}, True),
+        ({}, False),
+        ({"grades": None, "reason": "refused"}, False),
+    ],
+)
+def test_a_secret_in_a_reply_is_kept_only_where_results_are_made_of_its_text(ledger, changes, kept):
+    secret = "sk-abcdefghijklmnop1234567890"
+    entry = ledger.find(put(ledger, raw=f"the key is {secret}", **changes))
+    assert (secret in entry.raw) is kept
+    # tokens spell it out
+    assert (entry.logprobs is not None) is kept
+
+
 def test_the_order_of_parameters_does_not_change_the_key(ledger):
     turned = dict(reversed(CALL["parameters"].items()))
     assert key_of(ledger) == key_of(ledger, parameters=turned)
@@ -160,6 +177,13 @@ def test_export_and_import_carry_everything_once(tmp_path):
         assert list(target.entries()) == list(source.entries())
 
 
+def test_answers_without_a_grade_are_imported_if_they_say_why(tmp_path):
+    with Ledger(tmp_path / "a.db") as source, Ledger(tmp_path / "b.db") as target:
+        put(source, grades=None, reason="refusal")
+        # no line has a grade under this model and prompt
+        assert target.import_lines(source.export_lines()) == Imported(1, 0)
+
+
 def changed(line, **fields):
     return json.dumps({**json.loads(line), **fields})
 
@@ -211,9 +235,22 @@ def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("not a database, but long enough to be taken for one " * 20, encoding="utf-8")
     before = path.read_bytes()
-    with pytest.raises(LlmError, match="cannot be used"):
+    with pytest.raises(LlmError, match=r"cannot be used: .* It is damaged: move it away"):
         Ledger(path)
     assert path.read_bytes() == before
+
+
+def test_a_ledger_that_is_whole_is_not_called_damaged(tmp_path):
+    """One whose table another program has taken away, which an old one would do."""
+    with Ledger(tmp_path / "l.db") as ledger:
+        put(ledger)
+        other = sqlite3.connect(tmp_path / "l.db")
+        other.execute("DROP TABLE answers")
+        other.commit()
+        other.close()
+        with pytest.raises(LlmError, match=r"no such table: answers\. Is another program using it") as error:
+            list(ledger.entries())
+    assert "damaged" not in str(error.value)
 
 
 def test_a_ledger_of_another_version_is_refused(tmp_path):

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judge.config import PoolConfig
-from harness.judge.pool import pool_of
-from harness.judge.records import GradedPairs, PairGrade
+from harness.judge.pair_grades import GradedPairs, PairGrade
+from harness.judge.pooling import pool_of
 from harness.values.errors import JudgeError
-from harness.values.text.sentences import passage_spans
+from harness.values.text.sentence_ends import passage_spans
 from harness.values.types import Chunk, Document, Query, Ranking
 from tests.judge.helpers import pairs
 

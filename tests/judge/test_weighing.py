@@ -39,8 +39,6 @@ def around(*tokens):
         ([token(" 3", 0.6, _2=0.3, _4=0.1)], 2.8),
         # what is no grade of the scale is left out: (3 * 0.5 + 1 * 0.25) / 0.75: 7 and a word take 0.25
         ([token("3", 0.5, _1=0.25, _7=0.15, _no=0.1)], 7 / 3),
-        # the last token that says the grade decides: 3 * 0.5 + 1 * 0.5
-        ([token("3", 0.9, _0=0.1), token("3", 0.5, _1=0.5)], 2.0),
     ],
 )
 def test_the_mean_of_the_grades_by_their_probabilities(tokens, expected):
@@ -67,6 +65,27 @@ def test_marks_in_one_token_with_the_grade_belong_to_all_alternatives():
     tokens = [{"token": '": 3}', "logprob": math.log(0.75)}]
     tokens[0]["top_logprobs"] = [{"token": '": 1}', "logprob": math.log(0.25)}]
     assert expected_grade(3, tokens, 4) == pytest.approx(2.5)
+
+
+def test_an_aspect_before_the_grade_is_not_taken_for_it():
+    aspect = [{"token": '{"trust":', "logprob": -0.01, "top_logprobs": []}, token("3", 0.9, _0=0.1)]
+    # 3 * 0.5 + 1 * 0.5, with the field or where the last number alone is the grade
+    assert expected_grade(3, [*aspect, *around(token("3", 0.5, _1=0.5))], 4) == pytest.approx(2.0)
+    assert expected_grade(3, [*aspect, token(" 3", 0.5, _1=0.5)], 4) == pytest.approx(2.0)
+
+
+def test_a_digit_in_a_reason_behind_the_grade_is_not_taken_for_it():
+    def words(*texts):
+        return [{"token": text, "logprob": -0.01, "top_logprobs": []} for text in texts]
+
+    # the reason says 3 twice, once as a field that it quotes
+    reason = words(',"', "reason", '":"', "not \\", '"', 'grade\\": ', "3", " but ", "3", '"}')
+    tokens = [*around(token("3", 0.6, _2=0.3, _4=0.1))[:-1], *reason]
+    # (3 * 0.6 + 2 * 0.3 + 4 * 0.1) / 1.0
+    assert expected_grade(3, tokens, 4) == pytest.approx(2.8)
+    # thoughts before it may hold the field too
+    thoughts = words("<think>", '"grade": ', "1", "</think>")
+    assert expected_grade(3, [*thoughts, *tokens], 4) == pytest.approx(2.8)
 
 
 def answer(grade, **alternatives):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.judge.agreement import agreement_csv, measure_agreement
+from harness.judge.rater_agreement import agreement_csv, measure_agreement
 from harness.running.bench.agreement import read_pairs
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / ".." / "shared"))

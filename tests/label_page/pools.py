@@ -5,8 +5,8 @@ from itertools import count
 from pathlib import Path
 
 from harness.labels.label_page.document_store import DocumentStore
+from harness.labels.label_page.page_state import Envelope, PageState
 from harness.labels.label_page.service import LabelService
-from harness.labels.label_page.state import Envelope, PageState
 from harness.labels.labelling.passages import PassageToGrade
 from harness.running.context import Context
 from harness.values.progress import Silent

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from harness.labels.label_page.opening import PassageSource, open_service, read_pool
-from harness.labels.labelling.grading import sheet_rows, write_sheet
+from harness.labels.labelling.grading_sheet import sheet_rows, write_sheet
 from harness.labels.labelling.passages import PassageToGrade
 from harness.report import cells_of
 from harness.values.progress import Silent
@@ -144,7 +144,6 @@ def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
         assert found == QUESTIONS
 
 
-@pytest.mark.slow
 def test_ctrl_c_closes_the_page_and_says_where_the_labels_are(folder):
     page = Page("--pool", "pool.csv", "--documents", "docs/*")
     saved = page.post(

@@ -4,7 +4,7 @@ from math import isnan
 
 import pytest
 
-from harness.judge.agreement import alpha_of_all, pair_agreements
+from harness.judge.rater_agreement import alpha_of_all, pair_agreements
 from harness.labels.label_page.ratings import Decision, ItemRating, Rating, differing, grades_of, settle
 
 

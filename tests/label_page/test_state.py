@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness.labels.label_page.page_state import PageState
 from harness.labels.label_page.ratings import Rating
-from harness.labels.label_page.state import PageState
 from harness.values.errors import LabelError
 from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, by, item, state_at
 
@@ -52,6 +52,20 @@ def test_a_request_that_is_made_twice_counts_once(state):
     again = grade(state, request, FIRST, 3)
     assert (again.event, again.rating) == (first.event, first.rating)
     assert len(history(state, FIRST)) == 1
+
+
+@pytest.mark.parametrize("other", [(FIRST, "grade", 2), (SECOND, "grade", 3), (FIRST, "skip", 3)])
+def test_a_request_number_that_another_change_has_is_refused(state, other):
+    """It was answered as if it had been saved."""
+    request = by()
+    grade(state, request, FIRST, 3)
+    item, kind, value = other
+    with pytest.raises(LabelError, match="belongs to another change; nothing was saved"):
+        state.change(request, item, kind, lambda rating: replace(rating, grade=value, skipped=""))
+    with pytest.raises(LabelError, match="belongs to another change"):
+        state.undo(request)
+    with pytest.raises(LabelError, match="belongs to another change"):
+        state.decide(request, FIRST, 3)
 
 
 def test_a_request_of_another_rater_cannot_be_made_again(state):

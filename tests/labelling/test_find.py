@@ -106,5 +106,7 @@ def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch
     assert "docs/plants.txt exists already" in refused(capsys, *words, "q12", "--output", "docs/plants.txt")
     assert (tmp_path / "docs/plants.txt").read_text() == PLANTS
     assert "no query 'q13' (did you mean 'q12'?)" in refused(capsys, *words, "q13")
+    (tmp_path / "docs/queries.csv").write_text("query_id,text\n")
+    assert "grade q1,rivals,,0," in printed(capsys, *words, "q1")
     with pytest.raises(CorpusError, match="did you mean 'rivals'"):
         load_documents(load_config(tmp_path / "my.yaml"), Context.at(tmp_path, Silent()), "rival")

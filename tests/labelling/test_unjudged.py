@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.labels.labelling.grading import COLUMNS, is_passage, write_sheet
-from harness.labels.labelling.rows import add_rows
+from harness.labels.labelling.grading_sheet import COLUMNS, is_passage, write_sheet
+from harness.labels.labelling.label_rows import add_rows
 from harness.report import cells_of
 from harness.values.errors import LabelError
 from tests.command import exit_code, printed, refused, save_table, table

@@ -191,6 +191,12 @@ def test_tokens_that_cannot_be_are_unknown(prompt, completed, ledger):
     assert (summary.prompt_tokens, summary.completion_tokens) in {(0, 0), (0, 1)}
 
 
+def message_of(**fields):
+    """The choices of a completion whose message has other fields."""
+    message = {"role": "assistant", "content": '{"grade": 0}', **fields}
+    return {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+
+
 @pytest.mark.usefixtures("three_tries")
 @pytest.mark.parametrize(
     "instead",
@@ -204,6 +210,15 @@ def test_tokens_that_cannot_be_are_unknown(prompt, completed, ledger):
         {"success": False},
         {"object": "error"},
         {"error": {"code": 502, "message": "overloaded"}},
+        {"code": 500},
+        {"base_resp": {"status_code": 1004, "status_msg": "login fail"}},
+        {"object": "response"},
+        message_of(role="user"),
+        message_of(role=None),
+        message_of(tool_calls=[{"id": "1", "type": "function", "function": {"name": "grade"}}]),
+        message_of(function_call={"name": "grade", "arguments": "{}"}),
+        message_of(error="overloaded"),
+        message_of(content=[{"type": "image_url", "text": '{"grade": 0}'}]),
     ],
     ids=str,
 )

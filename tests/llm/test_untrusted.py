@@ -1,17 +1,21 @@
 """What an endpoint may not do: redirect, answer ambiguously, nest without end, or answer with a bomb."""
 
+import asyncio
 import gzip
 import json
+import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.models.llm import http_client
+from harness.models.llm.faults import CallError
 from harness.models.llm.money import Spending
 from harness.models.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
 from harness.models.served.embedding import ServedEncoder
-from harness.models.served.endpoint import EmbeddingEndpoint
 from harness.models.served.fetching import fetch
+from harness.models.served.served_endpoint import EmbeddingEndpoint
 from harness.values import HarnessError
 from harness.values.errors import LlmError
 from tests.custom.test_sending import asked, service
@@ -123,3 +127,35 @@ TWICE = json.dumps(completion('{"grade": 4}')).replace(
 def test_an_envelope_that_is_not_plainly_an_answer_is_a_failure(body, why):
     with FakeServer(lambda *_: Answer(body=body)) as server, pytest.raises(LlmError, match=why):
         ask(server)
+
+
+def test_a_long_reply_is_read_by_the_end_of_its_exchange_and_beside_the_loop(monkeypatch):
+    monkeypatch.setattr(http_client, "_LONG", 1)
+    reading = threading.Event()
+
+    def slow(content):
+        reading.wait(10)
+        return content
+
+    monkeypatch.setattr(http_client, "read_json", slow)
+    connection = http_client.Connection.__new__(http_client.Connection)
+    turns = []
+
+    async def ask():
+        async def others():
+            while True:
+                turns.append(None)
+                await asyncio.sleep(0.01)
+
+        beside = asyncio.create_task(others())
+        try:
+            with pytest.raises(CallError, match="timeout: its 3 bytes could not be read in time") as caught:
+                await connection.json(b"[1]", lambda value: value, http_client.due(0.1))
+        finally:
+            reading.set()
+            beside.cancel()
+        return caught.value
+
+    fault = asyncio.run(ask())
+    assert (fault.again, fault.billed) == (True, True)
+    assert len(turns) > 1

@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.comparison import headline_of
 from harness.measures import FAMILIES, across_chunkings, across_parsers, headline, trusted_for
 from harness.measures.table import ACROSS_CHUNKINGS, SAME_CHUNKS
 
@@ -23,6 +24,15 @@ SCORED = ("recall@10", "ndcg_exp@5", "ndcg_exp@10", "ndcg_text_tokens@1250", "nd
 )
 def test_the_headline_follows_from_what_differs(names, different, expected):
     assert headline(names, different) == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [((500,), "ndcg_exp@10"), ((500, 500), "ndcg_exp@10"), ((500, 900), "ndcg_text@5000")],
+)
+def test_the_headline_of_a_result_goes_by_whether_its_chunkings_differ(sizes, expected):
+    settings = [{"name": f"s{at}", "chunk": {"size": size}} for at, size in enumerate(sizes)]
+    assert headline_of({"config": {"settings": settings}}, ["ndcg_exp@10", "ndcg_text@5000"]) == expected
 
 
 def test_the_order_of_preference_names_measures_that_fit():

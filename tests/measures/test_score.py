@@ -5,7 +5,15 @@ from math import log2
 import numpy as np
 import pytest
 
-from harness.measures import UNJUDGED, Scorer, SpanQrels, parse_measure
+from harness.measures import (
+    FAMILIES,
+    UNJUDGED,
+    Scorer,
+    SpanQrels,
+    find_convention,
+    grade_documents,
+    parse_measure,
+)
 from harness.measures.documents import _by_query
 from tests.measures.build import chunk, grid, query, ranking, score, span, value
 
@@ -233,3 +241,23 @@ def test_a_ranking_scored_before_keeps_its_values_and_other_labels_and_orders_ha
     relabelled = scorer.against(SpanQrels.from_judgments([span("q", "d", 10, 20, 3)]))
     assert relabelled.score([ranking("q", C, B, A)], asked).values[0, 0] == 1 / 2
     assert scorer.score([ranking("q", C, B, A)], asked).values[0].tolist() == first.tolist()
+
+
+def test_only_measures_that_a_perfect_ranking_does_not_bring_to_one_say_so():
+    # fewer than k are relevant, a reader goes on for ever, or a chunk is longer than the evidence in it
+    below = {"precision", "precision_condensed", "p", "rbp", "rbp_condensed"}
+    below |= {"precision_omega", "text_iou", "text_precision"}
+    assert {name for name, family in FAMILIES.items() if family.below_one} == below
+
+
+def test_only_bounds_and_estimates_count_what_is_unjudged():
+    bounds = {f"{name}_upper" for name in ("ndcg_exp", "ndcg_lin", "ndcg_evidence", "ndcg_evidence_tokens")}
+    others = {"ndcg_exp_expected", "ndcg_lin_expected", "rbp_residual"}
+    assert {name for name, family in FAMILIES.items() if family.unjudged_counts} == bounds | others
+
+
+def test_a_last_query_without_judgments_has_an_ideal_of_nothing():
+    judged, offsets = np.array([True, False]), np.array([0, 1, 2])
+    of_first = np.array([0]), np.array([3])
+    graded = grade_documents(np.array([3, 0]), judged, offsets, of_first, find_convention("trec_eval"))
+    assert [part.tolist() for part in graded.ideal] == [[3], [0, 1, 1]]

@@ -195,3 +195,57 @@ def a_splade():
 
 
 _KEPT = []
+
+
+def tagger(folder, sentences, steps=60):
+    """A BERT in ``folder``, trained to label words as in sentences of (word, label); returns its name."""
+    import torch
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertConfig, BertForTokenClassification, BertTokenizerFast
+
+    folder.mkdir(parents=True)
+    words = dict.fromkeys(word for sentence in sentences for word, _ in sentence)
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+    entries = dict.fromkeys([*SPECIAL, *words, *letters, *(f"##{letter}" for letter in letters)])
+    made = BertWordPieceTokenizer(vocab={entry: at for at, entry in enumerate(entries)}, lowercase=False)
+    tokenizer = BertTokenizerFast(tokenizer_object=made._tokenizer, model_max_length=32)
+    tokenizer.save_pretrained(folder)
+    labels = sorted({label for sentence in sentences for _, label in sentence})
+    torch.manual_seed(3)
+    model = BertForTokenClassification(
+        BertConfig(
+            vocab_size=len(entries),
+            hidden_size=32,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=64,
+            max_position_embeddings=32,
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+            id2label=dict(enumerate(labels)),
+            label2id={label: at for at, label in enumerate(labels)},
+        )
+    )
+    # neither the place of a word nor other words count, so that it is labelled in any text as in these
+    attended = model.bert.encoder.layer[0].attention.output.dense
+    for layer in (model.bert.embeddings.position_embeddings, attended):
+        torch.nn.init.zeros_(layer.weight)
+        layer.weight.requires_grad_(False)
+    batch = tokenizer(
+        [[word for word, _ in sentence] for sentence in sentences],
+        is_split_into_words=True,
+        padding=True,
+        return_tensors="pt",
+    )
+    targets = torch.full(batch["input_ids"].shape, -100)
+    for row, sentence in enumerate(sentences):
+        for place, word in enumerate(batch.word_ids(row)):
+            if word is not None:
+                targets[row, place] = labels.index(sentence[word][1])
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        model(**batch, labels=targets).loss.backward()
+        optimizer.step()
+    model.eval().save_pretrained(folder)
+    return str(folder)

@@ -33,3 +33,9 @@ test('counts agree in number', () => {
   assert.equal(count(1, 'query', 'queries'), '1 query');
   assert.equal(count(1200, 'query', 'queries'), '1,200 queries');
 });
+
+test('half goes to the even figure, as in the sentences of Python', () => {
+  assert.deepEqual([0.705, 0.715, 0.125, 0.375, 0.996, 1].map((share) => percent(share)), ['70%', '72%', '12%', '38%', '100%', '100%']);
+  assert.deepEqual([0.125, 0.375, 0.995, 9.5].map((value) => fixed(value, 2)), ['0.12', '0.38', '0.99', '9.50']);
+  assert.deepEqual([0.0625, 0.1875, -0.0625, 0.3].map((value) => fixed(value)), ['0.062', '0.188', '\u22120.062', '0.300']);
+});

@@ -46,7 +46,7 @@ test('a warning that bears on the measure is told once, and unjudged text by the
   state.measure = 'ndcg_evidence@5000';
   const lines = ['decision', 'test', 'warning'].map((role) => ({ role, label: role, text: `The ${role}.` }));
   const judged = { measure: 'judged_text@5000', bound: 'ndcg_evidence_upper@5000' };
-  setData({ settings: [], queries: { id: ['q1'] }, warnings: ['The warning.', 'Another.'], notes: [], missing: [], statistics: { 'ndcg_evidence@5000': { verdict: { lines, judged } } } });
+  setData({ settings: [], measures: ['judged_text@5000'], queries: { id: ['q1'] }, warnings: ['The warning.', 'Another.'], notes: [], missing: [], statistics: { 'ndcg_evidence@5000': { verdict: { lines, judged } } } });
   assert.equal(sections.method.render()[0].textContent, 'testThe test.WarningThe warning.WarningAnother.');
   assert.match(sections.judged.render()[0].textContent, /The line runs from ndcg_evidence@5000 as reported/);
 });

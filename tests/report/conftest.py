@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.report import ChunkQrels, RankedRow, Results, SummaryRow
-from harness.report.rows.scores import ScoreRow
+from harness.report.rows.score_rows import ScoreRow
 from harness.running.bench.page import write_page
 from harness.values.types import Query, Ranking, RunRecord
 from tests.report.page_browser import Browser, check

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.report import ThresholdRow, read_table
-from harness.report.columns import TABLES, table
-from harness.report.stored import read_as
+from harness.report.stored_tables import read_as
+from harness.report.table_spec import TABLES, table
 from harness.report.write import write_table
 from harness.values.errors import HarnessError
 from tools.reference.tables import tables_reference

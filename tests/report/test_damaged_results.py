@@ -3,6 +3,7 @@
 import json
 import random
 import sys
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ COMMANDS = {
 }
 # Enough to meet every kind of damage; the slow test tries all of them.
 QUICKLY = 20
+# All take many minutes, which workers share.
+PARTS = 12
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +105,9 @@ def test_no_damage_gives_a_traceback(whole, tmp_path, capsys, opened):
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_none_of_all_damages_gives_a_traceback(whole, tmp_path, capsys, opened):
-    check(whole, tmp_path, all_damages(whole), capsys, opened)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_none_of_all_damages_gives_a_traceback(whole, tmp_path, capsys, opened, part):
+    check(whole, tmp_path, islice(all_damages(whole), part, None, PARTS), capsys, opened)
 
 
 @pytest.mark.parametrize(

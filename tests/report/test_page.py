@@ -15,10 +15,9 @@ import harness.report.page
 from harness.report import RankedRow, write_results
 from harness.report.page.build import SCRIPTS, build_page, source_of
 from harness.report.page.detail import Detail, passages_detail
-from harness.report.page.factors import MEASURED
+from harness.report.page.page_tables import Axes, read_tables
 from harness.report.page.payload import base_payload, with_detail
-from harness.report.page.tables import Axes, read_tables
-from harness.running.bench.page import headline, statistics
+from harness.running.bench.page import columns, headline, statistics
 from harness.values.progress import Silent
 from tests.command import assert_at_hand, refused, run, write_table
 from tests.report.page_results import HOSTILE, fuse, rewrite, unpack, write_folder
@@ -32,7 +31,7 @@ def payload_of(page):
 
 def page_of(folder, **options):
     tables = read_tables(folder)
-    return build_page(tables, statistics(tables, Silent())[0], **options)
+    return build_page(tables, statistics(tables, Silent())[0], columns=columns(tables), **options)
 
 
 def test_the_page_is_written_next_to_the_results_or_where_one_says(tmp_path, capsys):
@@ -197,7 +196,7 @@ def test_of_many_questions_the_page_has_the_rankings_of_some_and_says_so(tmp_pat
     folder = write_folder(tmp_path / "r", queries=12)
     whole = payload_of(page_of(folder).html)
     assert "drilled" not in whole["detail"]
-    monkeypatch.setattr("harness.report.page.tables.MOST_DRILLED", 4)
+    monkeypatch.setattr("harness.report.page.page_tables.MOST_DRILLED", 4)
     page = page_of(folder)
     payload = payload_of(page.html)
     detail, places = payload["detail"], [0, 3, 6, 9]
@@ -250,8 +249,8 @@ def test_curves_join_settings_that_differ_in_size_alone_by_the_measured_length_w
     rows = [(name, 9, median) for name, median in zip(names, (50, 51, 49, 60), strict=True)]
     write_table(folder / "chunks.csv", ("setting", "chunks", "tokens_p50"), rows)
     assert payload_of(page_of(folder).html)["curves"] == [
-        {"unit": MEASURED, "points": [[49, 2], [50, 0]]},
-        {"unit": MEASURED, "points": [[51, 1], [60, 3]]},
+        {"unit": "tokens, median measured", "points": [[49, 2], [50, 0]]},
+        {"unit": "tokens, median measured", "points": [[51, 1], [60, 3]]},
     ]
     (folder / "chunks.csv").unlink()
     assert payload_of(page_of(folder).html)["curves"] == [

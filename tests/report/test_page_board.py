@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.report.page.factors import factors, retrievals
+from harness.comparison.page_columns import factor_columns as factors
+from harness.comparison.page_columns import retrievals
 from harness.report.page.payload import groups
 from harness.running.bench.page import write_page
 from tests.command import run

@@ -33,6 +33,19 @@ def test_what_is_ruled_out_is_crossed_out_and_a_warning_is_told_apart_without_co
         "return r.classList.contains('out') ? out && !dot : dot && !out; })"
     )
     assert chromium.run(marks)
+    # at the places that the payload has, which the picture in reports has too
+    page = Path(url2pathname(urlparse(swept).path)).read_text(encoding="utf-8")
+    payload = unpack(re.search(r'id="data">([^<]*)<', page)[1])
+    places = {
+        row["setting"]: row["drawn"][-1][2]
+        for row in payload["statistics"][payload["headline"]]["glance"]["settings"]
+    }
+    shown = chromium.run(
+        "return [...document.querySelectorAll('#glance li.setting-row')].map(r => "
+        "[r.querySelector('.foreign').title, parseFloat(r.querySelector('circle') "
+        "? r.querySelector('circle').getAttribute('cx') : r.querySelector('.dots svg').getAttribute('x'))])"
+    )
+    assert dict(shown) == pytest.approx({name: 100 * place for name, place in places.items()}, abs=0.001)
     bars = chromium.run(
         "return [...document.querySelectorAll('#glance li.setting-row .left-cell svg')].map(s => "
         "[...s.querySelectorAll('rect')].reduce((sum, r) => sum + parseFloat(r.getAttribute('width')), 0))"
@@ -45,6 +58,22 @@ def test_what_is_ruled_out_is_crossed_out_and_a_warning_is_told_apart_without_co
     # by a sign, and for those who hear the page
     assert chromium.find("#glance .warns svg").is_displayed()
     assert chromium.find("#glance .warns .hidden").get_property("textContent") == "Warning: "
+
+
+def test_warnings_about_the_judge_stand_beside_its_name(chromium, tmp_path):
+    folder = tmp_path / "r"
+    write_folder(folder, settings=2, queries=40, measures=MEASURES)
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    record["judge"] = {"kind": "cosine", "name": "cosine of m"}
+    for kind, said in (
+        ("judge", "graded by cosine of m, with warnings"),
+        ("models", "graded by cosine of m"),
+    ):
+        record["warnings"] = [{"kind": kind, "text": "It is partial.", "settings": [], "measures": []}]
+        (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
+        chromium.open(write_page(folder)[0].as_uri(), every=False)
+        assert chromium.all("#glance .facts > span")[-1].text == said
+        assert len(chromium.all("#glance .facts > span:last-child .term")) == (kind == "judge")
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (1440, 900)])

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from harness.report.page.detail import answers_payload, replies_detail
-from harness.report.page.tables import Axes, read_tables
+from harness.report.page.page_tables import Axes, read_tables
 from harness.running.bench.page import write_page
 from tests.report.page_answers import LOSSES
 from tests.report.page_browser import MARKS
@@ -32,7 +32,7 @@ def test_an_answer_is_with_what_was_read_cited_scored_and_claimed(folder):
     found = detail(folder)
     one = found["by"][0][1]
     assert one["text"].startswith("It is 1 [1][3], not [9].")
-    assert one["read"] == [[1, 1], [2, 0], [3, 1]]
+    assert one["read"] == [[1, 1, ""], [2, 0, ""], [3, 1, ""]]
     assert one["bad"] == 1
     assert one["claims"] == [["It is 1. ", 1, 0], ["Rain.", 0, 1]]
     assert found["measures"] == ["faithfulness", "token_f1"]
@@ -52,6 +52,24 @@ def test_long_answers_are_cut_where_the_page_has_to_be_small(folder):
 @pytest.mark.parametrize("details", ["", "no JSON", "[]", '{"statements": 3}', '{"statements": [{"a": 1}]}'])
 def test_details_of_another_form_are_no_claims(folder, details):
     rewrite(folder / "answer_scores.csv", lambda row: row | {"details": details})
+    assert detail(folder)["by"][0][1]["claims"] == []
+
+
+def test_reasons_of_the_model_that_scores_are_beside_its_verdicts(folder):
+    details = {
+        "faithfulness": {"statements": [{"statement": "Rain.", "verdict": 0, "reason": "Not said."}]},
+        "token_f1": {"useful": [1, 0], "reasons": ["It names it.", ""]},
+    }
+    rewrite(folder / "answer_scores.csv", lambda row: row | {"details": json.dumps(details[row["measure"]])})
+    reply = detail(folder)["by"][0][1]
+    assert reply["claims"] == [["Rain.", 0, 0, "Not said."]]
+    assert reply["scores"] == [[0.5, ""], [0.5, "", [["[1]", 1, "It names it."], ["[2]", 0, ""]]]]
+
+
+def test_statements_of_the_golden_answer_are_no_claims_of_the_answer(folder):
+    record = json.loads((folder / "record.json").read_text())
+    record["config"]["answer_measures"] = [{"kind": "context_recall", "name": "faithfulness"}]
+    (folder / "record.json").write_text(json.dumps(record))
     assert detail(folder)["by"][0][1]["claims"] == []
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.report import LossRow, SummaryRow, Table, loss_table, summary_table, worst_table
-from harness.report.losses import answer_loss_table, answer_table
-from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
-from harness.report.tables import to_text
+from harness.report.loss_tables import answer_loss_table, answer_table
+from harness.report.plain_table import to_text
+from harness.report.rows.answer_rows import AnswerLossRow, AnswerSummaryRow, ReplyRow
 from harness.values.text.numbers import interval, number, signed
 
 

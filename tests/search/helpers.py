@@ -1,17 +1,123 @@
 """What the tests of searches build again and again: tools, passages, chunks, and steps that ask a model."""
 
+from contextlib import ExitStack
+from types import SimpleNamespace
+
 from harness.running.config.load import load_config
+from harness.running.config.models import LatencyConfig
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
-from harness.running.search import cut_for_all, search_settings
-from harness.running.tools import RunTools
-from harness.steps.search.step import Passages
+from harness.running.latency import Timing
+from harness.running.loop import Loop, Met, Visitor
+from harness.running.pipeline import lists_of
+from harness.running.planning import Planning
+from harness.running.search import Chunked, cut_for_all, run_step, search_settings
+from harness.steps.search import needs
+from harness.steps.search.identity import identity_of
+from harness.steps.search.passages import Passages
+from harness.steps.search.searching import Search
 from harness.values.progress import Silent
+from harness.values.step import ask, under_way
+
+
+class Given(Visitor):
+    """Meets needs by what a test gives: vectors of texts, workers, and a place for indexes under one key."""
+
+    def __init__(self, vectors=None, spread=None, slot=None, key="key"):
+        self.vectors, self.spread, self.slot, self.key = vectors, spread, slot, key
+
+    def give(self, wanted):
+        need = wanted.need
+        match need:
+            case needs.Built() | needs.CheckOnly():
+                return need.make()
+            case needs.Fingerprints():
+                return lambda _: "f"
+            case needs.Cluster():
+                return self.spread
+            case needs.TermsOf():
+                return (need.read or need.terms.of_texts)(need.passages.texts)
+            case needs.Index():
+                return wanted.frame.enter(need.opened(wanted.frame.enter(self.slot(self.key))))
+        return None
+
+    def meet(self, wanted):
+        return [Met(lambda one=one: self.vectors(one.need.texts)) for one in wanted]
+
+    def run(self, step):
+        """What a step returns."""
+        return Loop(self).run({"0": under_way(step)})["0"]
+
+
+class Tools:
+    """Runs single steps over the context of a run; ``questions`` are the queries as users asked them."""
+
+    def __init__(self, context, questions=None):
+        self.context, self.questions = context, dict(questions or {})
+
+    def run(self, step):
+        """What a step returns."""
+        return run_step(under_way(step), self.context)
+
+    def search(self, name, retriever, passages, queries):
+        """The result of a retriever."""
+        search = Search(self.questions or {query.query_id: query for query in queries})
+        return self.run(search.run(name, retriever, passages, queries))
+
+    def rewritten(self, rewrite, queries):
+        """The texts that a rewriter makes of queries, one after the other."""
+        return self.run(Search({}).rewritten(rewrite, queries)).queries
+
+    def filtered(self, config, documents, queries):
+        """What a filter makes of queries."""
+        return self.run(Search(self.questions).filtered(config, documents, queries))
+
+    def identity(self, retriever):
+        """What decides the rankings of a retriever."""
+        return identity_of(retriever, self.fingerprint)
+
+    def fingerprint(self, encoder):
+        """What decides a vector."""
+        return self.context.models.encoder(encoder).fingerprint
+
+    def vectors(self, texts, encoder):
+        """The vectors of texts."""
+        return self.run(ask(needs.Texts(encoder, texts, "queries")))
+
+    def is_stored(self, name, retriever, passages, queries):
+        """Whether a plan finds the result of a retriever in the cache."""
+        return not self.planned(retriever, passages, queries).guessed
+
+    def calls(self, retriever, passages, queries):
+        """The calls of language models that a plan of a search has."""
+        return self.planned(retriever, passages, queries).calls
+
+    def planned(self, retriever, passages, queries):
+        """A plan of a search."""
+        planning = Planning(self.context)
+        Loop(planning).run({"0": Search({}).run("", retriever, passages, queries)})
+        return planning
+
+    def alone(self, retriever, passages, queries):
+        """The rankings of one query at a time, the index kept open; or why that cannot be timed."""
+        one = SimpleNamespace(rankings={"": self.search("", retriever, passages, queries).rankings})
+        with ExitStack() as stack:
+            timing = Timing(self.context.again(), one=one, config=LatencyConfig(own_code=True), stack=stack)
+            search = Search({query.query_id: query for query in queries})
+            runs = (search.run("", retriever, passages, [query]) for query in queries)
+            results = [Loop(timing).run({"0": run})["0"] for run in runs]
+        return [one.rankings[0] for one in results], next(iter(timing.why.values()), "")
 
 
 def tools_at(tmp_path, **options):
-    """The tools of a run whose cache is below a folder."""
-    return RunTools(Context.at(tmp_path / "cache", Silent(), **options))
+    """Runs single steps with a cache below a folder."""
+    return Tools(Context.at(tmp_path / "cache", Silent(), **options))
+
+
+def rerank_lists(searched, place, queries):
+    """What the reranker at a place reads: texts of each query, then its passages."""
+    texts = Chunked(searched.setting, searched.chunking).texts
+    return lists_of(searched.setting.rerank[place], texts, queries, searched.rankings[searched.steps[place]])
 
 
 def passages_of(texts, lengths=None):

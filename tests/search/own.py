@@ -40,6 +40,11 @@ def polite(questions, ending="please"):
     return [f"{question} {ending}" for question in questions]
 
 
+def reversed_order(pairs):
+    """Scores of the pairs of all queries that put those given last first."""
+    return list(range(len(pairs)))
+
+
 def lengths(pairs):
     return [len(passage) for _, passage in pairs]
 

@@ -7,10 +7,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import bm25s
 import numpy as np
 import pytest
 
+from harness.running import kept_terms
 from harness.steps.search.depth import SearchDepth, best, in_order
 from harness.steps.search.retrieve import lexical
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
@@ -35,7 +35,7 @@ def queries(*texts):
 @pytest.fixture
 def search(tools):
     def run(config, texts, *asked):
-        return Bm25Retriever(config).run(passages(texts), queries(*asked), tools).rankings
+        return tools.run(Bm25Retriever(config).run(passages(texts), queries(*asked))).rankings
 
     return run
 
@@ -161,11 +161,11 @@ def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, mon
 def test_another_process_reads_the_terms_of_a_chunking_and_not_its_text(search, tools, tmp_path, monkeypatch):
     texts = ["a first chunk of this test", "lone \ud800 halves, and words; words", ""]
     before = search(Bm25Config(), texts, "words of a chunk")
-    lexical._KEPT.clear()
+    kept_terms._kept.clear()
     monkeypatch.setattr(lexical.Terms, "of_texts", None)
     assert search(Bm25Config(), texts, "words of a chunk") == before
     # a damaged index is made again
-    lexical._KEPT.clear()
+    kept_terms._kept.clear()
     (terms,) = tmp_path.rglob("terms.npy")
     terms.write_bytes(terms.read_bytes()[:-1])
     monkeypatch.undo()
@@ -199,7 +199,7 @@ def test_two_processes_rank_alike():
     code = (
         "from tests.search.test_bm25 import *; from tests.search.helpers import tools_at;"
         "tools = tools_at(Path(__import__('tempfile').mkdtemp()));"
-        "print(Bm25Retriever(Bm25Config()).run(passages(TEXTS), queries(*ASKED), tools).rankings)"
+        "print(tools.run(Bm25Retriever(Bm25Config()).run(passages(TEXTS), queries(*ASKED))).rankings)"
     )
     shown = {
         subprocess.run(
@@ -218,6 +218,7 @@ def test_two_processes_rank_alike():
 
 @pytest.mark.parametrize("method", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
 def test_what_a_term_counts_is_that_of_bm25s_to_the_last_bit(method):
+    bm25s = pytest.importorskip("bm25s")
     known = TermIds.of(text.split() for text in TEXTS)
     index = bm25s.BM25(k1=1.3, b=0.6, delta=0.7, method=method, dtype="float64", backend="numpy")
     rows = [[known.vocabulary[term] for term in text.split()] for text in TEXTS]

@@ -41,7 +41,7 @@ def search(tools, **config):
 def test_every_score_is_weight_times_bm25_plus_cosine(tools, method, weight):
     found = search(tools, method=method, weight=weight)
     config = Bm25Config(method=method, analyser="plain", top_k=len(TEXTS))
-    lexical = Bm25Retriever(config).run(PASSAGES, QUERIES, tools)
+    lexical = tools.run(Bm25Retriever(config).run(PASSAGES, QUERIES))
     for both, terms, similar in zip(found.rankings, lexical.rankings, cosines(), strict=True):
         bm25 = dict(zip(terms.chunk_ids, terms.scores, strict=True))
         cosine = dict(zip(PASSAGES.ids, similar, strict=True))

@@ -6,17 +6,17 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from harness.running.search import rerank_lists
-from harness.steps import CONTEXTS
+from harness.running.loop import Met
+from harness.steps import CONTEXTS, Cells, Talked
 from harness.steps.search.context import ContextText
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from harness.values.text.headings import markdown_headings, numbered_headings
-from harness.values.text.sentences import sentence_spans
+from harness.values.text.sentence_ends import sentence_spans
 from harness.values.types import Chunk, Document
 from tests.command import bench, table
 from tests.judge.helpers import answer_of
-from tests.search.helpers import chunked, searched
+from tests.search.helpers import Given, chunked, rerank_lists, searched
 
 GUIDE = """# The yard
 
@@ -42,7 +42,6 @@ class Library:
         "yard-guide_2024": Document("yard-guide_2024", GUIDE, (), ""),
         "note": Document("note", "\n 2024 \n\nRain fell on the harbour.", (), ""),
     }
-    reporter = Silent()
     cells: ClassVar = {
         "yard-guide_2024": {"site": "Bremerton", "year": "2024"},
         "note": {"site": "", "year": "2023"},
@@ -58,14 +57,20 @@ class Library:
         find = {"markdown": markdown_headings, "numbered": numbered_headings}[style]
         return list(find(self.documents[doc_id].text))
 
-    def facts(self, file, key, columns, documents):
-        return self.cells
 
-    def answers(self, request):
-        """A model that says how long the chunk is."""
-        shown = [passages for _, passages in request.about]
-        said = [f"It has {len(chunk)} characters." for _, chunk in shown]
-        return [answer_of(text, one, request.form.sha256) for one, text in zip(shown, said, strict=True)]
+class Asked(Given):
+    """Has the cells of a table, and a model that says how long the chunk is."""
+
+    def give(self, wanted):
+        return Library.cells if isinstance(wanted.need, Cells) else None
+
+    def meet(self, wanted):
+        return [Met(lambda one=one: list(self.talks(one.need.request))) for one in wanted]
+
+    def talks(self, request):
+        for _, (excerpt, chunk) in request.about:
+            said = answer_of(f"It has {len(chunk)} characters.", (excerpt, chunk), request.form.sha256)
+            yield Talked((said,), None)
 
 
 def chunk_at(text, doc_id="yard-guide_2024"):
@@ -76,7 +81,7 @@ def chunk_at(text, doc_id="yard-guide_2024"):
 
 def around(kind, chunks, **fields):
     config = CONTEXTS[kind].config(**fields)
-    return CONTEXTS.make(config).run(chunks, Library())
+    return Asked().run(CONTEXTS.make(config).run(chunks, Library()))
 
 
 LEAST = {

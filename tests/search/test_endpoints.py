@@ -16,13 +16,14 @@ from harness.models.llm.limits import Backoff
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.models.served.reranking import ServedPairs
 from harness.running.context import Context
-from harness.running.passes import score_for_all
+from harness.running.search import run_step
+from harness.steps.search.needs import PairScores
 from harness.steps.search.rerank import EndpointRerankerConfig
 from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
 from harness.steps.search.retrieve.exact import ExactConfig
 from harness.steps.search.retrieve.faiss import FaissConfig
-from harness.values import LlmError
+from harness.values import LlmError, ask
 from harness.values.errors import ConfigError, StoreError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, error
@@ -133,7 +134,8 @@ def test_equal_texts_of_another_model_dimension_or_field_are_other_vectors(tmp_p
 def test_a_fault_that_passes_is_outlasted(fault, tmp_path):
     with FakeServer(lambda request, number: fault if number == 0 else embed(request, number)) as server:
         rankings, context = search(tmp_path, exact(server.url))
-        assert server.count == 3
+        # passages and queries are asked for together
+        assert server.count == 2
     assert rankings[1].chunk_ids[0] == passages().ids[2]
     assert sum(context.bills.served["fake-embed"].faults.values()) == 1
 
@@ -194,7 +196,7 @@ def test_vectors_come_in_any_order_and_in_the_dimension_that_is_asked_for():
 
 def test_an_answer_that_is_not_whole_is_never_a_vector(tmp_path):
     with FakeServer(lambda request, number: Answer(body=embeddings(request["body"]["input"][1:]))) as server:
-        with pytest.raises(LlmError, match=r"fake-embed: .*4 vectors for 5 texts.*base_url.*is kept"):
+        with pytest.raises(LlmError, match=r"fake-embed: .*6 vectors for 7 texts.*base_url.*is kept"):
             search(tmp_path, exact(server.url))
         # two are paid for, no more
         assert server.count == 2
@@ -359,7 +361,8 @@ def reranker(url, **options):
 
 def scores_of(tmp_path, config, **options):
     context = Context.at(tmp_path / "cache", Silent(), **options)
-    return score_for_all([(config, PAIRS)], context)[0][0], context
+    lists = [(query.text, *passages().texts) for query in QUERIES]
+    return [score for own in run_step(ask(PairScores(config, lists)), context) for score in own], context
 
 
 @pytest.mark.parametrize("form", ["cohere", "tei"])

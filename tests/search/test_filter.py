@@ -2,18 +2,16 @@
 
 import pytest
 
+from harness.report.page.page_tables import read_tables
 from harness.report.page.payload import base_payload
-from harness.report.page.tables import read_tables
-from harness.running.context import Context, NotStoredError
-from harness.running.evaluate.tables import _left_out
-from harness.running.tools import RunTools
+from harness.running.evaluate.result_tables import _left_out
 from harness.steps.search.filter.rules import RulesConfig, RulesFilter
-from harness.steps.search.step import Passages
+from harness.steps.search.passages import Passages
 from harness.values.errors import ConfigError
-from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
 from tests.command import bench as run
 from tests.command import table as rows_of
+from tests.search.helpers import Tools, tools_at
 from tests.search.test_steps import RETRIEVERS, TABLES, service, smallest, with_toys
 
 __all__ = ["service", "with_toys"]
@@ -45,11 +43,7 @@ def table(tmp_path):
 
 def is_stored(tools, config):
     """Whether a search finds everything in the cache."""
-    try:
-        RunTools(tools.context.reading()).search("retrieve", config, passages(), QUERIES)
-    except NotStoredError:
-        return False
-    return True
+    return tools.is_stored("retrieve", config, passages(), QUERIES)
 
 
 def passages(texts=TEXTS):
@@ -71,7 +65,7 @@ def asked(*texts):
 
 
 def left(config, tools, text, documents=DOCUMENTS):
-    (one,) = RulesFilter(config).run(asked(text), documents, tools)
+    (one,) = tools.run(RulesFilter(config).run(asked(text), documents))
     return None if one.documents is None else sorted(one.documents)
 
 
@@ -100,9 +94,9 @@ def test_the_documents_that_a_question_names_are_left(text, more, documents, tab
 
 
 def test_ignored_columns_are_reported_and_can_be_forbidden(table, tools):
-    (one,) = RulesFilter(rules(table)).run(asked("Acme in 2021"), DOCUMENTS, tools)
+    (one,) = tools.run(RulesFilter(rules(table)).run(asked("Acme in 2021"), DOCUMENTS))
     assert (one.dropped, one.named["period"], one.total) == (("period",), ("2021",), 4)
-    (one,) = RulesFilter(rules(table, on_empty="nothing")).run(asked("Acme in 2021"), DOCUMENTS, tools)
+    (one,) = tools.run(RulesFilter(rules(table, on_empty="nothing")).run(asked("Acme in 2021"), DOCUMENTS))
     assert (one.dropped, one.documents) == ((), frozenset())
 
 
@@ -212,15 +206,12 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
     assert not is_stored(tools, config)
     found = tools.search("retrieve", config, passages(), QUERIES)
     assert is_stored(tools, config)
-    again = RunTools(tools.context)
-    again.context.prepared.filtered.clear()
-    kept = again.search("retrieve", config, passages(), QUERIES)
+    kept = tools.search("retrieve", config, passages(), QUERIES)
     assert (kept.rankings, kept.filtered) == (found.rankings, found.filtered)
     # without the filter, with another weight, and with another table
     for other in (None, rules(table, boost=51.0)):
         assert not is_stored(tools, config.model_copy(update={"filter": other}))
     table.write_text(TABLE.replace("Acme", "Apex"), encoding="utf-8")
-    tools.context.prepared.filtered.clear()
     assert not is_stored(tools, config)
 
 
@@ -247,7 +238,7 @@ def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, w
 def test_a_filter_reads_the_question_and_not_what_a_rewriter_made_of_it(table, tmp_path):
     rewrite = TABLES["rewrite"]["template"].config(template="Bolt & Sons: {query}")
     config = TABLES["retrieve"]["bm25"].config(filter=rules(table), rewrite=rewrite)
-    own = RunTools(Context.at(tmp_path / "cache", Silent()), {query.query_id: query for query in QUERIES})
+    own = Tools(tools_at(tmp_path).context, {query.query_id: query for query in QUERIES})
     found = own.search("retrieve", config, passages(), QUERIES)
     assert found.filtered[0].named["company"] == ("Acme",)
     assert found.asked[0].text.startswith("Bolt & Sons: ")
@@ -285,7 +276,7 @@ def test_what_filters_left_and_lost_is_reported_query_by_query_and_on_the_page(l
     assert [rows["q2"][name] for name in shown] == ["topic=fuel pump", "1", "3", "1", ""]
     assert [rows["q3"][name] for name in shown] == ["", "3", "3", "1", ""]
     output = (
-        'Caveat: Filters leave out labelled documents: "filter rules" (1 of 4 queries). filters.csv lists'
+        'Caveat: Filters leave out labelled documents: "filter by rules" (1 of 4 queries). filters.csv lists'
     )
     assert any(sentence.startswith(output) for sentence in results.verdict["sentences"])
     lost = {

@@ -6,13 +6,12 @@ from dataclasses import replace
 import pytest
 
 from harness.running.context import Context
-from harness.running.tools import RunTools
 from harness.steps.search.filter.llm import LlmFilterConfig
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query
 from tests.judge.fake_server import FakeServer, says
-from tests.search.helpers import asking, fenced, tools_at
+from tests.search.helpers import Tools, asking, fenced, tools_at
 
 DOCUMENTS = ("acme_2022", "acme_2023", "bolt_2022")
 QUERIES = [
@@ -86,7 +85,7 @@ def test_a_value_that_no_document_has_is_set_aside_and_reported(tmp_path, table)
     ("said", "reason"),
     [
         ("I cannot say", "no_json"),
-        ('["Acme"]', "no_object"),
+        ('["Acme"]', "no_json"),
         ('{"sector": ["Steel"]}', "unknown_field"),
         ('{"company": [{"name": "Acme"}]}', "no_values"),
     ],
@@ -106,7 +105,7 @@ def test_an_answer_that_cannot_be_used_ends_the_run_or_leaves_the_query_unfilter
 
 def test_a_query_that_is_asked_in_several_wordings_is_counted_once(tmp_path, table):
     with FakeServer(one_fails("I cannot say")) as server, Context.at(tmp_path / "cache", Silent()) as context:
-        own = RunTools(context, {query.query_id: query for query in QUERIES})
+        own = Tools(context, {query.query_id: query for query in QUERIES})
         wordings = [replace(query, text=f"{query.text} {i}") for query in QUERIES for i in range(2)]
         with pytest.raises(LlmError, match="1 of 3 queries"):
             own.filtered(config(server.url, table), DOCUMENTS, wordings)

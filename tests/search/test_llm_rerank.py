@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from harness.models import Malformed
 from harness.models.llm.prompt import built_in
 from harness.running.context import Context
-from harness.running.passes import score_for_all
+from harness.running.loop import Loop
+from harness.running.meeting import Running
+from harness.running.planning import Planning
 from harness.steps.search.rerank import sorting
 from harness.steps.search.rerank.llm import FOLDER, LlmRerankerConfig, LlmScorer
-from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, says
@@ -55,7 +56,7 @@ def ordered(tmp_path, config, lists=LISTS, **options):
     """The worths of each list in their new order, and the state of the run."""
     tools = tools_at(tmp_path, **options)
     found = []
-    for (_, *passages), (scores, _) in zip(lists, LlmScorer(config).ordered(lists, tools), strict=True):
+    for (_, *passages), (scores, _) in zip(lists, tools.run(LlmScorer(config).run(lists)), strict=True):
         places = sorted(range(len(passages)), key=lambda place: -scores[place])
         found.append([int(passages[place].split()[-1]) for place in places])
     return found, tools.context
@@ -90,9 +91,9 @@ def chance(yes, no):
 
 def planned(tmp_path, config, lists=LISTS):
     """How many calls a dry run counts."""
-    with pytest.raises(PendingCallsError) as pending:
-        ordered(tmp_path, config, lists, may_ask=False)
-    (one,) = pending.value.missing
+    planning = Planning(Context.at(tmp_path / "cache", Silent(), may_ask=False))
+    Loop(planning).run({"0": LlmScorer(config).run(lists)})
+    (one,) = planning.calls
     return one.estimate.calls
 
 
@@ -118,11 +119,13 @@ def test_grades_order_passages_and_ties_keep_the_order_of_retrieval(tmp_path):
         ('{"grade": 3}', 3),
         ("3.0", 3),
         ("<think>4?</think>2", 2),
-        ("3, I say 3", 3),
-        *((text, Malformed("no_grade")) for text in ("3/4", "3 or 4", "5", "-1", "2.5", "relevant")),
+        *(
+            (text, Malformed("no_grade"))
+            for text in ("3/4", "3 or 4", "5", "-1", "2.5", "relevant", "3, I say 3", "An incorrect grade: 3")
+        ),
     ],
 )
-def test_a_grade_is_the_only_number_of_an_answer(text, score):
+def test_a_grade_is_the_number_that_an_answer_is(text, score):
     assert LlmScorer(config("http://127.0.0.1:9/v1"))._form.grade(text) == score
 
 
@@ -139,9 +142,9 @@ def test_the_probability_of_yes_orders_passages(tmp_path):
 
     with FakeServer(script) as server:
         asked = config(server.url, **LOGPROB)
-        (scores, _) = LlmScorer(asked).ordered([("q", "worth 3", "worth 9")], tools_at(tmp_path))[0]
+        (scores, _) = tools_at(tmp_path).run(LlmScorer(asked).run([("q", "worth 3", "worth 9")]))[0]
         # a second run reads the log probabilities that the ledger keeps
-        assert LlmScorer(asked).ordered([("q", "worth 3", "worth 9")], tools_at(tmp_path))[0][0] == scores
+        assert tools_at(tmp_path).run(LlmScorer(asked).run([("q", "worth 3", "worth 9")]))[0][0] == scores
         assert server.requests[0]["body"]["logprobs"] is True
         assert server.count == 2
     assert scores == pytest.approx([0.2689414, 0.7310586])
@@ -205,25 +208,40 @@ def windows(count, size, stride):
     [
         ("[2] > [3] > [1]", [1, 2, 0], True),
         ("2 > 3 > 1", [1, 2, 0], True),
-        ("The order of the 3 passages is [2] > [3] > [1].", [1, 2, 0], True),
+        ("Ranking: [2] > [3] > [1].", [1, 2, 0], True),
+        ("Passage 2 > Passage 3 > Passage 1", [1, 2, 0], True),
+        ("[2, 3, 1]", [1, 2, 0], True),
         # the first mention counts
         ("[2] > [2] > [3] > [1]", [1, 2, 0], False),
         ("[2] > [1]", [1, 0], False),
         # there is no passage 4, and none 0
         ("[4] > [0] > [3] > [2] > [1]", [2, 1, 0], False),
-        ("I cannot say", [], False),
+        ("[7]", [], False),
     ],
 )
 def test_the_permutation_in_an_answer(text, places, clean):
     assert sorting.named_in(text, 3, every=True) == (places, clean)
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I cannot say", "no_ranking"),
+        ("I refuse to give [2] > [3] > [1]", "text_around"),
+        ("For example: [2] > [3] > [1]", "text_around"),
+        ("[2] > [3] > [1], or rather the other way round", "no_ranking"),
+        ("<think>[2] > [3] > [1]", "unfinished_thought"),
+    ],
+)
+def test_numbers_among_other_words_are_no_permutation(text, reason):
+    assert sorting.named_in(text, 3, every=True) == Malformed(reason)
+
+
 @given(st.data())
 def test_the_result_is_a_permutation_whatever_the_model_says(data):
     count, size, many = (data.draw(st.integers(*most)) for most in ((0, 8), (2, 6), (1, 6)))
     sort = data.draw(st.sampled_from([sorting.by_windows, sorting.by_heap]))
-    words = st.one_of(st.text(max_size=9), st.lists(st.integers(-3, 12), max_size=9).map(str))
-    words = words.filter(lambda text: not re.search("think|thought|reason", text, re.I))
+    words = st.lists(st.integers(0, 12), min_size=1, max_size=9).map(str)
 
     def answered(asked):
         query, passages = asked
@@ -293,6 +311,8 @@ def test_the_calls_on_the_page_are_those_of_the_defaults():
         ({}, says("", refusal="no"), "refusal", 1),
         (LOGPROB, chance(None, None), "no_yes_or_no", 1),
         ({"by": "listwise"}, error(400), "http_400", 1),
+        ({"by": "listwise"}, says("I refuse: [2] > [1]"), "text_around", 2),
+        ({"by": "setwise"}, says("none of them"), "no_ranking", 2),
     ],
 )
 def test_a_query_with_one_failed_answer_keeps_its_order_or_ends_the_run(tmp_path, way, bad, reason, tries):
@@ -317,7 +337,7 @@ REPAIRED = [1, 3, 9, 7, 5, 8, 2, 6, 4, 0]
     [
         ({"by": "listwise"}, "[3] > [3] > [99]", "1 of 1 answers of fake by order v1", REPAIRED),
         # only the heap is built: three calls, each of which keeps its parent
-        ({"by": "setwise", "first": 1}, "none of them", "3 of 3 answers of fake by best v1", WORTHS),
+        ({"by": "setwise", "first": 1}, "[99]", "3 of 3 answers of fake by best v1", WORTHS),
     ],
 )
 def test_repaired_answers_are_counted_in_a_warning_of_the_result(tmp_path, way, said, warned, expected):
@@ -349,7 +369,8 @@ def test_a_run_pays_once_and_resumes_where_it_ended(tmp_path, way):
     assert (first.calls, first.from_ledger) == (count - 3, 3)
     assert (last.calls, last.cost) == (0, 0.0)
     # 110 tokens at a thousandth each, whichever run paid
-    assert second.bills.answer_costs == [pytest.approx(0.11 * count)]
+    ((_, cost),) = tools_at(tmp_path).run(LlmScorer(free).run(LISTS))
+    assert cost == pytest.approx(0.11 * count)
 
 
 def test_settings_share_answers_and_each_has_its_scores(tmp_path):
@@ -358,10 +379,11 @@ def test_settings_share_answers_and_each_has_its_scores(tmp_path):
         context = Context.at(tmp_path / "cache", Silent())
         asked = config(server.url, by="listwise")
         few = [(asked, lists[:1]), (asked, lists), (config(server.url), lists[:1])]
-        scores, efforts = zip(*score_for_all(few, context), strict=True)
+        steps = {str(at): LlmScorer(one).run(own) for at, (one, own) in enumerate(few)}
+        found = Loop(Running(context)).run(steps)
         assert server.count == 3
-    assert scores == ([1, 2], [1, 2, 1], [0, 2])
-    assert [one.computed for one in efforts] == [1, 1, 1]
+    scores = [[list(own) for own, _ in found[str(at)]] for at in range(3)]
+    assert scores == [[[1, 2]], [[1, 2], [1]], [[0, 2]]]
     assert "rerank" in context.timings
 
 
@@ -377,7 +399,7 @@ def test_every_prompt_keeps_passages_between_fences_that_they_cannot_close(name,
     }
     with FakeServer(lambda request, number: chance(-1.0, -1.0)) as server:
         asked = config(server.url, prompt=name, on_failure="as_ranked", **ways[prompt.answer])
-        LlmScorer(asked).ordered([("the query", hostile, "another")], tools_at(tmp_path))
+        tools_at(tmp_path).run(LlmScorer(asked).run([("the query", hostile, "another")]))
     system, user = (message["content"] for message in server.requests[0]["body"]["messages"])
     mark = re.search(r"<passage 1 ([0-9a-f]{16})>\n(.*)\n</passage 1 \1>", user)
     assert hostile in user or "another" in user

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from harness.running.search import rerank_lists
 from harness.steps.chunk.recursive import RecursiveConfig
 from harness.steps.search.read import KINDS as READERS
+from harness.steps.search.read import AlterationConfig
 from harness.steps.search.read.parent import _parent
 from harness.values.types import Chunk
 from tests.command import bench, table
-from tests.search.helpers import searched
+from tests.search.helpers import rerank_lists, searched
 from tests.search.test_context import Library, chunk_at
 
 PARENT = "{kind: parent, chunk: {kind: recursive, chunk_size: 400}}"
@@ -29,7 +29,10 @@ class Larger(Library):
 LEAST = {"parent": {"chunk": RecursiveConfig()}}
 
 
-@pytest.mark.parametrize("kind", READERS)
+SPANS = [kind for kind in READERS if not issubclass(READERS[kind].config, AlterationConfig)]
+
+
+@pytest.mark.parametrize("kind", SPANS)
 def test_every_kind_reads_a_span_of_the_document_that_overlaps_the_chunk(kind):
     chunks = [chunk_at("Rain fell", "note"), chunk_at("Three ships call."), chunk_at("Forty people")]
     config = READERS[kind].config(**LEAST.get(kind, {}))

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "retrieval.md").read_text(encoding="utf-8")
 TABLES_OF_FIGURES = {
     "meridian_retrieval": PAGE.partition("<!-- meridian")[2].partition("<!-- end -->")[0],
+    "meridian_entities": PAGE.partition("<!-- entities")[2].partition("<!-- end -->")[0],
     "meridian_late_interaction": PAGE.partition("<!-- late interaction")[2].partition("<!-- end -->")[0],
 }
 
@@ -27,11 +28,11 @@ def test_the_synonyms_on_the_page_do_what_is_said_of_them():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES_OF_FIGURES)
-def test_the_figures_are_those_of_the_command(name, tmp_path, monkeypatch):
+def test_the_figures_are_those_of_the_command(name, tmp_path, computed, monkeypatch):
     monkeypatch.chdir(ROOT)
     config = load_config(ROOT / "configs" / f"{name}.yaml")
     results, _ = run_bench(
-        config.model_copy(update={"results": tmp_path / "results", "cache": tmp_path / "cache"}), Silent()
+        config.model_copy(update={"results": tmp_path / "results", "cache": computed}), Silent()
     )
     means = {(row.setting, row.stage, row.measure): row.mean for row in results.summary if row.split == "all"}
     table = TABLES_OF_FIGURES[name].splitlines()

@@ -1,9 +1,6 @@
 """What a cluster searches in shards is ranked as in one process, to the last bit, ties included."""
 
 import pickle
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -11,15 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.running.context import Context
-from harness.running.tools import RunTools
 from harness.steps.search.retrieve import bm25, scan
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
 from harness.steps.search.retrieve.lexical import Terms
-from harness.values.progress import Silent
 from harness.values.types import Query
-from tests.search.helpers import passages_of
+from tests.search.helpers import Given, passages_of
 
 DEPTHS = st.one_of(
     st.builds(lambda top_k: {"top_k": top_k}, st.integers(1, 12)),
@@ -27,26 +21,17 @@ DEPTHS = st.one_of(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Apart(RunTools):
+def apart(order):
     """Sends jobs and parts through pickle, and ends the parts in an order of its own."""
-
-    order: Any = None
-
-    @property
-    def spread(self):
-        return lambda job, parts: [
-            pickle.loads(
-                pickle.dumps(pickle.loads(pickle.dumps(job))(pickle.loads(pickle.dumps(parts[place]))))
-            )
-            for place in self.order.permutation(len(parts))
-        ]
+    return lambda job, parts: [
+        pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(job))(pickle.loads(pickle.dumps(parts[place])))))
+        for place in order.permutation(len(parts))
+    ]
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory):
-    with Context.at(Path(tmp_path_factory.mktemp("cache")), Silent()) as context:
-        yield lambda seed: (RunTools(context), Apart(context, order=np.random.default_rng(seed)))
+def tools():
+    return lambda seed: (Given(), Given(spread=apart(np.random.default_rng(seed))))
 
 
 # small whole numbers: many vectors are equal, of the same direction, or zero
@@ -69,8 +54,7 @@ def test_exact_search_over_shards_is_that_of_the_whole(tools, chunks, asked, row
     found = []
     with patch.object(scan, "_ROWS", rows):
         for own in tools(seed):
-            with ExactRetriever(config).opened(passages, stored, own) as search:
-                found.append(search(queries, questions))
+            found.append(own.run(ExactRetriever(config).search(passages, stored, queries, questions)))
     assert found[0] == found[1]
 
 
@@ -90,7 +74,7 @@ def test_bm25_over_shards_has_the_statistics_of_the_whole(tools, chunks, asked, 
     queries = [Query(f"q{i}", text, "train") for i, text in enumerate(asked)]
     retriever = Bm25Retriever(Bm25Config(**depth, method=method))
     with patch.object(bm25, "_SHARD", size):
-        whole, apart = (retriever.run(passages, queries, own).rankings for own in tools(seed))
+        whole, apart = (own.run(retriever.run(passages, queries)).rankings for own in tools(seed))
     assert whole == apart
 
 

@@ -29,10 +29,10 @@ class WordsConfig(RetrieverConfig):
 class Words(Retriever[WordsConfig]):
     """A chunk scores by the words it shares with the query."""
 
-    def identity(self, tools):
+    def identity(self, fingerprint):
         return ["toy_words", self.config.top_k, self.config.top_chars]
 
-    def run(self, passages, queries, tools):
+    def run(self, passages, queries):
         rankings = []
         for query in queries:
             asked = set(query.text.lower().split())
@@ -66,7 +66,7 @@ class ShoutConfig(RewriterConfig):
 
 
 class Shout(Rewriter[ShoutConfig]):
-    def run(self, queries, tools):
+    def run(self, queries):
         return [replace(query, text=query.text.upper()) for query in queries]
 
 
@@ -79,7 +79,7 @@ class NamedConfig(RewriterConfig):
 class Named(Rewriter[NamedConfig]):
     repeatable = True
 
-    def phrasings(self, queries, tools):
+    def phrasings(self, queries):
         asked = []
         for query in queries:
             words = [w for w in query.text.split()[1:] if w != w.lower() or any(map(str.isdigit, w))]

@@ -8,7 +8,15 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from harness.comparison.paired import bounds_of_means
-from harness.comparison.stats import bounds_at, hall_statistic, inverse_hall, student_tail, units_of, within
+from harness.comparison.stats import (
+    bounds_at,
+    bounds_of_differences,
+    hall_statistic,
+    inverse_hall,
+    student_tail,
+    units_of,
+    within,
+)
 from tests.compare.build import compare_pair
 from tests.stats.rows import guarded, moments
 
@@ -30,10 +38,36 @@ def test_halls_bound_solves_its_equation():
         np.testing.assert_allclose(t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6, x, rtol=1e-9)
         np.testing.assert_allclose(hall_statistic(t, skew), x, rtol=1e-9)
     assert (skew > 0).all()
-    low, high = bounds_at(mean, error, skew, 2.06)
+    low, high = bounds_at(mean, error, skew, 2.06, np.inf)
     # on the long side Hall's is the wider, on the short one Student's
     np.testing.assert_allclose(high, mean - error * inverse_hall(-2.06, skew))
     np.testing.assert_allclose(low, mean - 2.06 * error)
+
+
+def test_halls_bound_reaches_no_further_than_half_more_than_students():
+    # at the critical value of a family 1 + skew (x - skew / 6) is near 0 and Hall's bound beyond all data
+    skew = np.array([0.4, -0.4, 0.0])
+    mean, error = np.zeros(3), np.ones(3)
+    low, high = bounds_at(mean, error, skew, 6.0)
+    assert (-inverse_hall(-6.0, skew[:1])).item() > 15
+    np.testing.assert_allclose(high, [9.0, 6.0, 6.0])
+    np.testing.assert_allclose(low, [-6.0, -9.0, -6.0])
+
+
+def test_beyond_zero_an_interval_reaches_in_the_proportion_of_its_long_side():
+    # 0.4 has Hall's bound beyond the limit of 1.5 · 4 = 6 standard errors above, and 4 below. A mean of 1 is
+    # 1 from 0, and the other 3 below become 3 · 6 / 4 = 4.5. A mean of 5 does not go beyond 0.
+    mean, skew = np.array([1.0, 5.0, 1.0, -1.0]), np.array([0.4, 0.4, 0.0, 0.4])
+    assert -inverse_hall(-4.0, skew[:1]) > 6
+    low, high = bounds_of_differences(mean, np.ones(4), skew, 4.0)
+    np.testing.assert_allclose(low, [-4.5, 1.0, -3.0, -5.0])
+    # below 0 the long side is the one that goes beyond it
+    np.testing.assert_allclose(high, [7.0, 11.0, 5.0, 5.0])
+    mirrored_low, mirrored_high = bounds_of_differences(-mean, np.ones(4), -skew, 4.0)
+    np.testing.assert_allclose((-mirrored_high, -mirrored_low), (low, high))
+    unknown = bounds_of_differences(mean, np.ones(4), skew, np.inf)
+    assert np.isnan(unknown).all()
+    np.testing.assert_allclose(bounds_of_differences(mean[:1], np.zeros(1), np.zeros(1), 4.0), 1.0)
 
 
 @settings(deadline=None)

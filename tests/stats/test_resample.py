@@ -53,7 +53,22 @@ def test_the_jackknife_leaves_out_whole_queries():
     assert (found.low, found.high) == (pytest.approx(low[0], abs=2e-4), pytest.approx(high[0], abs=2e-4))
 
 
+@pytest.mark.parametrize(("queries", "bounded"), [(2, False), (3, True)])
+def test_the_jackknife_has_bounds_from_three_queries_on(queries, bounded):
+    values = np.arange(queries * 4) / 40
+    found = jackknife(lambda rows: float(values[rows].mean()), np.repeat(np.arange(queries), 4))
+    assert (found.low is not None and found.low < found.value < found.high) is bounded
+
+
 def test_an_estimate_without_bounds_says_so():
     assert str(Interval(0.4, 0.3, 0.5)) == "0.400 [0.300, 0.500]"
     assert str(Interval(0.4)) == "0.400 [no interval]"
     assert str(Interval()) == "–"
+
+
+def test_without_mirrored_patterns_each_stands_for_its_opposite():
+    (half,), count, complete = sign_flips(5, 1_000, 0, mirrored=False)
+    assert (count, complete, half.shape) == (16, True, (16, 5))
+    every = {tuple(row) for row in np.concatenate([half, -half])}
+    assert every == {tuple(row) for block in sign_flips(5, 1_000, 0)[0] for row in block}
+    assert len(every) == 32

@@ -13,17 +13,17 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
-from harness.steps.search.step import Passages
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
 from harness.store.locking import exchange
 from harness.values.errors import StoreError
 from harness.values.types import Query
+from tests.search.helpers import Given
 
 ITEMS = {bytes([i]) * 32: np.full(96, i, dtype=np.float32).tobytes() for i in range(200)}
 
@@ -212,12 +212,9 @@ VECTORS = np.random.default_rng(3).normal(size=(60, 8)).astype(np.float32)
 def retrieve(folder, faults, key="a" * 64, vectors=VECTORS):
     ids = tuple(f"d:{i}-{i + 1}" for i in range(len(vectors)))
     passages = Passages(ids, tuple("t" for _ in ids), tuple(1 for _ in ids), "p")
-    # what the retriever asks of a run: the place of its index and the name of its content
-    tools = SimpleNamespace(
-        index=CollectionFolders(folder, faults).slot, fingerprint=lambda _: "f", key=lambda *_: key
-    )
-    with ChromaRetriever(ChromaConfig(top_k=5)).opened(passages, vectors, tools) as search:
-        return search(QUERIES, VECTORS[:4])
+    # what the retriever asks of a run: the place of its index
+    given = Given(slot=CollectionFolders(folder, faults).slot, key=key)
+    return given.run(ChromaRetriever(ChromaConfig(top_k=5)).search(passages, vectors, QUERIES, VECTORS[:4]))
 
 
 @pytest.mark.parametrize("name", ["seal", "*/chroma.sqlite3", "*/*/data_level0.bin"])

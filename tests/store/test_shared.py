@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Ledger, SharedCache
-from harness.store.shared import _items, _packs
+from harness.store.shared_cache import _items, _packs
 from harness.values import LlmAnswer, LlmCall, StoreError
 
 CALL = {

@@ -1,12 +1,14 @@
 """Users of a folder share it; whoever wants it alone is told of them, and no killed one is counted."""
 
 import errno
+import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from harness.store import CacheLayout, clear, tidy
+from harness.store import CacheLayout, cache_layout, clear, sizes, tidy
 from harness.store import locking as locks
 from harness.store.locking import alone, join
 from harness.values.errors import StoreError
@@ -42,7 +44,9 @@ def test_users_share_the_cache_and_the_last_one_frees_it(tmp_path):
     one, two = layout.use(), layout.use()
     one.release()
     for empty in (tidy, clear):
-        with pytest.raises(StoreError, match=r"in use by a benchmark\. Try again when it has ended; nothing"):
+        with pytest.raises(
+            StoreError, match=r"in use by another command\. Try again when that has ended; nothing"
+        ):
             empty(layout)
     two.release()
     two.release()
@@ -103,3 +107,106 @@ def test_where_a_file_system_has_no_locks_a_user_is_believed(tmp_path, monkeypat
     # a ledger's turn is nobody's there: what is bought in it would be bought twice
     with pytest.raises(OSError, match="no locks"):
         locks.turn(tmp_path / "turn")
+
+
+def test_what_another_command_removes_first_is_no_fault(tmp_path, monkeypatch):
+    layout = CacheLayout(tmp_path)
+    layout.use().release()
+
+    def after_another(files):
+        clear(layout)
+        return alone(files)
+
+    with monkeypatch.context() as patch:
+        # between the look for folders and the lock on them
+        patch.setattr(cache_layout, "alone", lambda files: patch.undo() or after_another(files))
+        assert clear(layout) == ()
+    assert not layout.base.exists()
+
+
+def test_sizes_are_told_while_files_come_and_go(tmp_path):
+    layout, stop = CacheLayout(tmp_path), threading.Event()
+    layout.use().release()
+
+    def come_and_go():
+        while not stop.is_set():
+            for number in range(40):
+                (layout.artifacts / f"{number}").mkdir(parents=True)
+                (layout.artifacts / f"{number}" / "file").write_bytes(b"1234")
+            shutil.rmtree(layout.artifacts)
+
+    others = threading.Thread(target=come_and_go)
+    others.start()
+    try:
+        for _ in range(300):
+            assert sizes(layout).get("artifacts", 0) in range(0, 161, 4)
+    finally:
+        stop.set()
+        others.join()
+
+
+RUNS = """
+import contextlib, io, sys
+from harness.cli import main
+
+for number in range(int(sys.argv[2])):
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            main(["bench", sys.argv[1], "--again", "--quiet"])
+        except SystemExit as end:
+            if end.code:
+                raise
+"""
+CLEARS = """
+import contextlib, io, pathlib, sys, time
+from harness.cli import main
+
+stop, outcomes = pathlib.Path(sys.argv[2]), {}
+while not stop.exists():
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(["cache", "--clear", "--cache", sys.argv[1]])
+        except SystemExit as end:
+            assert not end.code or "in use by another command" in err.getvalue(), err.getvalue()
+    kind = "cleared" if "Removed: " in out.getvalue() else "met" if err.getvalue() else "empty"
+    outcomes[kind] = outcomes.get(kind, 0) + 1
+    time.sleep(0.01)
+print(outcomes.get("cleared", 0), outcomes.get("met", 0))
+"""
+
+
+@pytest.mark.slow
+def test_a_cache_that_is_cleared_again_and_again_fails_no_run_that_ends(tmp_path):
+    """Some 30 runs of two sessions and two that clear: hundreds of times they meet."""
+    (tmp_path / "a.md").write_text("The harbour pump is old.\n\nThe crane is red.\n")
+    (tmp_path / "queries.csv").write_text("query_id,text\nq1,what is old?\nq2,what is red?\n")
+    quotes = "q1,a,The harbour pump is old.,4\nq2,a,The crane is red.,4\n"
+    (tmp_path / "labels.csv").write_text(f"query_id,document,quote,grade\n{quotes}")
+    cache, stop, runs = tmp_path / "cache", tmp_path / "stop", 15
+    cache.mkdir()
+
+    def session(code, *words):
+        command = [sys.executable, "-c", code, *map(str, words)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    running = []
+    for name in ("one", "two"):
+        config = tmp_path / f"{name}.yaml"
+        config.write_text(
+            f"name: {name}\ndocuments: {tmp_path}/*.md\nqueries: {tmp_path}/queries.csv\n"
+            f"labels: {tmp_path}/labels.csv\ncache: {cache}\nresults: {tmp_path}/results\n"
+            "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {kind: bm25}\n"
+            "bootstrap: {resamples: 100}\n"
+        )
+        running.append(session(RUNS, config, runs))
+    clearing = [session(CLEARS, cache, stop) for _ in range(2)]
+    ends = [(*other.communicate(timeout=300), other.returncode) for other in running]
+    stop.touch()
+    counts = [other.communicate(timeout=60) for other in clearing]
+    assert [(err, code) for _, err, code in ends] == [("", 0)] * 2
+    assert [err for _, err in counts] == ["", ""]
+    cleared, met = (sum(column) for column in zip(*(map(int, out.split()) for out, _ in counts), strict=True))
+    assert cleared >= 1
+    assert cleared + met >= 200
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["one", "two"]

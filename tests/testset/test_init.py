@@ -24,6 +24,14 @@ def test_nothing_is_overwritten(folder, capsys):
     assert not Path("bench/bench.yaml").exists()
 
 
+def test_paths_are_written_without_steps_upwards(folder, capsys):
+    Path("inside").mkdir()
+    printed(capsys, "init", "inside/../docs", "--out", "inside/../bench")
+    for name in ("bench.yaml", "testset.yaml", "README.md"):
+        assert "inside" not in Path("bench", name).read_text()
+    assert load_testset(Path("bench")).documents[0].startswith(str(Path("docs").resolve()))
+
+
 def test_what_cannot_be_read_is_reported(folder, capsys):
     Path("docs/photo.jpg").write_bytes(b"\xff\xd8")
     Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 nothing")
@@ -34,6 +42,58 @@ def test_what_cannot_be_read_is_reported(folder, capsys):
     assert "no document that can be read" in refused(capsys, "init", "empty")
     assert "is not a folder" in refused(capsys, "init", "nowhere")
     assert not Path("nowhere-bench").exists()
+
+
+def test_files_whose_packages_are_missing_are_left_out_and_named_together(folder, capsys, monkeypatch):
+    for name in ("page.html", "old.htm", "letter.docx"):
+        Path("docs", name).write_bytes(b"<p>text</p>")
+    missing = {"bs4", "docx"}
+    monkeypatch.setattr(
+        "harness.data.corpus.document_files.find_spec", lambda name: None if name in missing else name
+    )
+    assert run("init", "docs", "--out", "bench") == 0
+    output, told = capsys.readouterr()
+    told = " ".join(told.split())
+    assert "2 .htm/.html files need beautifulsoup4 and lxml" in told
+    assert "1 .docx file needs python-docx" in told
+    assert "pip install 'ndcg-harness[docx,html]'" in told
+    assert "docs: 3 of 6 documents (1 .csv, 1 .docx, 1 .htm, 1 .html, 2 .md)" in output
+    for name in ("report.md", "regions.csv", "guide.md"):
+        Path("docs", name).unlink()
+    told = refused(capsys, "init", "docs", "--out", "second")
+    assert "No document can be read yet." in told
+    assert "pip install 'ndcg-harness[docx,html]'" in told
+
+
+def test_two_files_of_one_name_are_two_documents(folder, capsys):
+    Path("docs/report.txt").write_text("The same report, as text.")
+    assert "docs: 4 documents" in printed(capsys, "init", "docs", "--out", "bench")
+    rows = printed(
+        capsys, "find", "same report", "--in", "bench/bench.yaml", "--format", "csv", "--query", "q1"
+    )
+    # the text keeps the bare name, and the other file has its ending
+    assert "q1,report,,0,25," in rows
+    assert "q1,report.md," in rows
+
+
+def test_its_paths_hold_in_every_folder(folder, capsys, monkeypatch):
+    assert run("init", "docs", "--out", "bench") == 0
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    assert "founded by Carla Meier" in printed(capsys, "find", "Carla Meier", "--in", "../bench/bench.yaml")
+    written = load_config(Path("../bench/bench.yaml"))
+    assert {path.is_absolute() for path in (written.queries, written.cache, written.results)} == {True}
+    Path("list.csv").write_text("question\nWhere is the plant?\n")
+    assert run("testset", "../bench", "propose", "--from", "list.csv") == 0
+    assert list((folder / "elsewhere").iterdir()) == [folder / "elsewhere" / "list.csv"]
+
+
+def test_an_impossible_place_is_refused_as_such(folder, capsys):
+    Path("file").write_text("x")
+    told = refused(capsys, "init", "docs", "--out", "file/bench")
+    assert told.startswith(
+        "error: file/bench cannot be written (Not a directory). Name another folder with --out."
+    )
 
 
 def test_its_files_are_no_documents(folder, capsys):

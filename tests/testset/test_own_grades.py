@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.judge.agreement import krippendorff_alpha
+from harness.judge.rater_agreement import krippendorff_alpha
 from harness.labels.label_page.opening import PassageSource, open_service
-from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow, to_csv
-from harness.labels.testset.state import SetState
+from harness.labels.testset.set_state import SetState
+from harness.labels.testset.testset_rows import DisagreementRow, GradeRow, PoolRow, to_csv
 from harness.values.progress import Silent
 from tests.command import table
 from tests.label_page.pools import by

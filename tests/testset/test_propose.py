@@ -1,5 +1,6 @@
 """Questions come from a model, a list, a log or people; each says where its evidence would be."""
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,11 @@ from hypothesis import strategies as st
 
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.propose.llm import excerpts, locate
-from harness.labels.testset.proposing import read_user_questions
-from harness.labels.testset.rows import Candidate, Place, Question, to_csv
-from harness.labels.testset.state import SetState
+from harness.labels.testset.propose.many import questions_in
+from harness.labels.testset.propose.question_lists import read_user_questions
+from harness.labels.testset.set_state import SetState
+from harness.labels.testset.testset_rows import Candidate, GradeRow, Place, Question, to_csv
+from harness.models import Malformed
 from harness.store.ledger import Ledger
 from tests.corpus.conftest import text_document as document
 from tests.judge.fake_server import FakeServer, says
@@ -175,8 +178,16 @@ def test_lists_and_logs_are_read(tmp_path, name, content, field, texts):
     (tmp_path / name).write_text(content)
     questions, told = read_user_questions(tmp_path / name)
     assert f" in the field {field};" in told
-    assert [one.asked for one in questions] == texts
-    assert questions[0].text == "How do I charge?"
+    assert [one.question.asked for one in questions] == texts
+    assert questions[0].question.text == "How do I charge?"
+
+
+def test_a_list_says_only_of_columns_that_it_has_that_they_were_kept(tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("question\nHow do I charge?\n")
+    assert read_user_questions(path)[1].endswith(" Kept with them: nothing else.")
+    path.write_text("question,type,answerable\nHow do I charge?,fact,no\nWhat is lost?,,yes\n")
+    assert read_user_questions(path)[1].endswith(" Kept with them: 1 value of type, 2 values of answerable.")
 
 
 def test_a_list_can_be_added_to_what_people_write(folder, capsys):
@@ -192,3 +203,155 @@ def test_a_list_can_be_added_to_what_people_write(folder, capsys):
     assert len(rows) == before + 1
     assert (rows[-1].kind, rows[-1].answerable, rows[-1].by) == ("trick", False, "mine.csv")
     assert len({one.query_id for one in rows}) == len(rows)
+
+
+GOLD = [
+    {
+        "id": "g-7",
+        "question": "Which plant was closed?",
+        "answer": "Lyon",
+        "quote": "The plant in Lyon was closed",
+    },
+    {
+        "id": "g-8",
+        "question": "Who founded Acme?",
+        "answer": "Carla Meier",
+        "evidence": [
+            {"evidence_text": "Acme Motors was founded by Carla  Meier in 1961", "doc_name": "report"},
+            {"evidence_text": "Carla Meier remains honorary chair."},
+        ],
+    },
+    {
+        "id": "g-9",
+        "question": "What color is the car?",
+        "quote": "The car of the chair is a deep shade of red",
+    },
+]
+
+
+@pytest.mark.parametrize("name", ["gold.jsonl", "gold.csv"])
+def test_gold_questions_go_into_the_test_set_with_answers_ids_and_evidence(folder, capsys, name):
+    if name == "gold.jsonl":
+        Path(name).write_text("\n".join(map(json.dumps, GOLD)))
+    else:
+        rows = "query_id,question,reference,answer,quote,document\n"
+        rows += "g-7,Which plant was closed?,Lyon,Turin,The plant in Lyon was closed,report.md\n"
+        rows += "g-8,Who founded Acme?,Carla Meier,,Acme Motors was founded by Carla Meier in 1961,report\n"
+        rows += "g-8,Who founded Acme?,,,Carla Meier remains honorary chair.,report\n"
+        rows += "g-9,What color is the car?,,,The car of the chair is a deep shade of red,\n"
+        Path(name).write_text(rows)
+    told = step_printed(capsys, "propose", "--from", name)
+    assert "3 ids, 2 golden answers, 4 quotes" in told
+    assert (
+        f"3 of 4 quotes are in the documents, and graded in grades.csv as by {name}: 4 for the only" in told
+    )
+    assert "in none of the documents: g-9." in told
+    first, second, third = SET.rows(Question)
+    assert (first.query_id, first.answer, first.document, first.asked) == ("g-7", "Lyon", "report", None)
+    assert REPORT[second.start : second.end] == "Acme Motors was founded by Carla Meier in 1961"
+    assert REPORT[second.start_2 : second.end_2] == "Carla Meier remains honorary chair."
+    assert third.note == "1 of 1 quote not in the documents"
+    for step in (["choose", "--auto"], ["gather"], ["export"]):
+        assert testset(*step) == 0
+    queries = read_rows(Path("set/export/queries.csv"))
+    assert [(row["query_id"], row["answer"]) for row in queries] == [
+        ("g-7", "Lyon"),
+        ("g-8", "Carla Meier"),
+        ("g-9", ""),
+    ]
+    labels = [
+        (row["query_id"], row["grade"], row["judge"]) for row in read_rows(Path("set/export/labels.csv"))
+    ]
+    assert labels == [("g-7", "4", name), ("g-8", "3", name), ("g-8", "3", name)]
+
+
+def read_rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_file_that_grades_its_quotes_is_believed(folder, capsys):
+    Path("gold.csv").write_text(
+        "query_id,question,quote,grade\nq1,Which plant?,The plant in Lyon was closed in May 2023.,2\n"
+        "q1,Which plant?,The plant in Turin employs 1,0\n"
+    )
+    assert "as by gold.csv. " in step_printed(capsys, "propose", "--from", "gold.csv")
+    assert [row.grade for row in SET.rows(GradeRow)] == [2, 0]
+    assert testset("undo") == 0
+    assert SET.rows(GradeRow) == []
+
+
+def test_an_id_of_two_questions_is_refused(folder, capsys):
+    Path("gold.csv").write_text("id,question\n1,Which plant?\n1,Which car?\n")
+    assert "1 is the id of several questions" in step_refused(capsys, "propose", "--from", "gold.csv")
+
+
+def test_ids_that_are_taken_are_numbered(folder):
+    Path("one.csv").write_text("question\nWhich plant?\n")
+    Path("two.csv").write_text("id,question\nq001,Which car?\nq002,Which town?\n")
+    assert testset("propose", "--from", "one.csv") == 0
+    assert testset("propose", "--from", "two.csv", "--add") == 0
+    assert [row.query_id for row in SET.rows(Question)] == ["q001", "q003", "q002"]
+
+
+BOTH = [("Where is it?", []), ("Who made it?", [])]
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ('["Where is it?", "Who made it?"]', BOTH),
+        ('```json\n{"questions": [{"question": "Where is it?"}, {"question": "Who made it?"}]}\n```', BOTH),
+        ('[{"question": "Where is it?", "quotes": ["in Turin"]}]', [("Where is it?", ["in Turin"])]),
+        ("Here are two:\n\n1. Where is it?\n2) **Who made it?**\n", BOTH),
+        ("- Where is it?\n- Who made it?", BOTH),
+        ("[1] Where is it?\n[2] Who made it?", BOTH),
+        ("Question 1: Where is it?\nQuestion 2: Who made it?", BOTH),
+        ("Certainly.\nWhere is it?\nWho made it?", BOTH),
+        ("问题1：它在哪里？\n问题2：谁造的？", [("它在哪里？", []), ("谁造的？", [])]),
+        ("I cannot do that.", "no_question"),
+        ("[]", "no_question"),
+        ('[{"text": "Where is it?"}]', "no_question_field"),
+        ('{"a": [], "b": []}', "no_questions_list"),
+        ('["Where is it?"', "broken_json"),
+    ],
+)
+def test_many_questions_of_a_reply_are_told_apart(reply, found):
+    assert questions_in(reply) == (Malformed(found) if isinstance(found, str) else found)
+
+
+MANY = "user: |\n  You run a garage. Ask {{ count }} questions about:\n  {{ passages }}\n"
+
+
+def test_a_prompt_without_kinds_asks_for_all_questions_at_once(folder, capsys):
+    quote = "A full charge takes 7 hours"
+    asked = [{"question": "How long is a charge?", "quotes": [quote, "Nothing of this kind stands there."]}]
+    Path("own.yaml").write_text(MANY, encoding="utf-8")
+    with FakeServer(lambda request, number: says(json.dumps([*asked, "Who?", "What?"]))) as server:
+        configure(model(server.url))
+        message = step_refused(capsys, "propose", "--prompt", "own.yaml", "--count", "60")
+        assert (
+            "60 questions in one reply take about 1,800 tokens, and llm.endpoint.max_tokens is 400" in message
+        )
+        assert server.count == 0
+        output = step_printed(capsys, "propose", "--prompt", "own.yaml", "--count", "2")
+        assert server.count == 1
+    assert "1 more are left out; --count takes more." in output
+    first, second = SET.rows(Question)
+    assert (first.document, first.passage, first.kind) == ("guide", quote, "own")
+    assert first.note == "1 of 2 quotes are not in the text"
+    assert (second.text, second.document) == ("Who?", "")
+
+
+def test_a_prompt_asks_for_one_question_of_a_kind_or_for_many(folder, capsys):
+    kinds = "".join(f"  {kind}: words\n" for kind in KINDS)
+    Path("own.yaml").write_text(f"{MANY}  {{{{ kind }}}}\nkinds:\n{kinds}", encoding="utf-8")
+    configure(model("http://127.0.0.1:9/v1"))
+    assert "Remove {{ count }}" in step_refused(capsys, "propose", "--prompt", "own.yaml")
+
+
+def test_material_that_is_too_long_is_shown_in_part(folder, capsys):
+    Path("own.yaml").write_text(MANY, encoding="utf-8")
+    configure("material_tokens: 200\n" + model("http://127.0.0.1:9/v1"))
+    output = step_printed(capsys, "propose", "--prompt", "own.yaml", "--count", "5", "--dry-run")
+    assert "It is shown 1 of 3 excerpts, as many as material_tokens (200) allow." in output

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness.labels.testset.finished import agreements, final_grades
-from harness.labels.testset.rows import (
+from harness.labels.testset.set_state import SetState
+from harness.labels.testset.testset_rows import (
     AnswerRow,
     Candidate,
     DisagreementRow,
@@ -25,7 +26,6 @@ from harness.labels.testset.rows import (
     SetDocument,
     to_csv,
 )
-from harness.labels.testset.state import SetState
 from harness.store.atomic import write_text
 from tests.command import one_line, refused, save_table, table
 from tests.judge.fake_server import FakeServer, says
@@ -363,7 +363,7 @@ def killed_after(files, monkeypatch, *words):
         write_text(path, content)
 
     with monkeypatch.context() as patched:
-        patched.setattr("harness.labels.testset.state.write_text", write)
+        patched.setattr("harness.labels.testset.set_state.write_text", write)
         assert testset(*words) == 130
 
 
@@ -492,3 +492,42 @@ def test_killed_while_grading_it_goes_on_where_it_was(gathered):
         # four run at once: of the six or more that had begun, two at least were done and are not asked again
         assert before >= 6
         assert server.count - before <= total - 2
+
+
+REVIEWED = "query_id,question,answer,reviewed\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("q9,Who?,An answer.,\n", "there is no kept question"),
+        ("q001,Another question?,An answer.,\n", "was reworded since"),
+        ("q001,What was total revenue?,,yes\n", "is reviewed and has no answer"),
+        (
+            "q001,What was total revenue?,One.,\nq001,What was total revenue?,Two.,\n",
+            "has the query_id of line 2",
+        ),
+    ],
+)
+def test_reviewed_answers_are_taken_whole_or_not_at_all(gathered, capsys, rows, message):
+    assert testset("answer", "--by-hand") == 0
+    before = SET.path(AnswerRow).read_bytes()
+    Path("reviewed.csv").write_text(REVIEWED + rows, encoding="utf-8")
+    assert message in step_refused(capsys, "answer", "--from", "reviewed.csv", "--by", "Ann")
+    assert SET.path(AnswerRow).read_bytes() == before
+
+
+def test_what_is_odd_about_the_text_is_told_once_and_again_of_new_documents(folder, capsys):
+    odd = "Fonts without names: " + chr(0xE000) * 40 + "\n"
+    (folder / "docs" / "odd.md").write_text(odd + "The pump is old.\n", encoding="utf-8")
+    config = folder / "set" / "testset.yaml"
+    config.write_text(config.read_text() + "on_bad_document: skip\nparsing: {max_suspect_characters: 1.0}\n")
+    Path("mine.csv").write_text(QUESTIONS)
+    told = []
+    for words in (("propose", "--from", "mine.csv"), ("choose", "--auto"), ("gather",), ("gather",)):
+        assert testset(*words) == 0
+        told.append("characters are suspect" in one_line(capsys.readouterr().err))
+    assert told.count(True) == 1
+    (folder / "docs" / "new.md").write_text(odd + "The crane is new.\n", encoding="utf-8")
+    assert testset("gather") == 0
+    assert "characters are suspect" in one_line(capsys.readouterr().err)

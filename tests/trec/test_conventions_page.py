@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from harness.data.trec.evaluate import evaluate
+from harness.data.trec.pair_rows import Run
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
-from harness.data.trec.tables import Run
 from harness.measures import ChunkTable, SpanQrels, project
 from harness.measures.documents import CONVENTIONS
 from harness.measures.ranked import seed_ratio
@@ -153,14 +153,17 @@ def test_the_unjudged_at_its_highest_grade_as_the_page_says():
 
 
 def test_the_seed_ratio_next_to_ndcg():
-    rows = re.findall(r"(?m)^\| ((?:\d ){4}\d) \| (\d\.\d{4}) \| (\d\.\d{4}) \|$", PAGE)
+    rows = re.findall(r"(?m)^\| ((?:\d ){4}\d) \| ((?:\d ){4}\d) \| (\d\.\d{4}) \| (\S+) \| (\S+) \|$", PAGE)
     assert len(rows) == 8
-    for text, ratio, ndcg in rows:
-        grades = [int(grade) for grade in text.split()]
-        assert f"{seed_ratio([4, 3, 2, 1, 0], grades):.4f}" == ratio, text
-        run = run_from_dict({"q": {str(rank): -float(rank) for rank in range(5)}})
-        qrels = qrels_from_dict({"q": {str(rank): grade for rank, grade in enumerate(grades)}})
-        assert f"{evaluate(run, qrels, ['ndcg_exp@5']).means()['ndcg_exp@5']:.4f}" == ndcg, text
+    for predicted, judged, ratio, retrieved, reranked in rows:
+        places, grades = [int(grade) for grade in predicted.split()], [int(grade) for grade in judged.split()]
+        assert f"{seed_ratio(places, grades):.4f}" == ratio, (predicted, judged)
+        qrels = qrels_from_dict({"q": dict(zip("abcde", grades, strict=True))})
+        for scores, printed in (([5, 4, 3, 2, 1], retrieved), (places, reranked)):
+            run = run_from_dict({"q": dict(zip("abcde", map(float, scores), strict=True))})
+            means = evaluate(run, qrels, ["ndcg_exp@5"]).means()
+            value = means["ndcg_exp@5"] if any(grades) else None
+            assert printed == ("none" if value is None else f"{value:.4f}"), (predicted, judged)
 
 
 def test_the_page_is_complete():

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from harness.data.trec import sources, text
+from harness.data.trec import lines, sources
 from harness.data.trec.evaluate import evaluate
 from harness.data.trec.ids import TrecError
 from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run
@@ -133,7 +133,7 @@ BOMBS = {
 def test_a_gzip_file_that_unpacks_without_end_is_refused_on_the_way(tmp_path, monkeypatch, name):
     unit, message = BOMBS[name]
     if "times" in message:
-        monkeypatch.setattr(text, "_FREE_BYTES", 1 << 20)
+        monkeypatch.setattr(lines, "_FREE_BYTES", 1 << 20)
     (tmp_path / name).write_bytes(gzip.compress(unit, compresslevel=1) * 400)
     with pytest.raises(TrecError, match=message):
         read_run(tmp_path / name)
@@ -141,13 +141,13 @@ def test_a_gzip_file_that_unpacks_without_end_is_refused_on_the_way(tmp_path, mo
 
 def test_what_a_gzip_file_may_unpack_to_is_counted_while_it_is_read(tmp_path, monkeypatch):
     """No more is unpacked than the error needs: a block of the reader beyond the limit."""
-    monkeypatch.setattr(text, "_FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(lines, "_FREE_BYTES", 1 << 20)
     path = tmp_path / "run.gz"
     path.write_bytes(gzip.compress(b"q Q0 d 1 1 t\n" * 1_000_000))
     seen = []
 
     def read_all():
-        with text.open_unpacked(path) as file:
+        with lines.open_unpacked(path) as file:
             while data := file.read(1 << 16):
                 seen.append(len(data))
 
@@ -267,13 +267,14 @@ def test_tables(tmp_path):
 
 
 def test_seed_ratio_ignores_which_passage_is_good_and_can_exceed_1():
-    # seeds 4 3 2 1 0 against a judge who gave 3 2 0 0 0, in whatever order
+    # predicted 4 3 2 1 0 against a judge who gave 3 2 0 0 0, in whatever order
     expected = (15 + 7 / 1.584962500721156 + 3 / 2 + 1 / 2.321928094887362) / (7 + 3 / 1.584962500721156)
     assert seed_ratio([4, 3, 2, 1, 0], [0, 2, 0, 3, 0]) == pytest.approx(expected)
     assert seed_ratio([4, 3, 2, 1, 0], [3, 2, 0, 0, 0]) == pytest.approx(expected)
     assert expected > 1
-    with pytest.raises(ValueError, match="nothing relevant"):
-        seed_ratio([1, 0], [0, 0])
+    assert seed_ratio([1, 0], [0, 0]) == 0
+    with pytest.raises(ValueError, match="not 1 and 2"):
+        seed_ratio([1], [0, 0])
 
 
 @pytest.mark.parametrize("name", ["run.txt", "run.csv", "run.parquet"])

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.trec import ids
-from harness.data.trec import tables as match
+from harness.data.trec import ids, pair_rows
 from harness.data.trec.ids import DocIds
 
 texts = st.text(st.sampled_from("aé\0"), max_size=3) | st.text(max_size=40)
@@ -24,7 +23,7 @@ def column(names, coded=False):
 
 def paired(rows, coded=False, chosen=None):
     query = np.array([q for q, _ in rows], dtype=np.int32)
-    return match.PairRows.of(query, column([d for _, d in rows], coded), chosen)
+    return pair_rows.PairRows.of(query, column([d for _, d in rows], coded), chosen)
 
 
 @pytest.fixture(params=[64, 1, 0], ids=["good", "one bit", "constant"])
@@ -39,7 +38,7 @@ def bits(request, monkeypatch):
 def test_pairs_are_found_whatever_the_fingerprints(bits, coded):
     @given(pairs.map(lambda found: list(dict.fromkeys(found))), pairs.map(lambda f: list(dict.fromkeys(f))))
     def check(ranked, judged):
-        found = match.judged_rows(paired(ranked, coded, np.arange(len(ranked))), paired(judged, coded))
+        found = pair_rows.judged_rows(paired(ranked, coded, np.arange(len(ranked))), paired(judged, coded))
         assert found.tolist() == [judged.index(pair) if pair in judged else -1 for pair in ranked]
 
     check()
@@ -48,7 +47,7 @@ def test_pairs_are_found_whatever_the_fingerprints(bits, coded):
 def test_repeats_are_found_whatever_the_fingerprints(bits):
     @given(pairs)
     def check(rows):
-        found = match.repeated_row(paired(rows))
+        found = pair_rows.repeated_row(paired(rows))
         assert found == next((i for i, row in enumerate(rows) if row in rows[:i]), None)
 
     check()
@@ -58,6 +57,6 @@ def test_many_pairs_are_sieved_and_found():
     # one of a hundred judged pairs is ranked; every other ranked pair is judged nowhere
     judged = [(i % 7, f"document {i}") for i in range(5000)]
     ranked = [judged[i] if i % 100 == 0 else (8, f"document {i}") for i in range(0, 5000, 50)]
-    found = match.judged_rows(paired(ranked), paired(judged))
+    found = pair_rows.judged_rows(paired(ranked), paired(judged))
     assert found.tolist() == [i if i % 100 == 0 else -1 for i in range(0, 5000, 50)]
-    assert len(match._sieved(paired(ranked).prints, paired(judged).prints)) < 1000
+    assert len(pair_rows._sieved(paired(ranked).prints, paired(judged).prints)) < 1000

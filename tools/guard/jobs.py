@@ -154,8 +154,130 @@ def testset(job: Job) -> None:
     job.harness("testset", "set", "status")
 
 
+_SMALL = (
+    "documents: corpora/meridian/documents/*\n"
+    "queries: few.csv\n"
+    "labels: few_labels.csv\n"
+    "measures: [ndcg_exp@10, ndcg_evidence@5000, recall@10, judged@10]\n"
+)
+_MODEL = '"embedded:all-MiniLM-L6-v2"'
+
+
+def _few(job: Job) -> None:
+    """The first questions of a shipped collection with their labels, and false answers to short ones."""
+    queries, labels = (_rows_of(f"corpora/meridian/{name}.csv") for name in ("queries", "labels"))
+    for number, row in enumerate(queries[:24]):
+        short = row["answer"] and len(row["answer"]) < 30 and not row["answer"].startswith("[")
+        row["false_answer"] = f"{number} barrels" if short else ""
+    asked = {row["query_id"] for row in queries[:24]}
+    few = {"few.csv": queries[:24], "few_labels.csv": [row for row in labels if row["query_id"] in asked]}
+    for name, rows in few.items():
+        with (job.folder / name).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+def _rows_of(name: str) -> list[dict[str, str]]:
+    with (ROOT / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def altered(job: Job) -> None:
+    """Answers from passages with noise and with false facts, as the abilities of a model are measured."""
+    _few(job)
+    text = (
+        f"name: altered\n{_SMALL}"
+        "chunk: {kind: recursive, chunk_size: 1000}\n"
+        "retrieve: {kind: bm25, top_k: 20}\n"
+        "read: [{kind: noise, ratio: [0, 0.4, 1.0]}, {kind: counterfactual, column: false_answer}]\n"
+        f"answer: {{kind: llm, endpoint: {ENDPOINT}, prices: {PRICES}, prompt: abilities, top_n: 5}}\n"
+        "answer_measures: [all_parts, refusal, error_detected]\n"
+    )
+    job.bench("altered", text)
+
+
+def cheap_judges(job: Job) -> None:
+    """Grades without a language model: by cosine, by a cross-encoder and by a graph of passages."""
+    _few(job)
+    judges = {
+        "cosine": f"{{judge: cosine, model: {_MODEL}, pool: {{depth: 5}}}}",
+        "cross_encoder": '{judge: cross_encoder, model: "embedded:maxsim", pool: {depth: 5}}',
+        "graph": f"{{judge: graph, model: {_MODEL}, seeds: labels, pool: {{depth: 5}}}}",
+    }
+    for name, judge in judges.items():
+        text = (
+            f"name: {name}\n{_SMALL}"
+            "chunk: {kind: recursive, chunk_size: [1000, 2000]}\n"
+            "retrieve: {kind: bm25, top_k: 20}\n"
+            f"relevance: {judge}\n"
+        )
+        job.bench(name, text)
+
+
+def fields(job: Job) -> None:
+    """Search by the names in texts: a route that has them as its field, and a second match by them."""
+    _few(job)
+    exact = f"kind: exact, model: {_MODEL}, top_k: 20"
+    text = (
+        f"name: fields\n{_SMALL}"
+        "chunk: {kind: recursive, chunk_size: 1000}\n"
+        "settings:\n"
+        f"  - retrieve: {{{exact}, field: [null, entities]}}\n"
+        f"  - retrieve: {{kind: rrf, top_k: 20, weights: [1, 0.2], routes: [{{{exact}}}, "
+        f"{{{exact}, field: entities}}]}}\n"
+        "  - retrieve: {kind: bm25, top_k: 20}\n"
+        f"    rerank: {{kind: entities, model: {_MODEL}, top_n: 10}}\n"
+        f"  - retrieve: {{{exact}, field: {{kind: llm_entities, endpoint: {ENDPOINT}, prices: {PRICES}}}}}\n"
+    )
+    job.bench("fields", text)
+
+
+def searched(job: Job) -> None:
+    """Every way to change a question, to narrow a search and to rank again, paid ones among them."""
+    _few(job)
+    llm = f"kind: llm, endpoint: {ENDPOINT}, prices: {PRICES}"
+    several, parts = (llm.replace("llm", kind, 1) for kind in ("multi_query", "decomposition"))
+    exact = f"kind: exact, model: {_MODEL}, top_k: 20"
+    table = "file: configs/meridian_documents.csv, fields: [form], years: [period]"
+    text = (
+        f"name: searched\n{_SMALL}"
+        "chunk: {kind: recursive, chunk_size: 1000}\n"
+        "settings:\n"
+        f"  - rewrite: [{{kind: statement}}, {{{llm}}}, {{{several}}}]\n"
+        f"    retrieve: [{{{exact}}}, {{kind: bm25, top_k: 20}}]\n"
+        f"  - retrieve: {{kind: minmax, top_k: 20, routes: [{{{exact}}}, {{kind: bm25, top_k: 20, "
+        f"rewrite: {{{parts}}}}}]}}\n"
+        "    rerank: [{kind: late_interaction, top_n: 10}, "
+        f"[{{kind: late_interaction, top_n: 10}}, {{{llm}, by: listwise, top_n: 5}}]]\n"
+        f"  - filter: [{{kind: rules, {table}, boost: [null, 2.0]}}, {{{llm}, {table}}}]\n"
+        f"    retrieve: [{{{exact}}}, {{kind: bm25, top_k: 20}}]\n"
+        f"  - retrieve: {{kind: bm25, top_k: 20}}\n"
+        f"    rerank: [{{{llm}, top_n: 4}}, {{{llm}, by: setwise, top_n: 6, set_size: 3, first: 2}}]\n"
+        f"  - retrieve: [{{kind: concatenated, model: {_MODEL}, top_k: 20}}, "
+        '{kind: multi_vector, model: "embedded:maxsim", top_k: 20}, '
+        f"{{kind: chroma, model: {_MODEL}, top_chars: 9000}}]\n"
+        "    read: {kind: window, amount: 1}\n"
+    )
+    job.bench("searched", text)
+
+
+def trend(job: Job) -> None:
+    """The same benchmark twice with other labels between, in the order of time."""
+    _few(job)
+    for size in (500, 1000):
+        text = f"name: size{size}\n{_SMALL}chunk: {{kind: recursive, chunk_size: {size}}}\n"
+        (job.folder / "trend.yaml").write_text(f"{text}retrieve: {{kind: bm25, top_k: 20}}\n")
+        job.harness("bench", "trend.yaml", "--quiet")
+    job.harness("trend", "results", "--output", "trend.svg")
+
+
 JOBS: dict[str, Callable[[Job], None]] = {
-    one.__name__: one for one in (quickstart, lanchuan, financebench, judged, answered, scored, hits, testset)
+    job.__name__: job
+    for job in (
+        *(quickstart, lanchuan, financebench, judged, answered, scored, hits, testset),
+        *(altered, cheap_judges, fields, searched, trend),
+    )
 }
 
 

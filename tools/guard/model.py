@@ -1,22 +1,34 @@
 """A language model that always gives the same answer to the same prompt, served on one fixed port.
 
-The port is fixed because addresses are written to records, which are compared.
+The port is fixed because addresses are written to records, which are compared; ``GUARD_PORT`` names another
+one where two guards run at once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-PORT = 18743
+PORT = int(os.environ.get("GUARD_PORT", "18743"))
 URL = f"http://127.0.0.1:{PORT}/v1"
 KEY = "GUARD_KEY"
 _WORD = re.compile(r"[A-Za-z]{4,}")
+_FILTERS = ("{}", '{"period": ["2025"]}', '{"form": ["FAQ"]}')
+# what prompts of rerankers and filters ask for, and an answer to it that a hash decides
+_NUMBERS: dict[str, Callable[[int], str]] = {
+    "Answer with one whole number": lambda drawn: str(drawn % 5),
+    "[2] > [1] > [3]": lambda drawn: " > ".join(f"[{1 + (drawn + at) % 5}]" for at in range(5)),
+    "Answer with its number alone": lambda drawn: f"[{1 + drawn % 2}]",
+    "Answer with one JSON object": lambda drawn: ("{}", '{"period": ["2025"]}', '{"form": ["FAQ"]}')[
+        drawn % 3
+    ],
+}
 
 
 def reply(messages: list[dict[str, str]]) -> str:
@@ -25,6 +37,9 @@ def reply(messages: list[dict[str, str]]) -> str:
     drawn = int(hashlib.sha256(prompt.encode()).hexdigest(), 16)
     if '"grade"' in prompt:
         return json.dumps({"grade": drawn % 5})
+    for asked, answer in _NUMBERS.items():
+        if asked in prompt:
+            return answer(drawn)
     words = _WORD.findall(str(messages[-1]["content"])) or ["nothing"]
     start = drawn % len(words)
     return " ".join(words[start : start + 8]) + " [1]."

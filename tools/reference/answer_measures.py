@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 from pydantic_core import PydanticUndefined
 
+from harness.measures.answer.answer_calls import LISTS, STEPS, Language, prompt_of
+from harness.measures.answer.answer_measure import AnswerMeasure
 from harness.measures.answer.llm_measure import LlmMeasure
-from harness.measures.answer.measure import AnswerMeasure
 from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.measures.answer.steps import LISTS, STEPS, Language, prompt_of
 
 _INTRO = """\
 # Measures of answers
@@ -56,6 +56,30 @@ These differences apply to all:
   length. Here an answer in another form than the one asked for is asked for again and then not scored.
 - ragas joins the passages with line ends; here each passage is placed between its own marks, which its text
   cannot close.
+"""
+_OWN_SHAPE = """\
+A prompt whose reply has names or a shape of its own says with `reply` which fields are read: for each of the
+names in the table a [JMESPath](https://jmespath.org) expression, which is mostly the name of a field. In a
+list, the expressions for a row are applied to each row; the list may be the whole reply.
+
+```yaml
+# truth.yaml, for the step attributed: [{"statement": "…", "reason": "…", "result": 1}, …]
+user: |
+  {{ query }} {{ passages }} {{ reference }}
+  Take the reference apart, and say which parts are in the passages, as JSON:
+  [{"statement": "…", "reason": "…", "result": 0 or 1}, …]
+reply: {verdict: result, reason: reason}
+```
+
+For the step `statements`, `reply: {statements: "[].simpler_statements[]"}` collects the texts of
+`[{"sentence_index": 0, "simpler_statements": ["…", "…"]}, …]`. For `supported`, a verdict without a `number`
+is that on the `statement` which it repeats word for word, else on the one at its place. Verdicts may also be
+`yes` and `no`, `true` and `false`, `是` and `否`. Such a reply is read as strictly as ours: it is not
+used if it has a field that neither the words nor an expression name, a second value, or a row without the
+field.
+
+Reasons that a model gives, as `reason` in `reply` or as a `"reason"` that the words of the prompt ask for,
+are kept in `details` of `answer_scores.csv` and shown in the report beside the verdicts.
 """
 _NEEDS = {
     "answer": "the answer",
@@ -121,11 +145,13 @@ def _prompts() -> list[str]:
         "`user`, which use each slot of the step as `{{ slot }}`, and no other slots. The answer is one JSON "
         "object.",
         "",
+        _OWN_SHAPE,
         "| step | slots | answer | version |",
         "|---|---|---|---|",
     ]
     for step in STEPS.values():
         slots = ", ".join(f"`{slot}`{' (several)' if slot in LISTS else ''}" for slot in step.shown)
+        slots += "".join(f"; optionally `{slot}` (numbered from 0)" for slot in step.also)
         example = step.shape.shortest(1)
         versions = ", ".join(
             f"{language} {prompt_of(step, language, None).version}" for language in get_args(Language)

@@ -36,7 +36,8 @@ with the nearest known one. Paths are relative to the folder the command is run 
 (`rewrite=llm`, `filter=llm`). A section may also be a list of mappings, to compare different kinds;
 `rerank: null` omits the reranker. A key whose value is itself a list (`separators`, `weights`) is swept by
 a list of lists. So are rerankers applied one after the other, `rerank: [[{…}, {…}]]`, and contexts that are
-indexed together, `context: [[{…}, {…}]]`.
+indexed together, `context: [[{…}, {…}]]`. A range stands for a list: `{from: 200, to: 2000, log: true,
+values: 6}` for six numbers, each larger than the one before it by the same ratio, without `log` by as much.
 
 **Settings that are not a product of lists** are listed under `settings`. Each entry gives in full the
 sections in which it differs; the others are those of the file. An entry may contain lists too:

@@ -10,9 +10,10 @@ from typing import Any
 
 from harness import comparison
 from harness.cli.api import Results
-from harness.comparison.glance import holds, largest, pair_of, shown_standings
+from harness.comparison.first_screen import pair_of, setting_chart
+from harness.comparison.glance import holds, largest
 from harness.comparison.next_steps import steps_of
-from harness.comparison.verdict import Effect, Standing
+from harness.comparison.verdict_parts import Effect, Standing
 
 # the headline first: the settings differ in their chunks
 MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
@@ -64,7 +65,7 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 - **Its NDCG over the first 5,000 characters read**, {HEADLINE} in files and tables: how good it is,
   which the bound does not say. Where even the best mean is below 0.3, the
   verdict is that none is good enough.
-- **Holds for …**: queries on one document resemble each other, so many queries on few documents say
+- **Also holds for …**: queries on one document resemble each other, so many queries on few documents say
   little about the next document. New documents are spoken of only with queries on enough of them
   ([statistics](statistics.md#clusters)).
 
@@ -140,7 +141,8 @@ as here; otherwise it makes the choice surer ([the rule](statistics.md#what-come
 def reading(results: Results) -> str:
     """The Markdown page for the results of the quickstart."""
     verdict = comparison.verdict_on(results.folder)
-    settings, factors, step = shown_standings(verdict), verdict.effects.main, steps_of(verdict)[0]
+    settings = [row.standing for row in setting_chart(verdict).rows]
+    factors, step = verdict.effects.main, steps_of(verdict)[0]
     means = _means(results)
     used = next(one for one in settings if one.group == "use")
     head, judged = means[HEADLINE][used.setting], means["judged_text@5000"]

@@ -6,12 +6,13 @@ import inspect
 import textwrap
 from typing import Any
 
+import harness.data.corpus.clusters
 import harness.data.corpus.hits
 import harness.data.external.answer_files
 import harness.report.rows  # noqa: F401 - declares the tables
 from harness.data.corpus.inputs import INPUTS
 from harness.data.import_formats import IMPORTS
-from harness.report.columns import TABLES, TableSpec
+from harness.report.table_spec import TABLES, TableSpec
 from harness.values import Declared
 
 _WIDTH = 118

@@ -64,10 +64,10 @@ class _Once(argparse.Action):
     """Keeps the value of an option; where argparse would forget the first of two, this is an error."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        given: set[str] = vars(namespace).setdefault("_given", set())
-        if self.dest in given:
+        seen: set[str] = vars(namespace).setdefault("_given", set())
+        if self.dest in seen:
             parser.error(f"{option_string} is given twice, but takes one value")
-        given.add(self.dest)
+        seen.add(self.dest)
         setattr(namespace, self.dest, values)
 
 
@@ -110,6 +110,13 @@ def _add(options: Sequence[Option], parser: Any) -> None:
         add_to(parser)
 
 
+LOG_TO = several(
+    "--log-to",
+    "log the results to a tracker of experiments: mlflow, wandb, trackio or one of another package",
+    "NAME",
+)
+
+
 def results_folder(example: str = "results/mine") -> Option:
     """A folder of results."""
     return path("results", f"folder such as {example}", "RESULTS")
@@ -122,13 +129,13 @@ def config_file(help: str) -> Option:
 
 def formats(*more: str) -> tuple[Option, Option]:
     """How to write tables, and where."""
-    known = "text (default), markdown for a pull request, latex (with booktabs and graphicx)"
+    usual = "text (default), markdown for a pull request, latex (with booktabs and graphicx)"
     return (
         option(
             "--format",
             choices=("text", "markdown", "latex", *more),
             default="text",
-            help=", ".join((known, *more)),
+            help=", ".join((usual, *more)),
         ),
         OUTPUT,
     )

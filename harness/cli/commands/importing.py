@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from harness import labels, running
 from harness.cli.commands.declaring import DEFAULT_CACHE, command, option, path, several
 from harness.cli.terminal import TerminalReporter, print_line
-from harness.data import IMPORTS
+from harness.data import IMPORTS, TRACES
 from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
@@ -17,9 +18,12 @@ Convert a folder in a known format into a corpus under corpora/, with documents,
 
   harness import beir DIR --to corpora/cranfield
 
+  harness import rgb RGB/data/zh_int.json --to corpora/rgb
+
 Or convert the questions, contexts and answers of a pipeline into a corpus to label and score:
 
   harness import ragas answers.jsonl --to corpora/june
+  harness import traces exports/ --since 2026-06-01 --sample 200 --to corpora/june
 
 Or convert a test set of ragas into queries.csv and labels.csv over your own documents, in which its
 reference contexts are looked for:
@@ -33,12 +37,20 @@ Formats:
 
 
 @command(
-    _DESCRIPTION.format(imports="\n".join(f"  {name:<15}{one.about}" for name, one in IMPORTS.items())),
+    _DESCRIPTION.format(
+        imports="\n".join(f"  {name:<15}{importer.about}" for name, importer in IMPORTS.items())
+    ),
     option("format", metavar="FORMAT", help="one of the formats above"),
     path("source", "the folder or file to read", "SOURCE"),
     several("--documents", "ragas: the file is a test set over these documents", "GLOB"),
     path("--to", "the folder to write; default corpora/<FORMAT>", "CORPUS"),
     path("--qrels", "beir: which qrels to read if DIR holds several, such as qrels/dev.tsv"),
+    option(
+        "--traces-of", metavar="TOOL", help=f"traces: {', '.join(TRACES)}; default: recognised by the records"
+    ),
+    option("--since", metavar="DAY", help="traces: the first day, such as 2026-06-01"),
+    option("--until", metavar="DAY", help="traces: the last day"),
+    option("--sample", type=int, metavar="N", help="traces: how many to draw at random; default all"),
 )
 def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
@@ -47,14 +59,11 @@ def import_(args: argparse.Namespace) -> int:
     if args.documents and args.format != "ragas":
         raise ConfigError(f"--documents goes with ragas alone; {args.format} includes its documents.")
     target = args.to or Path("corpora") / args.format
-    if args.qrels is not None and "qrels" not in IMPORTS[args.format].options:
-        formats = " and ".join(name for name, one in IMPORTS.items() if "qrels" in one.options)
-        raise ConfigError(f"--qrels goes with the format {formats} alone.")
+    options = _options(args)
     if args.documents:
         with running.Context.at(DEFAULT_CACHE, TerminalReporter(), may_ask=False) as context:
             summary = labels.import_testset(args.source, args.documents, target, context)
     else:
-        options = {} if args.qrels is None else {"qrels": args.qrels}
         summary = IMPORTS[args.format].read(args.source, target, **options)
     print_line(
         f"{summary.target}: {counted(summary.documents, 'document')}, "
@@ -66,4 +75,23 @@ def import_(args: argparse.Namespace) -> int:
         print_line("Next:")
         print_line(f"  harness score-answers {quote(str(summary.target / 'answers.jsonl'))}")
         print_line(f"{summary.target / 'README.md'} explains how to score what was retrieved.")
+    elif recipe := IMPORTS[args.format].recipe:
+        usual = Path("corpora") / args.format
+        print_line("Next:")
+        print_line(f"  harness bench {recipe}")
+        if summary.target != usual:
+            print_line(f"It names {usual}: put {summary.target} in its place.")
     return 0
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of formats that were given; raises ConfigError for one that this format does not have."""
+    names = ("qrels", "traces_of", "since", "until", "sample")
+    options = {name: value for name in names if (value := getattr(args, name)) is not None}
+    for name in options:
+        if name not in IMPORTS[args.format].options:
+            formats = " and ".join(
+                format_name for format_name in IMPORTS if name in IMPORTS[format_name].options
+            )
+            raise ConfigError(f"--{name.replace('_', '-')} goes with the format {formats} alone.")
+    return options

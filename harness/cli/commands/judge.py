@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from harness import judge, report, running, store
+from harness.cli.commands.batches import show_batches
+from harness.cli.commands.common import exit_code, open_ledger, refuse_below_one
 from harness.cli.commands.declaring import CACHE, Command, config_file, flag, number, option, part, path
-from harness.cli.commands.shared import exit_code, open_ledger, refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, write_out
 from harness.values import ConfigError, JudgeError, counted, refuse_existing, refuse_special, snippet
 
@@ -22,6 +23,7 @@ Manage the judgments of language models, and check how far they can be trusted.
   harness judge check my.yaml                 test the judge on a small known set (spends a little)
   harness judge agreement my.yaml             compare it with your own labels
   harness judge answers my.yaml --failed      its raw answers
+  harness judge batches                       what is on its way at half the price, and how far it is
   harness judge export --to judgments.jsonl   every judgment ever paid for, to keep or share
   harness judge import judgments.jsonl        load them into another cache; nothing is paid for twice
 """
@@ -64,10 +66,10 @@ def import_(args: argparse.Namespace) -> int:
             args.file.open(encoding="utf-8-sig") as lines,
             store.Ledger(store.CacheLayout(args.cache).ledger) as ledger,
         ):
-            found = ledger.import_lines(lines, str(args.file))
+            imported = ledger.import_lines(lines, str(args.file))
     except UnicodeDecodeError as error:
         raise JudgeError(f"{args.file} cannot be read: {error}. Export it again.") from error
-    print_line(f"{counted(found.added, 'answer')} added, {found.already_there} were already there.")
+    print_line(f"{counted(imported.added, 'answer')} added, {imported.already_there} were already there.")
     return 0
 
 
@@ -147,17 +149,17 @@ def show_answers(args: argparse.Namespace) -> int:
     judges = running.llm_configs(config)
     wanted = {"failed": args.failed, "flagged": args.flagged}
     with open_ledger(config.cache) as ledger:
-        found = list(running.answers(ledger, judges, config, args.query, **wanted))
-    shown = found[-args.limit :] if args.limit else found
-    numbered = any(entry.sample for entry in found)
+        entries = list(running.answers(ledger, judges, config, args.query, **wanted))
+    shown = entries[-args.limit :] if args.limit else entries
+    numbered = any(entry.sample for entry in entries)
     for entry in shown:
         for line in _entry_lines(entry, full=args.full, numbered=numbered):
             print_line(line)
-    reasons = Counter(entry.reason for entry in found if entry.grades is None)
+    reasons = Counter(entry.reason for entry in entries if entry.grades is None)
     failed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
-    left = f", the newest {len(shown)} shown (--limit 0 shows all)" if len(shown) < len(found) else ""
+    left = f", the newest {len(shown)} shown (--limit 0 shows all)" if len(shown) < len(entries) else ""
     print_line(
-        f"{counted(len(found), 'answer')}{left}; without a grade: {reasons.total()}"
+        f"{counted(len(entries), 'answer')}{left}; without a grade: {reasons.total()}"
         f"{f' ({failed})' if failed else ''}."
     )
     return 0
@@ -224,11 +226,11 @@ def agreement(args: argparse.Namespace) -> int:
 
 def _of_file(args: argparse.Namespace) -> int:
     by_judge, odd = running.read_pairs(args.pairs, args.max_grade, args.out_of_scale)
-    found = [
+    agreements = [
         judge.measure_agreement(name, pairs, args.max_grade, out_of_scale=odd[name])
         for name, pairs in by_judge.items()
     ]
-    _leave(args.to or Path("results") / f"{args.pairs.stem}-agreement", found, None)
+    _leave(args.to or Path("results") / f"{args.pairs.stem}-agreement", agreements, None)
     return 0
 
 
@@ -253,32 +255,35 @@ def _of_config(args: argparse.Namespace) -> int:
             ]
             in_order = sorted(pairs, key=lambda pair: pair.query.query_id)
             estimate = running.estimate_pool(in_order, grader, context, corpus)
+            bought = "; ".join(map(str, running.scores_to_buy(in_order, grader, context, corpus)))
             free = f"{counted(len(pairs), 'pair')}, at no cost"
-            print_line(f"{grader.title}: {estimate or free}. Nothing was spent.")
+            print_line(f"{grader.title}: {estimate or bought or free}. Nothing was spent.")
             return exit_code(config, skipped)
-        found = running.grade_agreement(corpus, grader, context)
+        agreement = running.grade_agreement(corpus, grader, context)
         settings = running.settings_agreement(searched, corpus, config, context) if args.settings else None
-    _leave(args.to or config.results / f"{config.name}-agreement", [found], settings)
+    _leave(args.to or config.results / f"{config.name}-agreement", [agreement], settings)
     return exit_code(config, skipped)
 
 
-def _leave(folder: Path, found: list[judge.Agreement], settings: running.SettingsAgreement | None) -> None:
+def _leave(
+    folder: Path, agreements: list[judge.Agreement], settings: running.SettingsAgreement | None
+) -> None:
     """Print the figures and write the files."""
     columns = ("judge", "pairs", "no grade", "kappa", "quadratic kappa", "alpha (ordinal)", "bias")
     rows = [
         (
-            *(one.judge, one.pairs, one.unscored),
-            *map(str, (one.kappa, one.kappa_quadratic, one.alpha_ordinal)),
-            f"{one.bias:+.2f}",
+            *(agreement.judge, agreement.pairs, agreement.unscored),
+            *map(str, (agreement.kappa, agreement.kappa_quadratic, agreement.alpha_ordinal)),
+            f"{agreement.bias:+.2f}",
         )
-        for one in found
+        for agreement in agreements
     ]
     if len(rows) == 1:
         print_facts("agreement with people", list(zip(columns, rows[0], strict=True)))
-        print_line(found[0].in_words)
+        print_line(agreements[0].in_words)
     else:
         print_table("agreement with people", columns, rows)
-    store.write_text(folder / "agreement.csv", judge.agreement_csv(found))
+    store.write_text(folder / "agreement.csv", judge.agreement_csv(agreements))
     if settings is not None:
         _leave_order(folder, settings)
         _leave_corrected(folder, settings)
@@ -310,12 +315,12 @@ def _leave_corrected(folder: Path, settings: running.SettingsAgreement) -> None:
         return
     of = {"measure": settings.measure}
     means = [
-        {"setting": name, "stage": stage, **of, **asdict(one)}
-        for (name, stage), one in settings.corrected.items()
+        {"setting": name, "stage": stage, **of, **asdict(estimate)}
+        for (name, stage), estimate in settings.corrected.items()
     ]
     differences = [
-        {"setting": best[0], "stage": best[1], "against": name, "against_stage": stage, **asdict(found)}
-        for (best, (name, stage)), found in settings.differences.items()
+        {"setting": best[0], "stage": best[1], "against": name, "against_stage": stage, **asdict(estimate)}
+        for (best, (name, stage)), estimate in settings.differences.items()
     ]
     title = f"judge-corrected {settings.measure}; valid only if the labelled queries are a random sample"
     shown = [("corrected.csv", title, ("setting", "stage"), means)]
@@ -338,5 +343,8 @@ def _estimates(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 family = Command(
-    _DESCRIPTION, parts=(export, import_, check, agreement, show_answers), title="what to do", metavar="WHAT"
+    _DESCRIPTION,
+    parts=(export, import_, check, agreement, show_answers, show_batches),
+    title="what to do",
+    metavar="WHAT",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import socket
 import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from shlex import quote
 from typing import Any
 
 from harness import data, judge, labels, running, values
+from harness.cli.commands.common import can_show_pages, refuse_below_one
 from harness.cli.commands.declaring import (
     Command,
     command,
@@ -24,8 +26,7 @@ from harness.cli.commands.declaring import (
     results_folder,
     several,
 )
-from harness.cli.commands.shared import can_show_pages, refuse_below_one
-from harness.cli.terminal import TerminalReporter, print_error, print_line, width, write_lines
+from harness.cli.terminal import TerminalReporter, print_error, print_line, width, write_lines, write_out
 from harness.values import ConfigError, LabelError, counted, on_one_line, printable, refuse_existing, wrapped
 
 _DESCRIPTION = """\
@@ -149,40 +150,41 @@ def find(args: argparse.Namespace) -> int:
         raise ConfigError("--query fills in the query_id of CSV rows: add --format csv.")
     refuse_existing(args.output)
     config = running.load_config(args.config)
-    if args.query and config.queries.exists():
-        ids = [one.query_id for one in data.read_queries(config.queries, config.split).queries]
+    # of a benchmark that is being begun, the table may still be empty
+    if args.query and config.queries.exists() and not data.is_bare(config.queries, ("query_id", "text")):
+        ids = [query.query_id for query in data.read_queries(config.queries, config.split).queries]
         _refuse_unknown("query", args.query, ids, config.queries)
     with running.Context.at(config.cache, TerminalReporter(), may_ask=False) as context:
         documents = running.load_documents(config, context, args.document)
-        found = labels.find_evidence(args.text, documents, context, args.top, args.query)
-    if not found:
+        passages = labels.find_evidence(args.text, documents, context, args.top, args.query)
+    if not passages:
         where = args.document or counted(len(documents), "document")
         print_error(f"No passage of {where} shares a word with the query. Try other words.")
         return 1
     if args.format == "csv":
         columns = labels.columns_of(config.labels)
-        rows = labels.label_lines((one.row() for one in found), columns)
+        rows = labels.label_lines((passage.row() for passage in passages), columns)
         write_lines(",".join(columns) + "\n" + rows, args.output)
     else:
-        write_lines(_found_text(found, width()), args.output)
+        write_lines(_passages_text(passages, width()), args.output)
     return 0
 
 
-def _refuse_unknown(option: str, name: str, known: Sequence[str], where: Path) -> None:
-    if name and name not in known:
+def _refuse_unknown(option: str, name: str, names: Sequence[str], where: Path) -> None:
+    if name and name not in names:
         raise ConfigError(
-            f"{where} has no {option} {name!r}{values.suggestion(name, known)}. Correct --{option}."
+            f"{where} has no {option} {name!r}{values.suggestion(name, names)}. Correct --{option}."
         )
 
 
-def _found_text(found: list[labels.PassageToGrade], width: int) -> str:
+def _passages_text(passages: list[labels.PassageToGrade], width: int) -> str:
     how = {"exact": "verbatim", "words": "by words"}
     lines: list[str] = []
-    for place, one in enumerate(found, 1):
-        page = f", page {one.page}" if one.page else ""
-        head = f"{place}. {one.doc_id}{page}, {one.start}-{one.end} ({how[one.origin]})"
+    for place, passage in enumerate(passages, 1):
+        page = f", page {passage.page}" if passage.page else ""
+        head = f"{place}. {passage.doc_id}{page}, {passage.start}-{passage.end} ({how[passage.origin]})"
         lines += wrapped(printable(head), width)
-        shown = printable(on_one_line(one.text))
+        shown = printable(on_one_line(passage.text))
         lines += [f"   {line}" for line in wrapped(shown, max(width - 3, 20))]
         lines.append("")
     return "\n".join(lines)
@@ -196,6 +198,10 @@ page. Several people can label without seeing each other's grades. The page is s
   harness label my.yaml --pool pool.csv  # the passages of a file
   harness label --pool pool.csv --documents 'docs/*.pdf'
 
+With the folder of a test set, golden answers are reviewed: question, contexts and answer side by side.
+
+  harness label testset                  # the folder that `harness testset` works in
+
 Every grade is on disk before the page shows it as saved. When you are done:
 
   harness label my.yaml --export ratings.csv   # every rater's own grades
@@ -205,7 +211,7 @@ Every grade is on disk before the page shows it as saved. When you are done:
 
 @command(
     _LABEL,
-    path("config", "YAML file of the benchmark", "CONFIG", nargs="?"),
+    path("config", "YAML file of the benchmark, or the folder of a test set", "CONFIG", nargs="?"),
     path("--pool", "passages to grade: query_id, question, doc_id, start, end, text; CSV, XLSX or JSONL"),
     several("--documents", "the documents of --pool, without CONFIG", "GLOB"),
     path("--labels", "with --merge: the labels to merge into; default: those of CONFIG"),
@@ -230,10 +236,47 @@ def label(args: argparse.Namespace) -> int:
         raise ConfigError("CONFIG names its documents: leave --documents out.")
     if args.labels and not args.merge:
         raise ConfigError("--labels goes with --merge.")
+    if args.config and args.config.is_dir():
+        return _review_answers(args)
     source = labels.PassageSource(args.config, args.pool, tuple(args.documents), args.state, args.top)
     if args.export:
         return _export(source, args)
     return _merge(source, args) if args.merge else _serve(source, args)
+
+
+def _review_answers(args: argparse.Namespace) -> int:
+    """Serve the page on which golden answers are reviewed; what was saved is in answers.csv at the end."""
+    for name in ("pool", "documents", "labels", "guidelines", "as_listed", "export", "merge"):
+        if getattr(args, name):
+            raise ConfigError(
+                f"--{name.replace('_', '-')} is for passages to grade: omit it with a test set."
+            )
+    with ExitStack() as held:
+        listening = held.enter_context(labels.listening_at(args.port))
+        opened = labels.open_answers(args.config, TerminalReporter(), args.rater, args.state)
+        state, edits, service = held.enter_context(opened)
+        total, reviewed = service.counts
+        print_line(f"{counted(total, 'golden answer')} of {args.config}, {reviewed} of them reviewed.")
+        _serve_page(service, listening, edits.path, args, held)
+        for line in labels.take_reviewed(state, edits) or ("Nothing was reviewed.",):
+            print_line(line)
+    return 0
+
+
+def _serve_page(
+    service: Any, listening: socket.socket, kept: Path, args: argparse.Namespace, held: ExitStack
+) -> None:
+    """Serve a page until the program is stopped, and lead a browser to it."""
+
+    def tell(link: str) -> None:
+        # as it is: print_line would take the key of the link for a secret
+        write_out(f"Open {link}\n")
+        print_line("Ctrl-C ends it; nothing that the page shows as saved is lost.")
+        sys.stdout.flush()
+        if not args.no_browser and can_show_pages():
+            webbrowser.open(held.enter_context(labels.link_file(link, kept)).as_uri())
+
+    labels.serve(service, listening, tell)
 
 
 def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
@@ -245,15 +288,7 @@ def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
         passages = counted(len(service.items), "passage")
         print_line(f"{passages} of {counted(len(service.questions), 'query', 'queries')} to grade.")
         print_line(f"Labels are kept in {source.state_path}.")
-
-        def tell(link: str) -> None:
-            print_line(f"Open {link}")
-            print_line("Ctrl-C ends it; nothing that the page shows as saved is lost.")
-            sys.stdout.flush()
-            if not args.no_browser and can_show_pages():
-                webbrowser.open(held.enter_context(labels.link_file(link, source.state_path)).as_uri())
-
-        labels.serve(service, listening, tell)
+        _serve_page(service, listening, source.state_path, args, held)
     print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
     into = "--merge" if args.config else "--merge --labels labels.csv"
     print_line(f"When all raters are done: the same command with {into}, or --export ratings.csv.")
@@ -265,13 +300,13 @@ def _export(source: labels.PassageSource, args: argparse.Namespace) -> int:
     refuse_existing(path)
     with labels.PageState(_existing(source)) as state:
         _refuse_unknown("rater", args.rater, state.raters(), source.state_path)
-        found = labels.rater_rows(state, args.rater)
-    if not found.rows:
+        exported = labels.rater_rows(state, args.rater)
+    if not exported.rows:
         raise LabelError(f"{source.state_path} has no grade to export yet. Nothing was written.")
-    labels.add_rows(path, found.rows)
-    raters = list(dict.fromkeys(row["judge"] for row in found.rows))
-    by = f"{counted(len(found.rows), 'grade')} by {', '.join(raters)}, each rater's own"
-    print_line(f"{path}: {by}{_left_out(0, found.skipped)}.")
+    labels.add_rows(path, exported.rows)
+    raters = list(dict.fromkeys(row["judge"] for row in exported.rows))
+    by = f"{counted(len(exported.rows), 'grade')} by {', '.join(raters)}, each rater's own"
+    print_line(f"{path}: {by}{_left_out(0, exported.skipped)}.")
     return 0
 
 
@@ -285,20 +320,20 @@ def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
     reporter = TerminalReporter()
     with labels.PageState(_existing(source)) as state:
         _refuse_unknown("rater", args.rater, state.raters(), source.state_path)
-        found = labels.merged_rows(state, args.rater)
+        exported = labels.merged_rows(state, args.rater)
         grades = labels.grades_of(state.labels(args.rater))
     documents = labels.documents_of(config, reporter)
-    fresh = labels.new_rows(found.rows, target, documents, config.anchor, reporter.note)
-    print_line(f"{_added(target, fresh, len(found.rows))}{_left_out(found.open, found.skipped)}.")
+    fresh = labels.new_rows(exported.rows, target, documents, config.anchor, reporter.note)
+    print_line(f"{_added(target, fresh, len(exported.rows))}{_left_out(exported.open, exported.skipped)}.")
     print_line(labels.RULE)
-    for one in judge.pair_agreements(grades):
-        if one.items:
-            print_line(str(one))
-    if found.disputed:
+    for agreement in judge.pair_agreements(grades):
+        if agreement.items:
+            print_line(str(agreement))
+    if exported.disputed:
         path = target.with_name(f"{target.stem}.disputed.csv")
-        labels.write_rows(path, found.disputed)
+        labels.write_rows(path, exported.disputed)
         print_line(
-            f"{path}: {counted(len(found.disputed), 'passage')} on which raters differ, and who said what."
+            f"{path}: {counted(len(exported.disputed), 'passage')} on which raters differ, and who said what."
         )
     return 0
 

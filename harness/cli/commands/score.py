@@ -6,9 +6,9 @@ import argparse
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 from harness import comparison, data, report, running, store
+from harness.cli.commands.common import measures, names_of_measures, print_ending
 from harness.cli.commands.declaring import (
     DEFAULT_CACHE,
     QUIET,
@@ -20,9 +20,10 @@ from harness.cli.commands.declaring import (
     results_folder,
     several,
 )
-from harness.cli.commands.shared import measures, names_of_measures, print_ending
-from harness.cli.terminal import TerminalReporter, print_line, show, write_out
-from harness.values import ConfigError, counted, problem_in
+from harness.cli.commands.score_runs import COMPARE_OPTIONS, COMPARING, DEFAULT_MEASURES, score_runs
+from harness.cli.hit_files import hits_config
+from harness.cli.terminal import TerminalReporter, print_line, show
+from harness.values import ConfigError, counted, holds_secret, real_path
 
 _NEEDED = ("queries", "labels", "documents")
 # options of hits alone, and what they are where they are not given
@@ -71,9 +72,11 @@ def _score_hits(args: argparse.Namespace) -> int:
         args.wrong_usage("--hits and --run cannot be combined; give one of them")
     if missing := [f"--{name}" for name in _NEEDED if not getattr(args, name)]:
         args.wrong_usage(f"--hits also needs {', '.join(missing)}")
-    if args.per_query or args.format != "text" or args.convention != "trec_eval":
+    comparing = any(getattr(args, name) is not None for name in COMPARING)
+    if args.per_query or args.format != "text" or args.convention != "trec_eval" or comparing:
         args.wrong_usage(
-            "--per-query, --format and --convention go with --run; hits are scored into a folder"
+            "--per-query, --format, --convention, --clusters, --tolerance and --csv go with --run; hits are "
+            "scored into a folder, and `harness compare` compares there"
         )
 
     for name, value in _DEFAULTS.items():
@@ -96,34 +99,35 @@ def _score_hits(args: argparse.Namespace) -> int:
 
 def _config(args: argparse.Namespace) -> running.BenchConfig:
     """The benchmark that the options describe; raises ConfigError for impossible ones."""
-    from pydantic import ValidationError
-
     if not 0 <= args.threshold <= 100:
         raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(file.stem for file in args.hits)).lstrip("._-")[:100]
-    files = [file.resolve().with_suffix("") for file in args.hits]
+    if not args.name and holds_secret(stem):
+        raise ConfigError(
+            "--hits: the results would be called after the file, and its name looks like a secret, which is "
+            "recorded and shown. Rename the file, or name the results with --name."
+        )
+    files = [real_path(file).with_suffix("") for file in args.hits]
+    if any(map(holds_secret, comparison.names_of(args.hits))):
+        raise ConfigError(
+            "--hits: the name of a file looks like a secret, and a setting would be called after it. Rename "
+            "the file."
+        )
     if len(set(files)) < len(files):
         raise ConfigError("--hits: two files have the same name, apart from the extension. Rename one.")
-    fields: dict[str, Any] = {
-        "name": args.name or stem or "hits",
-        "documents": tuple(args.documents),
-        "on_bad_document": args.on_bad_document,
-        "queries": args.queries,
-        "labels": args.labels,
-        "settings": [
-            running.hit_setting(name, file, data.PARSERS[args.parser].config())
-            for name, file in zip(comparison.names_of(files), args.hits, strict=True)
-        ],
-        "cache": args.cache,
-        "results": args.results,
-    }
-    if args.measures:
-        fields["measures"] = tuple(names_of_measures(args.measures))
-    try:
-        return running.BenchConfig.model_validate(fields)
-    except ValidationError as error:
-        option = "--" if error.errors()[0]["loc"] else "options: "
-        raise ConfigError(f"{option}{problem_in(error)}.") from error
+    return hits_config(
+        dict(zip(comparison.names_of(files), args.hits, strict=True)),
+        name=args.name or stem or "hits",
+        documents=args.documents,
+        queries=args.queries,
+        labels=args.labels,
+        cache=args.cache,
+        results=args.results,
+        parser=args.parser,
+        on_bad_document=args.on_bad_document,
+        measures=names_of_measures(args.measures) if args.measures else None,
+        prefix="--",
+    )
 
 
 _DESCRIPTION = """\
@@ -132,10 +136,15 @@ Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules 
   harness score --run run.txt --qrels qrels.txt
   harness score --run run.txt --qrels qrels.txt --measures ndcg_lin@10,ap --per-query --format csv
   harness score --run before.txt after.txt --qrels qrels.txt
+  harness score --run before.txt after.txt --qrels qrels.txt --clusters queries.csv --csv differences.csv
   harness score --run run.parquet --qrels beir-folder --measures ndcg_exp@10 --convention harness
 
 Runs and qrels: TREC text (also from a pipe), .csv and .tsv with named columns (all also as .gz), or
 .parquet; qrels also as a BEIR folder, where qrels/test.tsv is read.
+
+Of several runs, each is compared with the first, query by query, as `harness compare` does it: difference,
+interval, p, queries won, tied and lost, and the queries that lost most by the first of the measures. Queries
+on one document, or alike in another way, are tested as whole clusters where --clusters names these.
 
 Or evaluate what any retrieval system returned, with the labels of a benchmark:
 
@@ -153,14 +162,19 @@ score (higher is better) may replace rank, document may be omitted if text is gi
 the same columns. Every file becomes a setting of results/<name>/, with the tables, verdict and page of
 `harness bench`.
 """
-_MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
 
 
 @command(
     _DESCRIPTION,
-    several("--run", "the run file; of several, each value with its file", "RUN", type=Path, dest="ranked"),
+    several(
+        "--run",
+        "the run file; several are scored, and compared with the first",
+        "RUN",
+        type=Path,
+        dest="ranked",
+    ),
     path("--qrels", "the judgments", "QRELS"),
-    measures(f"{_MEASURES.replace(',', ', ')}; for hits, those of a benchmark"),
+    measures(f"{DEFAULT_MEASURES.replace(',', ', ')}; for hits, those of a benchmark"),
     flag("--per-query", "print every query before the means"),
     option("--format", choices=("text", "csv", "json"), default="text", help="default text"),
     option(
@@ -170,6 +184,7 @@ _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
         help="whose rules to apply to ties, missing queries and the ideal: trec_eval (default), trec_eval_c, "
         "harness, ir_measures, gdeval, beir, ranx, sklearn",
     ),
+    COMPARE_OPTIONS,
     _OPTIONS,
 )
 def score(args: argparse.Namespace) -> int:
@@ -181,76 +196,10 @@ def score(args: argparse.Namespace) -> int:
             f"the following arguments are required: {', '.join(missing)} (or --hits with --queries, --labels "
             "and --documents)"
         )
-    if given := [name for name in (*_NEEDED, *_DEFAULTS) if getattr(args, name) is not None]:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    if named := [name for name in (*_NEEDED, *_DEFAULTS) if getattr(args, name) is not None]:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in named)
         args.wrong_usage(f"{options}: only with --hits")
-    return _run(args)
-
-
-def _run(args: argparse.Namespace) -> int:
-    files: list[Path] = args.ranked
-    if len(set(files)) < len(files):
-        raise ConfigError(f"--run names {max(files, key=files.count)} twice.")
-    judged = data.read_qrels(args.qrels)
-    scores = {str(file): _scores(file, judged, args, alone=len(files) == 1) for file in files}
-    write_out(data.LAYOUTS[args.format](scores, args.per_query))
-    return 0
-
-
-def _scores(file: Path, judged: data.Qrels, args: argparse.Namespace, *, alone: bool) -> data.DocScores:
-    """The scores of a run; notes about it go to the terminal, with its file unless it is the only one."""
-    ranked = data.read_run(file)
-    asked, answered = set(judged.query.names.to_pylist()), set(ranked.query.names.to_pylist())
-    data.refuse_strangers(answered, asked, str(file), str(args.qrels))
-    try:
-        scores = data.evaluate(
-            ranked, judged, names_of_measures(args.measures or [_MEASURES]), args.convention
-        )
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-    reporter, about = TerminalReporter(), "" if alone else f"{file}: "
-    if not any(scores.means().values()) and not any(
-        data.evaluate(ranked, judged, ["judged"]).means().values()
-    ):
-        reporter.warn(f"{about}no ranked document is judged for its query: do run and qrels belong together?")
-    names = judged.query.names.to_pylist()
-    useful = {names[code] for code in set(judged.query.code[judged.grade > 0].tolist())}
-    for note in _notes(answered, asked, useful, scores):
-        reporter.note(about + note)
-    return scores
-
-
-def _notes(ranked: set[str], judged: set[str], useful: set[str], scores: data.DocScores) -> list[str]:
-    """Queries that only one file has or that have nothing relevant (not ``useful``): conventions differ."""
-    notes, rules = [], scores.convention
-    bare = judged - useful if rules.unanswerable == "nan" else set()
-    if bare:
-        notes.append(
-            f"{counted(len(bare), 'judged query has', 'judged queries have')} nothing relevant, such as "
-            f"{min(bare)}. The convention {rules.name} leaves such queries out of NDCG and of all measures "
-            "that need something relevant."
-        )
-    if missing := judged - ranked - bare:
-        notes.append(
-            f"{counted(len(missing), 'judged query has', 'judged queries have')} no ranking, such as "
-            f"{min(missing)}. The convention {rules.name} "
-            + (
-                "leaves such queries out; trec_eval_c and harness count them as 0."
-                if rules.missing == "drop"
-                else "counts such queries as 0."
-            )
-        )
-    if unjudged := ranked - judged:
-        notes.append(
-            f"Left out: {counted(len(unjudged), 'ranked query', 'ranked queries')} without a judgment, such "
-            f"as {min(unjudged)}."
-        )
-    if numbered := {query for query in ranked | judged if query.startswith("#")}:
-        notes.append(
-            f"{len(numbered)} query ids begin with #, such as {min(numbered)}. trec_eval 10 treats such "
-            "lines as comments; delete them if they are comments."
-        )
-    return notes
+    return score_runs(args)
 
 
 _ANSWERS = """\
@@ -259,6 +208,7 @@ user_input, retrieved_contexts, response, reference; only user_input is required
 
   harness score-answers answers.jsonl
   harness score-answers answers.jsonl --config answers.yaml --output scores.csv
+  harness score-answers answers.jsonl --results results/monday
 
 Measures that use a language model need a file that names it, such as the configuration of a benchmark:
 
@@ -266,8 +216,8 @@ Measures that use a language model need a file that names it, such as the config
   answer_judge: {endpoint: {model: gpt-4.1-mini}, max_cost: 2.0, prices: …}
 
 Its answers are kept in the ledger and paid for once. Answers without a value are counted, and never score 0.
+`harness compare`, `gate` and `trend` read the folder that --results names.
 """
-_TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
 _EXPORT = """\
 Write the answers of a run for other tools: JSON Lines with the columns of ragas (user_input,
 retrieved_contexts, response, reference) plus query_id, documents and cited.
@@ -282,6 +232,7 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
     measures("those of --config, else exact_match, token_f1"),
     path("--config", "YAML with answer_measures, answer_judge, …", "CONFIG"),
     path("--output", "write all values to this .csv file"),
+    path("--results", "write all values, and how they came about, to this folder", "RESULTS"),
     path(
         "--human",
         "a table with query_id, measure and value: people's ratings of a random sample. Prints how well the "
@@ -295,30 +246,40 @@ def score_answers(args: argparse.Namespace) -> int:
     names = names_of_measures(args.measures)
     if args.output is not None and args.output.suffix.lower() != ".csv":
         raise ConfigError(f"--output is {args.output}; name a .csv file.")
-    read = [one.resolve() for one in (args.file, args.config, args.human) if one]
-    if args.output and args.output.resolve() in read:
+    read = [real_path(file) for file in (args.file, args.config, args.human) if file]
+    if args.output and real_path(args.output) in read:
         raise ConfigError(f"--output is {args.output}, which is read here. Name another file.")
     config = running.load_answer_scoring(args.config, names)
     exchanges = data.read_answers(args.file)
-    labels, queries = [one.label for one in config.answer_measures], [one.query_id for one in exchanges]
+    labels, queries = (
+        [measure.label for measure in config.answer_measures],
+        [exchange.query_id for exchange in exchanges],
+    )
     people = running.read_values(args.human, labels, queries) if args.human else None
     reporter = TerminalReporter(quiet=args.quiet)
     with running.Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
             missing = running.price_external(exchanges, config, context)
-            for one in missing:
-                print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
-            print_line(_TWO_ROUNDS if missing else "No calls are needed.")
+            for calls in missing:
+                print_line(str(calls) + (f" {calls.problem}" if calls.problem else ""))
+            if not missing:
+                print_line("No calls are needed.")
             return 0
-        found = running.score_external(exchanges, config, context)
-    answered = sum(one.answer is not None for one in exchanges)
+        scored = running.score_external(exchanges, config, context)
+        if args.results:
+            running.keep_scores(args.results, exchanges, scored, config, context)
+    answered = sum(exchange.answer is not None for exchange in exchanges)
     title = f"{args.file.name}: {counted(len(exchanges), 'query', 'queries')}, {answered} answered"
-    show(running.external_table(title, found))
+    show(running.external_table(title, scored))
+    if fault := running.external_fault(args.file.name, scored, config):
+        print_line(f"Where the fault lies: {fault}")
     if people is not None:
-        show(running.people_table(found, people))
+        show(running.people_table(scored, people))
     if args.output:
-        store.write_text(args.output, _csv(found))
+        store.write_text(args.output, _csv(scored))
         print_line(f"Every value: {args.output}")
+    if args.results:
+        print_line(f"Results: {args.results}")
     return 0
 
 
@@ -335,7 +296,7 @@ def export_answers(args: argparse.Namespace) -> int:
     return 0
 
 
-def _csv(found: list[running.MeasureScores]) -> str:
+def _csv(scored: list[running.MeasureScores]) -> str:
     """A row per query and measure."""
     columns = ("query_id", "measure", "value", "failed", "reason", "details")
     return report.to_csv(
@@ -345,7 +306,7 @@ def _csv(found: list[running.MeasureScores]) -> str:
                 **{name: getattr(score, name) for name in columns},
                 "details": json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True),
             }
-            for one in found
-            for score in one.scores
+            for measure in scored
+            for score in measure.scores
         ),
     )

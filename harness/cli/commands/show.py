@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness import comparison, report, running
-from harness.cli.commands.declaring import command, formats, option, path, results_folder
-from harness.cli.commands.shared import names_in_words, write_tables
+from harness.cli.commands.common import names_in_words, write_tables
+from harness.cli.commands.declaring import LOG_TO, command, formats, option, path, results_folder
 from harness.cli.terminal import (
     TerminalReporter,
     fitting_summary,
@@ -19,6 +19,7 @@ from harness.cli.terminal import (
     write_lines,
     write_parts,
 )
+from harness.cli.trackers import log_results
 from harness.values import ConfigError, HarnessError
 
 _DESCRIPTION = """\
@@ -28,6 +29,7 @@ the chunks.
   harness show                                    the runs in results/, newest first
   harness show results/quickstart
   harness show results/quickstart --worst 10      the worst queries, and their largest losses
+  harness show results/quickstart --log-to mlflow log them to a tracker of experiments, and print where
 
 With --worst only the worst queries: what should have been found, at which rank it was, and what was
 ranked first. With --format csv only the summary, in full precision, or the worst queries.
@@ -45,12 +47,17 @@ ranked first. With --format csv only the summary, in full precision, or the wors
     ),
     option("--worst", type=int, metavar="N", help="list the N worst queries of a setting"),
     option("--setting", metavar="NAME", help="with --worst: the setting; default: the one to use"),
+    LOG_TO,
     *formats("csv", "json"),
 )
 def show(args: argparse.Namespace) -> int:
     """Read the results and print them."""
     if args.worst is not None and args.worst < 1:
         raise ConfigError(f"--worst says how many queries to list; it cannot be {args.worst}.")
+    if args.log_to:
+        for line in log_results(args.results, args.log_to):
+            print_line(line)
+        return 0
     if args.setting is not None and not args.worst:
         raise ConfigError("--setting selects whose worst queries to list: add --worst N.")
     if args.worst and args.format == "json":
@@ -64,18 +71,18 @@ def show(args: argparse.Namespace) -> int:
     )
     if runs:
         if args.worst or args.format == "json":
-            asked = "--worst" if args.worst else "--format json"
-            raise ConfigError(f"{asked} needs one result, such as {runs[0].folder}.")
+            wanted = "--worst" if args.worst else "--format json"
+            raise ConfigError(f"{wanted} needs one result, such as {runs[0].folder}.")
         write_parts([report.runs_table(args.results, runs)], args.format, args.output)
         return 0
     rows, record = report.read_summary(args.results)
     if args.worst:
-        write_parts([_worst(args, rows, record)], args.format, args.output)
+        write_parts([worst_of(args.results, args.worst, args.setting)], args.format, args.output)
     elif args.format == "csv":
         write_lines(report.to_csv(report.spec_of(report.SummaryRow).names, map(asdict, rows)), args.output)
     elif args.format == "json":
-        found = comparison.verdict_json(comparison.verdict_on(args.results))
-        write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
+        content = comparison.verdict_json(comparison.verdict_on(args.results))
+        write_lines(json.dumps(content, indent=2, ensure_ascii=False) + "\n", args.output)
     else:
         _show_all(args, rows, record)
     return 0
@@ -110,16 +117,20 @@ def _verdict_or_why(
     folder: Path, rows: list[report.SummaryRow], record: dict[str, Any]
 ) -> tuple[tuple[str, ...], str, comparison.Verdict | None]:
     """The verdict in sentences, its measure and itself; where there is none, one sentence says why."""
-    own = {("", row.setting): row.setting for row in rows}
+    names = {("", row.setting): row.setting for row in rows}
     try:
         verdict = comparison.verdict_on(folder)
     except HarnessError as error:
         # a summary can be read where a comparison cannot be made
         measure = _headline(rows, record)
-        kept = [one for one in comparison.warnings_of({"": record}, own) if one.bears_on(measure)]
+        kept = [
+            warning for warning in comparison.warnings_of({"": record}, names) if warning.bears_on(measure)
+        ]
         warned = (f"{comparison.LABELS['warning']}: {text}" for text in comparison.warning_lines(kept))
         return (f"There is no verdict: {error}", *warned), measure, None
-    return comparison.sentences_of(verdict), verdict.measure, verdict
+    # tables of rankings are by a measure of these, also where the verdict is on answers
+    ranked = any(row.measure == verdict.measure for row in rows)
+    return comparison.sentences_of(verdict), verdict.measure if ranked else _headline(rows, record), verdict
 
 
 def _headline(rows: list[report.SummaryRow], record: dict[str, Any]) -> str:
@@ -134,22 +145,24 @@ def _to_use(folder: Path, rows: list[report.SummaryRow], record: dict[str, Any])
     return report.best_of(report.last_stages(rows, measure)).setting
 
 
-def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict[str, Any]) -> report.Table:
-    losses = report.read_any(args.results, report.LossRow)
-    known = list(dict.fromkeys(row.setting for row in losses))
-    if not known:
+def worst_of(folder: Path, count: int, setting: str | None = None) -> report.Table:
+    """The worst queries of a setting, by default of the one to use; raises ConfigError for none."""
+    rows, record = report.read_summary(folder)
+    losses = report.read_any(folder, report.LossRow)
+    settings = list(dict.fromkeys(row.setting for row in losses))
+    if not settings:
         lacking = "has no waterfall.csv, which says where quality is lost. Run it again."
         if not any(row.mean for row in rows if row.measure == _headline(rows, record)):
             lacking = "lists no losses: no query has relevant evidence that could be lost."
-        raise ConfigError(f"{args.results} {lacking}")
-    setting = _to_use(args.results, rows, record) if args.setting is None else args.setting
-    if setting not in known:
-        raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
-    questions = {row["query_id"]: row["text"] for row in report.cells_of(args.results, "queries")}
-    passages = report.read_first_passages(args.results, setting)
-    expected = report.read_expected(args.results, setting)
+        raise ConfigError(f"{folder} {lacking}")
+    setting = _to_use(folder, rows, record) if setting is None else setting
+    if setting not in settings:
+        raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(settings)}.")
+    questions = {row["query_id"]: row["text"] for row in report.cells_of(folder, "queries")}
+    passages = report.read_first_passages(folder, setting)
+    expected = report.read_expected(folder, setting)
     called = comparison.design_in(record).words(setting)
-    return report.worst_table(losses, setting, args.worst, questions, passages, expected, called)
+    return report.worst_table(losses, setting, count, questions, passages, expected, called)
 
 
 @command(

@@ -11,8 +11,8 @@ from shlex import quote
 from typing import Any
 
 from harness import labels, running
+from harness.cli.commands.common import refuse_below_one
 from harness.cli.commands.declaring import Command, Option, command, flag, number, one_of, option, part, path
-from harness.cli.commands.shared import refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_facts, print_line
 from harness.values import counted
 
@@ -38,9 +38,9 @@ def init(args: argparse.Namespace) -> int:
     labels.refuse_start(args.folder, out)
     cache = out / ".cache"
     with running.Context.at(cache, TerminalReporter(), may_ask=False) as context:
-        found = labels.summarise(args.folder, cache, context)
-    written = labels.write_start(found, out, download=not args.no_download)
-    for line in _found(found):
+        summary = labels.summarise(args.folder, cache, context)
+    written = labels.write_start(summary, out, download=not args.no_download)
+    for line in _summary_lines(summary):
         print_line(line)
     print_line(f"Written to {out}/: {', '.join(path.name for path in written)}.")
     print_line("Next, make questions and labels step by step; with 34 questions of 9 passages each, grading")
@@ -52,25 +52,32 @@ def init(args: argparse.Namespace) -> int:
     return 0
 
 
-def _found(found: labels.FolderSummary) -> list[str]:
-    kinds = ", ".join(f"{count} {suffix}" for suffix, count in found.kinds.items())
-    pages = f", {counted(found.pages, 'page')}" if found.pages else ""
+def _summary_lines(summary: labels.FolderSummary) -> list[str]:
+    kinds = ", ".join(f"{count} {suffix}" for suffix, count in summary.kinds.items())
+    pages = f", {counted(summary.pages, 'page')}" if summary.pages else ""
     tables = (
-        f"{counted(found.text.tables, 'table')} ({found.text.table_share:.0%} of the text)"
-        if found.text.tables
+        f"{counted(summary.text.tables, 'table')} ({summary.text.table_share:.0%} of the text)"
+        if summary.text.tables
         else "no tables"
     )
-    language = found.text.language or "not recognised"
+    language = summary.text.language or "not recognised"
+    files = sum(summary.kinds.values())
+    read = (
+        counted(summary.documents, "document")
+        if summary.documents == files
+        else f"{summary.documents} of {files} documents"
+    )
     lines = [
-        f"{found.folder}: {counted(found.documents, 'document')} ({kinds}){pages}, "
-        f"{found.text.characters:,} characters.",
+        f"{summary.folder}: {read} ({kinds}){pages}, {summary.text.characters:,} characters.",
         f"Language: {language}; {tables}.",
     ]
-    if found.unread:
-        others = ", ".join(f"{count} {suffix}" for suffix, count in found.unread.items())
+    if summary.unread:
+        others = ", ".join(f"{count} {suffix}" for suffix, count in summary.unread.items())
         lines.append(f"Skipped, because they cannot be read as documents: {others}.")
-    if found.skipped:
-        lines.append(f"{counted(len(found.skipped), 'document')} cannot be used; the warnings above say why.")
+    if summary.skipped:
+        lines.append(
+            f"{counted(len(summary.skipped), 'document')} cannot be used; the warnings above say why."
+        )
     return lines
 
 
@@ -159,13 +166,13 @@ def _run_step(step: Callable[[], Callable[..., labels.Outcome]], args: argparse.
 def _print_next(commands: Sequence[str]) -> None:
     if commands:
         print_line("Next:" if len(commands) == 1 else "Next, one of:")
-    for one in commands:
-        print_line(f"  {one}")
+    for line in commands:
+        print_line(f"  {line}")
 
 
 def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[Option, Option]:
     """A sheet for people that is written or read, and who has filled it in."""
-    either = one_of(path("--sheet", write), path("--from", read, dest="given"), required=required)
+    either = one_of(path("--sheet", write), path("--from", read, dest="graded_file"), required=required)
     return either, option("--by", default="", metavar="NAME", help=by)
 
 
@@ -178,7 +185,7 @@ _propose = _step(
     "(--from); or people write them, about passages of the documents (--by-hand).",
     one_of(
         flag("--by-hand", "write passages to ask about, each for a kind of question"),
-        path("--from", "questions of your users: .csv, .xlsx, .jsonl", dest="given"),
+        path("--from", "questions of your users, or a gold set: .csv, .xlsx, .jsonl", dest="question_file"),
     ),
     option("--field", default="", metavar="NAME", help="with --from: the field that holds the question"),
     option("--count", type=int, metavar="N", help="how many; default: questions in testset.yaml"),
@@ -228,8 +235,14 @@ _answer = _step(
     "answer",
     "write golden answers",
     "Write answers.csv: the model of testset.yaml (answer, or llm) answers from the passages of grade 2 and "
-    "above; or people fill the column answer (--by-hand).",
-    flag("--by-hand", "only write the rows to fill"),
+    "above; or people fill the column answer (--by-hand). An expert reviews and edits the answers in a page "
+    "or a sheet with their contexts (--sheet), which is read back with --from.",
+    one_of(
+        flag("--by-hand", "only write the rows to fill"),
+        path("--sheet", "write a page (.html) or a sheet (.xlsx, .csv) to review the answers in"),
+        path("--from", "read the reviewed answers", dest="reviewed_file"),
+    ),
+    option("--by", default="", metavar="NAME", help="with --from: who reviewed"),
     _PROMPT,
     _AGAIN,
     _DRY_RUN,

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from harness import __version__
-from harness.cli.commands import COMMANDS, command_named
+from harness.cli.commands import COMMANDS, command_named, commands_of_packages, fill_from
 from harness.values import printable_lines
 
 _wrapped = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
@@ -27,6 +27,22 @@ Start with:
   harness bench my.yaml         run a benchmark, write its results
   harness compare results/mine  which is best, and is it real?
 """
+
+
+START = """\
+harness tells which chunking, retriever and reranker ranks best over your own documents.
+
+Start with one of these:
+  harness demo                  see a finished benchmark
+  harness init FOLDER           begin with a folder of your documents
+  harness bench my.yaml         run a benchmark, write its results
+
+Help:
+  harness --help                all commands
+  harness COMMAND --help        what a command does, with examples
+  harness docs                  all the docs, offline
+"""
+"""What `harness` alone prints."""
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -59,7 +75,7 @@ def _example(line: str, width: int) -> list[str]:
     comment = f"# {parts['comment'].removeprefix('# ')}"
     wrapped = textwrap.wrap(comment, width - len(parts["indent"]), subsequent_indent="# ")
     command = parts["indent"] + parts["command"]
-    return [parts["indent"] + one for one in wrapped] + (
+    return [parts["indent"] + row for row in wrapped] + (
         [command] if len(command) <= width else _folded(command, width)
     )
 
@@ -108,4 +124,11 @@ def parser(words: Collection[str] = COMMANDS.keys()) -> argparse.ArgumentParser:
         listed = commands.add_parser(name, help=about)
         if name in words:
             command_named(name).fill(listed)
+    if not set(words) or not set(words) < COMMANDS.keys():
+        for name, add_to in commands_of_packages().items():
+            listed = commands.add_parser(
+                name, help=f"of the package {add_to.dist.name if add_to.dist else '?'}"
+            )
+            if name in words:
+                fill_from(add_to, listed)
     return whole

@@ -101,7 +101,9 @@ def _letters(text: str) -> str:
     seen = whitespace_free(text).text
     if seen.isprintable():
         return seen
-    return "".join(one for one in seen if unicodedata.category(one) not in ("Cc", "Cs", "Cn"))
+    return "".join(
+        character for character in seen if unicodedata.category(character) not in ("Cc", "Cs", "Cn")
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -122,10 +124,10 @@ def find_exact(quote: str, text: str) -> TextPlace | None:
 
 def find_in_view(quote: View, text: View) -> TextPlace | None:
     """The first place where the quote is in the view of the text, as a range of the source."""
-    found = find_exact(quote.text, text.text)
-    if found is None:
+    place = find_exact(quote.text, text.text)
+    if place is None:
         return None
-    return TextPlace("whitespace_free", *text.source_span(found.start, found.end), copies=found.copies)
+    return TextPlace("whitespace_free", *text.source_span(place.start, place.end), copies=place.copies)
 
 
 def align_fuzzy(quote: View, text: View) -> TextPlace | None:
@@ -201,9 +203,9 @@ class Searcher:
     def _on_page(self, quote: str, page: int) -> TextPlace:
         on_page = self._document.page_span(page)
         for region in (on_page, self._run_over(on_page, quote)):
-            found = self.verbatim(quote, region)
-            if found is not None and found.start < on_page[1]:
-                return found
+            exact = self.verbatim(quote, region)
+            if exact is not None and exact.start < on_page[1]:
+                return exact
         place = self._fuzzy(quote, on_page)
         if place.score >= _SURELY_ON_PAGE:
             return place
@@ -211,9 +213,9 @@ class Searcher:
         return longer if longer.start < on_page[1] and longer.score > place.score else place
 
     def _in_document(self, quote: str) -> TextPlace:
-        found = self.verbatim(quote, (0, len(self._document.text)))
-        if found is not None:
-            return found
+        exact = self.verbatim(quote, (0, len(self._document.text)))
+        if exact is not None:
+            return exact
         parts = seeds(folded(quote).text)
         windows = self._windows(quote)
         hits = [sum(part in self._view(folded, window).text for part in parts) for window in windows]
@@ -223,13 +225,13 @@ class Searcher:
 
     def verbatim(self, quote: str, region: Region) -> TextPlace | None:
         """The first place of a quote in a region, as it is, else without white space; None for none."""
-        found = find_exact(quote, self._document.text[slice(*region)])
-        found = found or find_in_view(whitespace_free(quote), self._view(whitespace_free, region))
-        return None if found is None else _moved(found, region[0])
+        exact = find_exact(quote, self._document.text[slice(*region)])
+        exact = exact or find_in_view(whitespace_free(quote), self._view(whitespace_free, region))
+        return None if exact is None else _moved(exact, region[0])
 
     def _fuzzy(self, quote: str, region: Region) -> TextPlace:
-        found = align_fuzzy(folded(quote), self._view(folded, region))
-        return TextPlace("fuzzy", 0, 0, 0.0, 0) if found is None else _moved(found, region[0])
+        alignment = align_fuzzy(folded(quote), self._view(folded, region))
+        return TextPlace("fuzzy", 0, 0, 0.0, 0) if alignment is None else _moved(alignment, region[0])
 
     def _view(self, reduce: Callable[[str], View], region: Region) -> View:
         key = (reduce, region)
@@ -295,9 +297,9 @@ def whole_page(
     )
 
 
-def figures_differ(method: Method, quote: str, found: str) -> bool:
+def figures_differ(method: Method, quote: str, matched: str) -> bool:
     """Whether text found by similarity holds other digits than the quote."""
-    return method == "fuzzy" and [*filter(str.isdigit, quote)] != [*filter(str.isdigit, found)]
+    return method == "fuzzy" and [*filter(str.isdigit, quote)] != [*filter(str.isdigit, matched)]
 
 
 def seeds(needle: str) -> list[str]:
@@ -307,5 +309,5 @@ def seeds(needle: str) -> list[str]:
     return [needle[start : start + length] for start in range(0, len(needle) - length + 1, step)]
 
 
-def _moved(found: TextPlace, by: int) -> TextPlace:
-    return replace(found, start=by + found.start, end=by + found.end)
+def _moved(place: TextPlace, by: int) -> TextPlace:
+    return replace(place, start=by + place.start, end=by + place.end)

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from harness import values
 from harness.data.corpus import align
-from harness.data.corpus.documents import possible_ids
+from harness.data.corpus.document_files import beside, possible_ids
+from harness.data.corpus.input_table import FaultsOfRows, Note, plain_cell
 from harness.data.corpus.inputs import INPUTS, input_table, read_rows
-from harness.data.corpus.table import FaultsOfRows, Note, plain_cell
 from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError, StageConfig, by_key, snippet
 
 
@@ -94,7 +94,7 @@ def graded_passages(rows: Iterable[LabelRow]) -> Iterator[Graded]:
 
 def grade_of(where: str, value: str) -> int:
     """A cell as a grade; raises LabelError that begins with ``where``."""
-    (column,) = (one for one in INPUTS[LabelRow].columns if one.name == "grade")
+    (column,) = (spec for spec in INPUTS[LabelRow].columns if spec.name == "grade")
     try:
         return int(column.read(value))
     except ValueError as fault:
@@ -167,9 +167,9 @@ class AnchorResult:
 
     def graded(self) -> Iterator[Graded]:
         """The text that every row grades."""
-        for one in self.anchorings:
-            if one.accepted:
-                yield one.row.line, one.span, one.row.judge, one.row.grade
+        for anchoring in self.anchorings:
+            if anchoring.accepted:
+                yield anchoring.row.line, anchoring.span, anchoring.row.judge, anchoring.row.grade
 
 
 def anchor(
@@ -228,8 +228,8 @@ def _locate(
     located: dict[int, Anchoring] = {}
     may_miss = frozenset(elsewhere or ())
     # Document by document, because a searcher remembers what it has prepared of its text.
-    known = by_key((doc_id, index) for index, doc_id in enumerate(doc_ids) if doc_id in documents)
-    for doc_id, indices in known.items():
+    by_document = by_key((doc_id, index) for index, doc_id in enumerate(doc_ids) if doc_id in documents)
+    for doc_id, indices in by_document.items():
         document, searcher = documents[doc_id], align.Searcher(documents[doc_id])
         for index in indices:
             row = rows[index]
@@ -247,11 +247,23 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
     name, stem = possible_ids(row.document)
     for candidate in (name, stem):
         if candidate in documents or candidate in skipped:
+            if candidate == name and not row.quote:
+                _refuse_ambiguous(row, [*beside(candidate, documents), *beside(candidate, skipped)])
             return candidate
     raise LabelError(
         f"{row.where}: there is no document {row.document!r}{values.suggestion(stem, documents)}. "
         "Correct the name, or add the file to documents."
     )
+
+
+def _refuse_ambiguous(row: LabelRow, others: Sequence[str]) -> None:
+    """Raise LabelError for offsets, or a page, where ``others`` have the name of the document."""
+    if others:
+        raise LabelError(
+            f"{row.where}: there are several files {row.document!r}, which differ in their ending alone "
+            f"({values.listed(others)} is another), and without a quote nothing tells from which text the "
+            "offsets or the page were taken. Write the name with its ending, or fill quote."
+        )
 
 
 def _place(
@@ -278,14 +290,14 @@ def _failure(item: Anchoring, threshold: float) -> str:
     at = f"{row.where}, query {row.query_id}, {item.document.doc_id}"
     at += "" if row.page is None else f" page {row.page}"
     closest = f"is {place.score:.1f} % like the closest text, {snippet(item.found, 160)!r}"
-    found = closest if place else "is like nothing there"
+    finding = closest if place else "is like nothing there"
     anywhere = align.Searcher(item.document).find(row.quote.strip(), None)
     if anywhere.score > place.score:
         held = "holds it with" if anywhere.score >= threshold else "has text closer to it,"
-        found += f"; page {item.document.page_of(anywhere.start)} {held} {anywhere.score:.1f} %"
+        finding += f"; page {item.document.page_of(anywhere.start)} {held} {anywhere.score:.1f} %"
     return (
-        f"{at}: {snippet(row.quote, 160)!r} {found}. Correct the quote or the page, lower anchor.threshold, "
-        f"which is {threshold:g}, or set anchor: {{on_unanchored: list}}."
+        f"{at}: {snippet(row.quote, 160)!r} {finding}. Correct the quote or the page, lower "
+        f"anchor.threshold, which is {threshold:g}, or set anchor: {{on_unanchored: list}}."
     )
 
 
@@ -332,5 +344,5 @@ def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[
     be there, or nothing is left of it without whitespace.
     """
     answer = answer if answer in document.text[start:end] else plain_cell(answer)
-    found = align.Searcher(document).verbatim(answer, (start, end))
-    return None if found is None else (found.start, found.end)
+    place = align.Searcher(document).verbatim(answer, (start, end))
+    return None if place is None else (place.start, place.end)

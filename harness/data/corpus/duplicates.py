@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from harness.data.corpus.align import Codes, codes
 from harness.data.corpus.anchoring import AnchorConfig, AnchorResult, LabelRow, anchor
-from harness.data.corpus.documents import possible_ids
+from harness.data.corpus.document_files import possible_ids
 from harness.values import Document, Judgment, LabelError, Span, by_key
 
 Texts = Mapping[str, Document]
@@ -65,8 +65,8 @@ def credit_duplicates(judgments: Sequence[Judgment], documents: Texts, least: in
     ]
     named, joined = _name_evidence(judgments, [same for _, same in groups])
     labelled: dict[tuple[str, str], list[Span]] = defaultdict(list)
-    for one in judgments:
-        labelled[one.query_id, one.doc_id].append((one.start, one.end))
+    for label in judgments:
+        labelled[label.query_id, label.doc_id].append((label.start, label.end))
     added: list[Judgment] = []
     repeated: set[int] = set()
     for text, same in groups:
@@ -97,8 +97,8 @@ def _name_evidence(
     joined: set[int] = set()
     for same in groups:
         first = judgments[same[0]]
-        given = next((judgments[row].evidence for row in same if judgments[row].evidence), "")
-        name = given or f"{first.doc_id}:{first.start}-{first.end}"
+        evidence = next((judgments[row].evidence for row in same if judgments[row].evidence), "")
+        name = evidence or f"{first.doc_id}:{first.start}-{first.end}"
         for row in same:
             named[row] = replace(judgments[row], evidence=judgments[row].evidence or name)
             if len(same) > 1 and not judgments[row].evidence:
@@ -117,19 +117,19 @@ def _places(wanted: Iterable[str], documents: Texts, least: int) -> dict[str, li
     with the number of texts times the length of the documents. Equal hashes are compared verbatim.
     """
     by_hash = by_key((int(_window_hashes(codes(text[:least]), least)[0]), text) for text in wanted)
-    found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
-    known = np.zeros(_LOW_BITS + 1, dtype=np.bool_)
-    known[[value & _LOW_BITS for value in by_hash]] = True
+    places: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+    may_match = np.zeros(_LOW_BITS + 1, dtype=np.bool_)
+    may_match[[value & _LOW_BITS for value in by_hash]] = True
     for doc_id, document in documents.items():
         # one at a time: squeezed, a text is 14 times as large
         letters, squeezed = codes(document.text), _squeeze(document.text)
         place = np.flatnonzero(~np.isin(letters, _WHITE_SPACE))
         hashes = _window_hashes(letters[place], least)
-        for at in np.flatnonzero(known[hashes & np.uint64(_LOW_BITS)]).tolist():
+        for at in np.flatnonzero(may_match[hashes & np.uint64(_LOW_BITS)]).tolist():
             for text in by_hash.get(int(hashes[at]), ()):
                 if squeezed.startswith(text, at):
-                    found[text].append((doc_id, int(place[at]), int(place[at + len(text) - 1]) + 1))
-    return found
+                    places[text].append((doc_id, int(place[at]), int(place[at + len(text) - 1]) + 1))
+    return places
 
 
 def _window_hashes(letters: Codes, width: int) -> NDArray[np.uint64]:
@@ -161,16 +161,16 @@ def anchor_in_each(
     quoted = [_without_offsets(row, texts.values()) for row in rows]
     anywhere = frozenset(row.line for row in rows)
 
-    def found(parser: str, config: AnchorConfig, elsewhere: Collection[int]) -> AnchorResult:
+    def anchored(parser: str, config: AnchorConfig, elsewhere: Collection[int]) -> AnchorResult:
         return anchor(quoted, texts[parser], config, query_ids, skipped[parser], elsewhere)
 
     listing = config.model_copy(update={"on_unanchored": "list"})
-    by_parser = {parser: found(parser, listing, anywhere) for parser in texts}
-    there = {a.row.line for one in by_parser.values() for a in one.anchorings if a.accepted}
+    by_parser = {parser: anchored(parser, listing, anywhere) for parser in texts}
+    there = {a.row.line for result in by_parser.values() for a in result.anchorings if a.accepted}
     if there < anywhere:
         for parser in texts:
             # reports what is wrong with the rows that no text has
-            found(parser, config, there)
+            anchored(parser, config, there)
     return by_parser
 
 
@@ -179,7 +179,7 @@ def _without_offsets(row: LabelRow, texts: Collection[Texts]) -> LabelRow:
     if row.start is None:
         return row
     names = possible_ids(row.document)
-    if len({one[name].sha256 for one in texts for name in names if name in one}) < 2:
+    if len({documents[name].sha256 for documents in texts for name in names if name in documents}) < 2:
         return row
     if not row.quote:
         raise LabelError(
@@ -190,7 +190,7 @@ def _without_offsets(row: LabelRow, texts: Collection[Texts]) -> LabelRow:
 
 
 def one_evidence_a_row(
-    rows: Sequence[LabelRow], found: Mapping[str, AnchorResult]
+    rows: Sequence[LabelRow], results: Mapping[str, AnchorResult]
 ) -> dict[str, tuple[Judgment, ...]]:
     """The judgments of every parser, with evidence names that mean the same row under all of them.
 
@@ -198,58 +198,59 @@ def one_evidence_a_row(
     A name that people gave stays. Any other row is called after its line; rows that count as one evidence
     under one parser, because their texts are the same there, do so under all.
     """
-    given = {row.line: row.evidence for row in rows}
+    evidence_of = {row.line: row.evidence for row in rows}
     lines: dict[_Name, list[int]] = {}
-    for parser, one in found.items():
-        for line, judgment in zip(_lines(one), one.judgments, strict=False):
+    for parser, result in results.items():
+        for line, judgment in zip(_lines(result), result.judgments, strict=False):
             if judgment.evidence:
                 lines.setdefault((parser, judgment.query_id, judgment.evidence), []).append(line)
     for rows_of_one in lines.values():
         # a row that people named gives its name to the others
-        rows_of_one.sort(key=lambda line: not given[line])
-    names = _names(given, lines)
+        rows_of_one.sort(key=lambda line: not evidence_of[line])
+    names = _names(evidence_of, lines)
     out = {}
-    for parser, one in found.items():
-        own = _lines(one)
+    for parser, result in results.items():
+        anchored_lines = _lines(result)
         labels = [
-            replace(label, evidence=names[line]) for line, label in zip(own, one.judgments, strict=False)
+            replace(label, evidence=names[line])
+            for line, label in zip(anchored_lines, result.judgments, strict=False)
         ]
         copies = [
             replace(judgment, evidence=names[lines[parser, judgment.query_id, judgment.evidence][0]])
-            for judgment in one.judgments[len(own) :]
+            for judgment in result.judgments[len(anchored_lines) :]
         ]
         out[parser] = (*labels, *copies)
     return out
 
 
-def _lines(found: AnchorResult) -> list[int]:
+def _lines(result: AnchorResult) -> list[int]:
     """The line of every anchored judgment."""
-    return [one.row.line for one in found.anchorings if one.accepted]
+    return [anchoring.row.line for anchoring in result.anchorings if anchoring.accepted]
 
 
-def _names(given: Mapping[int, str], lines: Mapping[_Name, Sequence[int]]) -> dict[int, str]:
+def _names(evidence_of: Mapping[int, str], lines: Mapping[_Name, Sequence[int]]) -> dict[int, str]:
     """The evidence of every row: as given, else that of the first row that it is one with."""
-    first = {line: line for line in given}
-    taken = dict[int, str]()
-    for (_, _, name), own in lines.items():
-        unnamed = [line for line in own if not given[line]]
+    first = {line: line for line in evidence_of}
+    root_names = dict[int, str]()
+    for (_, _, name), joined in lines.items():
+        unnamed = [line for line in joined if not evidence_of[line]]
         roots = sorted({_root(first, line) for line in unnamed})
         for root in roots[1:]:
             first[root] = roots[0]
-            if root in taken:
-                taken.setdefault(roots[0], taken[root])
-        if roots and len(unnamed) < len(own):
-            taken.setdefault(roots[0], name)
-    people = set(given.values())
+            if root in root_names:
+                root_names.setdefault(roots[0], root_names[root])
+        if roots and len(unnamed) < len(joined):
+            root_names.setdefault(roots[0], name)
+    people = set(evidence_of.values())
 
     def called(line: int) -> str:
         root = _root(first, line)
-        name = taken.get(root, f"line {root}")
-        while root not in taken and name in people:
+        name = root_names.get(root, f"line {root}")
+        while root not in root_names and name in people:
             name += "'"
         return name
 
-    return {line: name or called(line) for line, name in given.items()}
+    return {line: name or called(line) for line, name in evidence_of.items()}
 
 
 def _root(first: Mapping[int, int], line: int) -> int:

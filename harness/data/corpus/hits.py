@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.data.corpus.anchoring import GivenPassage
+from harness.data.corpus.input_table import InputTable, Row, read_table
 from harness.data.corpus.inputs import input_table, rows_of
-from harness.data.corpus.table import InputTable, Row, read_table
 from harness.values import Column, CorpusError, by_key, first_line
 
 PLACES = ("start", "page", "text")
@@ -34,6 +34,9 @@ class GivenHit(GivenPassage):
     score: Annotated[float | None, Column("higher is better; it orders hits without ranks")] = None
     document: Annotated[str, Column("the document; not needed where there is text")] = ""
     text: Annotated[str, Column("the text that was returned", verbatim=True)] = ""
+    seconds: Annotated[
+        float | None, Column("how long the search for the query took, in each of its rows")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,21 @@ class HitFile:
     rows: dict[str, tuple[GivenHit, ...]]
     rising: bool
     scores_kept: bool
+
+    @property
+    def seconds(self) -> list[float]:
+        """The seconds of each query that has them; raises CorpusError where rows of one query differ."""
+        times: list[float] = []
+        for query, rows in self.rows.items():
+            values = {row.seconds for row in rows if row.seconds is not None}
+            if len(values) > 1 or any(value < 0 for value in values):
+                several = ", ".join(f"{value:g}" for value in sorted(values))
+                raise CorpusError(
+                    f"{self.path}: seconds of query {query} are {several}. "
+                    "Write one time a query, from 0, in each of its rows."
+                )
+            times += values
+        return times
 
 
 def read_hits(path: Path) -> HitFile:
@@ -76,8 +94,12 @@ def read_hits(path: Path) -> HitFile:
 
 
 def _read_parquet(path: Path) -> InputTable:
-    from pyarrow import ArrowException, parquet
-
+    try:
+        from pyarrow import ArrowException, parquet
+    except ModuleNotFoundError as error:
+        raise CorpusError(
+            f"{path}: reading Parquet needs pyarrow: pip install 'ndcg-harness[parquet]'. Or write CSV."
+        ) from error
     try:
         if parquet.read_metadata(path).num_rows > _MOST_ROWS:
             raise CorpusError(f"{path}: more than {_MOST_ROWS:,} rows. Write the first ranks of each query.")
@@ -134,11 +156,11 @@ def _by_rank(rows: Sequence[GivenHit]) -> list[GivenHit]:
 def _falls(rows: Sequence[GivenHit]) -> bool:
     """Whether every row has a score and none is above the one before it."""
     scores = [row.score for row in rows]
-    known = [score for score in scores if score is not None]
-    return len(known) == len(scores) and known == sorted(known, reverse=True)
+    present = [score for score in scores if score is not None]
+    return len(present) == len(scores) and present == sorted(present, reverse=True)
 
 
 def _rise(rankings: Iterable[Sequence[GivenHit]]) -> bool:
     """Whether scores rise, and nowhere fall, down the file within every query that has several."""
     several = [[row.score or 0.0 for row in rows] for rows in rankings if len(rows) > 1]
-    return bool(several) and all(own[0] < own[-1] and own == sorted(own) for own in several)
+    return bool(several) and all(scores[0] < scores[-1] and scores == sorted(scores) for scores in several)

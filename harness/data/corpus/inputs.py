@@ -20,7 +20,14 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from harness.data.corpus.table import FaultsOfRows, InputTable, Note, check_offsets, plain_cell, read_table
+from harness.data.corpus.input_table import (
+    FaultsOfRows,
+    InputTable,
+    Note,
+    check_offsets,
+    plain_cell,
+    read_table,
+)
 from harness.values import Declared, HarnessError, columns_of, refuse_special
 
 if TYPE_CHECKING:
@@ -53,7 +60,11 @@ class InputSpec(Generic[R]):
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that a file must have, and has under no other name."""
-        return tuple(one.name for one in self.columns if one.default is MISSING and not one.column.names)
+        return tuple(
+            input_column.name
+            for input_column in self.columns
+            if input_column.default is MISSING and not input_column.column.names
+        )
 
 
 INPUTS: dict[type[Any], InputSpec[Any]] = {}
@@ -85,12 +96,12 @@ def read_rows(
     Raises the error of its declaration, which names all lines at fault, the columns and the remedies.
     """
     spec = INPUTS[row]
-    if may_lack and (not path.exists() or _is_bare(path, spec.needs)):
+    if may_lack and (not path.exists() or is_bare(path, spec.needs)):
         return []
     return rows_of(read_table(path, spec.needs, spec.error, note), row, fault)
 
 
-def _is_bare(path: Path, needed: Collection[str]) -> bool:
+def is_bare(path: Path, needed: Collection[str]) -> bool:
     """Whether a file has a header and nothing below it."""
     refuse_special(path)
     with path.open("rb") as file:
@@ -103,25 +114,27 @@ def rows_of(table: InputTable, row: type[R], fault: Fault[R] | None = None) -> l
     spec = INPUTS[row]
     names = _names(spec, table)
     escaped = table.path.suffix.lower() != ".jsonl"
-    places = [one.name for one in fields(row) if one.name in ("line", "where")]
+    places = [field.name for field in fields(row) if field.name in ("line", "where")]
     faults, rows, lines = FaultsOfRows(spec.error), list[R](), dict[tuple[Any, ...], int]()
     for raw in table.rows:
         where = f"{table.path}, line {raw.line}"
         with faults.of_a_row():
             values = {
-                one.field: _value(spec, one, names[one.field], raw.cells, where, escaped=escaped)
-                for one in spec.columns
+                input_column.field: _value(
+                    spec, input_column, names[input_column.field], raw.cells, where, escaped=escaped
+                )
+                for input_column in spec.columns
             }
             check_offsets(where, values.get("start"), values.get("end"), spec.error)
             place = {"line": raw.line, "where": where}
-            made = row(**values, **{name: place[name] for name in places})
-            if fault is not None and (wrong := fault(made)):
+            record = row(**values, **{name: place[name] for name in places})
+            if fault is not None and (wrong := fault(record)):
                 raise spec.error(f"{where}: {wrong}")
             key = tuple(values[column] for column in spec.key)
             if key and lines.setdefault(key, raw.line) != raw.line:
                 same = ", ".join(filter(None, map(names.__getitem__, spec.key)))
                 raise spec.error(f"{where}: has the {same} of line {lines[key]}. Keep one of them.")
-            rows.append(made)
+            rows.append(record)
     faults.end()
     return rows
 
@@ -129,10 +142,10 @@ def rows_of(table: InputTable, row: type[R], fault: Fault[R] | None = None) -> l
 def _names(spec: InputSpec[Any], table: InputTable) -> dict[str, str]:
     """What the file calls the column of each field; raises the error of the table where one is missing."""
     names: dict[str, str] = {}
-    for one in spec.columns:
-        called = (one.name, *one.column.names)
-        names[one.field] = next((name for name in called if name in table.columns), "")
-        if not names[one.field] and one.default is MISSING:
+    for input_column in spec.columns:
+        called = (input_column.name, *input_column.column.names)
+        names[input_column.field] = next((name for name in called if name in table.columns), "")
+        if not names[input_column.field] and input_column.default is MISSING:
             raise spec.error(
                 f"{table.path}: there is no column {' or '.join(called)}. The columns are: "
                 f"{', '.join(table.columns)}. Add or rename one."

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.documents import Blocks, reading
+from harness.data.corpus.document_files import Blocks, reading
 
 
 def read_slides(path: Path) -> list[str | None]:
@@ -107,13 +107,13 @@ def _add_blocks(parent: Any, styles: dict[str, str], blocks: Blocks) -> None:
 
 def _add_paragraph(paragraph: Any, styles: dict[str, str], blocks: Blocks) -> None:
     text = "".join(_letters_of(paragraph))
-    own = next((child for child in paragraph if _name(child) == "pPr"), ())
-    style = next((child for child in own if _name(child) == "pStyle"), None)
+    properties = next((child for child in paragraph if _name(child) == "pPr"), ())
+    style = next((child for child in properties if _name(child) == "pStyle"), None)
     named = "" if style is None else styles.get(_value(style), "")
     level = _HEADING.match(named)
     if level is not None or named == "Title":
         blocks.heading(text, int(level[1]) if level else 1)
-    elif named.startswith("List") or any(_name(child) == "numPr" for child in own):
+    elif named.startswith("List") or any(_name(child) == "numPr" for child in properties):
         blocks.item(text)
     else:
         blocks.add(text)
@@ -141,7 +141,7 @@ def _within(parent: Any, name: str) -> Iterator[Any]:
     """The elements of a name at any depth; of alternatives for older readers those of the first."""
     for element in parent.iter():
         above = element.iterancestors()
-        if _name(element) == name and not any(_name(one) == "Fallback" for one in above):
+        if _name(element) == name and not any(_name(ancestor) == "Fallback" for ancestor in above):
             yield element
 
 
@@ -160,8 +160,8 @@ def _cells(row: Any) -> list[str]:
         if _name(element) != "tc" or _row_of(element) is not row:
             continue
         cells.append(" ".join(" ".join("".join(_letters_of(p)) for p in _within(element, "p")).split()))
-        own = next((child for child in element if _name(child) == "tcPr"), ())
-        span = next((one for one in own if _name(one) == "gridSpan"), None)
+        properties = next((child for child in element if _name(child) == "tcPr"), ())
+        span = next((child for child in properties if _name(child) == "gridSpan"), None)
         width = "1" if span is None else _value(span)
         cells += [""] * (min(int(width), _MOST_COLUMNS) - 1)
     return cells

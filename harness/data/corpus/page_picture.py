@@ -69,16 +69,18 @@ def draw_page(
     request = {"path": str(path), "page": page, "quotes": list(quotes)} | limits
     command = [sys.executable, "-m", "harness.data.corpus.page_picture"]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, input=json.dumps(request).encode(), capture_output=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         raise CorpusError(f"Page {page} of {path.name} takes too long to draw.") from None
-    if done.returncode or len(done.stdout) > _MOST_BYTES:
+    if process.returncode or len(process.stdout) > _MOST_BYTES:
         raise CorpusError(f"Page {page} of {path.name} cannot be drawn.")
-    answer = json.loads(done.stdout)
+    answer = json.loads(process.stdout)
     wide, high = answer["size"]
-    boxes = tuple(tuple((x1, y1, x2, y2) for x1, y1, x2, y2 in own) for own in answer["boxes"])
+    boxes = tuple(
+        tuple((x1, y1, x2, y2) for x1, y1, x2, y2 in quote_boxes) for quote_boxes in answer["boxes"]
+    )
     return PagePicture(base64.b64decode(answer["data"]), (wide, high), boxes)
 
 
@@ -150,9 +152,9 @@ def _place(quote: str, text: str) -> Iterator[int]:
     wanted, seen = folded(quote[:_LONGEST_QUOTE]), folded(text)
     if not wanted.text:
         return
-    found = find_in_view(wanted, seen) or align_fuzzy(wanted, seen)
-    if found is not None and found.score >= _LEAST_ALIKE:
-        yield from (at for at in range(found.start, found.end) if not text[at].isspace())
+    place = find_in_view(wanted, seen) or align_fuzzy(wanted, seen)
+    if place is not None and place.score >= _LEAST_ALIKE:
+        yield from (at for at in range(place.start, place.end) if not text[at].isspace())
 
 
 def _in_picture(page: Any, area: Area, size: tuple[int, int]) -> Box:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.data.corpus.documents import (
+from harness.data.corpus.document_files import (
     FORMAT_SUFFIXES,
     PDF_SUFFIXES,
     DocumentFile,
@@ -18,10 +17,7 @@ from harness.data.corpus.documents import (
     format_of,
     refuse_unknown,
 )
-from harness.data.corpus.parsers import ParserConfig, release_of, suffixes_of
-from harness.data.corpus.parsers.pdf_file import OnPage
-from harness.data.corpus.reading import read_utf8
-from harness.data.corpus.text import (
+from harness.data.corpus.extraction import (
     STATS_FORMAT,
     TEXT_FORMAT,
     ParsedDocument,
@@ -32,8 +28,11 @@ from harness.data.corpus.text import (
     read_again,
     without_surrogates,
 )
+from harness.data.corpus.parsers import ParserConfig, release_of, suffixes_of
+from harness.data.corpus.parsers.pdf_file import OnPage
+from harness.data.corpus.text_file import read_utf8
 from harness.data.corpus.workers import LostTask, ParsingConfig, Worker, run_in_workers
-from harness.values import CorpusError, Document, refuse_special, text_sha256
+from harness.values import CorpusError, Document, available_cpus, refuse_special, text_sha256
 
 _BOM = "\ufeff"
 
@@ -49,9 +48,9 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
     """
     if file.path.suffix.lower() in suffixes_of(parser):
         return _parse_pages(file, parser, on_page or (lambda page: None))
-    found = format_of(file.path)
-    if found is not None:
-        return _parse_format(file, found)
+    file_format = format_of(file.path)
+    if file_format is not None:
+        return _parse_format(file, file_format)
     refuse_unknown(file.path, suffixes_of(parser))
     text = read_utf8(file.path)
     return _parsed(file, text.removeprefix(_BOM), (), byte_order_marks=int(text.startswith(_BOM)))
@@ -78,10 +77,10 @@ def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> P
     return _parsed(file, *join_pages(pages), encryption=pdf.encryption, warnings=pdf.warnings)
 
 
-def _parse_format(file: DocumentFile, found: FileFormat) -> ParsedDocument:
-    read = found.read(file.path)
+def _parse_format(file: DocumentFile, file_format: FileFormat) -> ParsedDocument:
+    read = file_format.read(file.path)
     parts = [without_surrogates(part or "") for part in read]
-    if not found.paged:
+    if not file_format.paged:
         return _parsed(file, "".join(parts), ())
     blank = tuple(number for number, part in enumerate(read, 1) if part == "")
     return _parsed(file, *join_pages(parts), blank_pages=blank)
@@ -150,19 +149,18 @@ def parse_documents(
 
     if elsewhere is not None:
         elsewhere(files, record)
-    here = files if elsewhere is None else ()
+    local_files = files if elsewhere is None else ()
     apart = (*suffixes_of(parser), *FORMAT_SUFFIXES)
-    paged = [file for file in here if file.path.suffix.lower() in apart]
-    for file in here:
+    paged = [file for file in local_files if file.path.suffix.lower() in apart]
+    for file in local_files:
         if file not in paged:
             record(file, _outcome(file, parser))
     if paged:
         limits = parsing or ParsingConfig()
         sizes = {file: file.path.stat().st_size if file.path.exists() else 0 for file in paged}
         by_size = sorted(paged, key=lambda file: (-sizes[file], file.doc_id))
-        cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         jobs = {file: partial(_read, file, parser, limits.second_reading) for file in by_size}
-        run_in_workers(jobs, min(len(paged), limits.workers or cpus), limits, record)
+        run_in_workers(jobs, min(len(paged), limits.workers or available_cpus()), limits, record)
 
     parsed = [outcome for file in files if isinstance(outcome := outcomes[file], ParsedDocument)]
     skipped = [

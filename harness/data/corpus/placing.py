@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.data.corpus.align import (
@@ -15,9 +15,9 @@ from harness.data.corpus.align import (
     whitespace_free,
     whole_page,
 )
-from harness.data.corpus.documents import possible_ids
+from harness.data.corpus.document_files import beside, possible_ids
 from harness.data.corpus.hits import GivenHit
-from harness.values import CorpusError, Document, by_key, suggestion
+from harness.values import CorpusError, Document, by_key, listed, suggestion
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
 _ALIGNED_DOCUMENTS = 3
@@ -64,20 +64,33 @@ def place_hits(
     """
     rows = [row for ranking in rankings for row in ranking]
     meant = {row.document: _document_of(row, documents, left_out, keep_unknown) for row in rows}
+    ids = {*documents, *left_out}
+    shared = {name: _of_one_name(name, doc_id, ids) for name, doc_id in meant.items()}
+    for row in rows:
+        if shared[row.document] and not row.text:
+            raise CorpusError(
+                f"{row.where}: there are several files {row.document!r}, which differ in their ending alone "
+                f"({listed(shared[row.document])} is another), and without text nothing tells from which one "
+                "the offsets or the page were taken. Write the name with its ending, or fill text."
+            )
     wanted = {
         (meant[row.document], row.text.strip())
         for row in rows
         if row.start is None and row.text and meant[row.document] != _NOWHERE
     }
-    found = _find_texts(wanted, documents, threshold)
-    return [_place_ranking(ranking, meant, found, documents) for ranking in rankings]
+    text_places = _find_texts(wanted, documents, threshold)
+    return [_place_ranking(ranking, meant, text_places, documents) for ranking in rankings]
 
 
 Documents = Mapping[str, Document]
 _NOWHERE = "\0nowhere"
 _Wanted = tuple[str, str]
 """A document, or '' for any, and a text."""
-_Found = dict[_Wanted, tuple[list[TextPlace], float]]
+_OnPage = tuple[str, str, int | None]
+"""The same with the page that a row names."""
+_Unused = tuple[TextPlace, Iterator[TextPlace]]
+"""The first place of a text, and those that no hit of a ranking has had yet."""
+_TextPlaces = dict[_Wanted, tuple[list[TextPlace], float]]
 """The places found, and the likeness of the best one, which need not be alike enough to be a place."""
 
 
@@ -85,11 +98,9 @@ def _document_of(row: GivenHit, documents: Documents, left_out: Collection[str],
     """The id of the document that a row names, which may be a path; '' where it names none."""
     if not row.document:
         return ""
-    last = row.document.replace("\\", "/").rsplit("/", 1)[-1]
-    candidates = (*possible_ids(row.document), *possible_ids(last))
-    for candidate in candidates:
-        if candidate in documents:
-            return candidate
+    candidates = _candidates(row.document)
+    if (doc_id := named_document(row.document, documents)) is not None:
+        return doc_id
     if keep or any(candidate in left_out for candidate in candidates):
         return _NOWHERE
     raise CorpusError(
@@ -99,42 +110,72 @@ def _document_of(row: GivenHit, documents: Documents, left_out: Collection[str],
     )
 
 
+def _candidates(name: str) -> tuple[str, ...]:
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    return (*possible_ids(name), *possible_ids(last))
+
+
+def named_document(name: str, documents: Collection[str]) -> str | None:
+    """The id of the document that a name means, which may be a path; None where there is none."""
+    return next((candidate for candidate in _candidates(name) if candidate in documents), None)
+
+
+def _of_one_name(name: str, doc_id: str, ids: Collection[str]) -> list[str]:
+    """The other documents that a name without an ending may mean as well as ``doc_id``."""
+    # of each name the one as it stands comes before the one without an ending
+    return beside(doc_id, ids) if name and doc_id in _candidates(name)[::2] else []
+
+
 def _place_ranking(
-    rows: Iterable[GivenHit], meant: Mapping[str, str], found: _Found, documents: Documents
+    rows: Iterable[GivenHit], meant: Mapping[str, str], text_places: _TextPlaces, documents: Documents
 ) -> list[PlacedHit]:
-    taken: set[tuple[str, int, int]] = set()
+    occupied: set[tuple[str, int, int]] = set()
+    unused: dict[_OnPage, _Unused] = {}
     placed = []
     for row in rows:
-        one = _place(row, meant[row.document], found, documents, taken)
-        if one.place is None:
+        hit = _place(row, meant[row.document], text_places, documents, occupied, unused)
+        if hit.place is None:
             if not row.text:
                 raise CorpusError(f"{row.where}: {row.document!r} was not read. Give the text of every hit.")
         else:
-            key = (one.place.doc_id, one.place.start, one.place.end)
-            one = replace(one, repeats=key in taken)
-            taken.add(key)
-        placed.append(one)
+            key = (hit.place.doc_id, hit.place.start, hit.place.end)
+            hit = replace(hit, repeats=key in occupied)
+            occupied.add(key)
+        placed.append(hit)
     return placed
 
 
 def _place(
-    row: GivenHit, doc_id: str, found: _Found, documents: Documents, taken: Collection[tuple[str, int, int]]
+    row: GivenHit,
+    doc_id: str,
+    text_places: _TextPlaces,
+    documents: Documents,
+    occupied: Collection[tuple[str, int, int]],
+    unused: dict[_OnPage, _Unused],
 ) -> PlacedHit:
+    """The place of a row; ``unused`` are the places of each text and page that no hit above it has had.
+
+    A place once taken stays so: the next hit with the text goes on where the last one stopped.
+    """
     if doc_id == _NOWHERE:
         return PlacedHit(row, None, 0.0, 0)
     if row.start is not None or not row.text:
         return PlacedHit(row, _as_it_says(row, doc_id, documents), 100.0, 1)
-    known, best = found[doc_id, row.text.strip()]
-    if not known:
+    text = row.text.strip()
+    candidates, best = text_places[doc_id, text]
+    if not candidates:
         return PlacedHit(row, None, best, 0)
-    places = sorted(known, key=lambda place: not _touches(place, row.page, documents))
-    free = (place for place in places if (place.doc_id, place.start, place.end) not in taken)
-    place = next(free, places[0])
+    places = unused.get((doc_id, text, row.page))
+    if places is None:
+        ordered = sorted(candidates, key=lambda place: not _touches(place, row.page, documents))
+        places = unused[doc_id, text, row.page] = ordered[0], iter(ordered)
+    first, rest = places
+    place = next((place for place in rest if (place.doc_id, place.start, place.end) not in occupied), first)
     return PlacedHit(
         row,
         place,
         place.score,
-        len(known),
+        len(candidates),
         other_page=row.page is not None and not _touches(place, row.page, documents),
         figures_differ=figures_differ(place.method, row.text, place.text_in(documents[place.doc_id])),
     )
@@ -161,14 +202,14 @@ def _as_it_says(row: GivenHit, doc_id: str, documents: Documents) -> TextPlace:
     return replace(place, doc_id=doc_id)
 
 
-def _find_texts(wanted: Collection[_Wanted], documents: Documents, threshold: float) -> _Found:
+def _find_texts(wanted: Collection[_Wanted], documents: Documents, threshold: float) -> _TextPlaces:
     """The places of every text. Document by document, as the reduced forms of all would fill the memory."""
     places: dict[_Wanted, list[TextPlace]] = {key: [] for key in wanted}
     for document in documents.values():
         for key in _of(document, places):
             spans = [(at, at + len(key[1])) for at in _occurrences(key[1], document.text)]
             places[key] += [TextPlace("exact", *span, doc_id=document.doc_id) for span in spans]
-    unlike = [key for key, own in places.items() if not own]
+    unlike = [key for key, copies in places.items() if not copies]
     for document in documents.values():
         if missing := _of(document, unlike):
             view = whitespace_free(document.text)
@@ -176,15 +217,15 @@ def _find_texts(wanted: Collection[_Wanted], documents: Documents, threshold: fl
                 needle = whitespace_free(key[1]).text
                 spans = [view.source_span(at, at + len(needle)) for at in _occurrences(needle, view.text)]
                 places[key] += [TextPlace("whitespace_free", *span, doc_id=document.doc_id) for span in spans]
-    found: _Found = {key: (own, 100.0 if own else 0.0) for key, own in places.items()}
-    nowhere = sorted(key for key, own in places.items() if not own)
+    text_places: _TextPlaces = {key: (copies, 100.0 if copies else 0.0) for key, copies in places.items()}
+    nowhere = sorted(key for key, copies in places.items() if not copies)
     for doc_id, keys in _likeliest_documents(nowhere, documents).items():
         searcher = Searcher(documents[doc_id])
         for key in keys:
             place = replace(searcher.find(key[1], None), doc_id=doc_id)
-            if place.score > found[key][1]:
-                found[key] = ([place] if place.score >= threshold else [], place.score)
-    return found
+            if place.score > text_places[key][1]:
+                text_places[key] = ([place] if place.score >= threshold else [], place.score)
+    return text_places
 
 
 def _of(document: Document, keys: Iterable[_Wanted]) -> list[_Wanted]:
@@ -193,12 +234,12 @@ def _of(document: Document, keys: Iterable[_Wanted]) -> list[_Wanted]:
 
 def _occurrences(needle: str, text: str) -> list[int]:
     """Where ``needle`` begins, without overlaps; none for an empty one."""
-    found: list[int] = []
+    starts: list[int] = []
     at = text.find(needle) if needle else -1
-    while at >= 0 and len(found) < _MOST_COPIES:
-        found.append(at)
+    while at >= 0 and len(starts) < _MOST_COPIES:
+        starts.append(at)
         at = text.find(needle, at + len(needle))
-    return found
+    return starts
 
 
 def _likeliest_documents(keys: Sequence[_Wanted], documents: Documents) -> dict[str, list[_Wanted]]:
@@ -208,12 +249,12 @@ def _likeliest_documents(keys: Sequence[_Wanted], documents: Documents) -> dict[
     if anywhere:
         for document in documents.values():
             text = folded(document.text).text
-            for key, own in anywhere.items():
-                if count := sum(seed in text for seed in own):
+            for key, needle_seeds in anywhere.items():
+                if count := sum(seed in text for seed in needle_seeds):
                     shared[key].append((-count, document.doc_id))
     best = {
         # a document with less than half as many is not where the text comes from
-        key: [doc_id for count, doc_id in sorted(own)[:_ALIGNED_DOCUMENTS] if 2 * count <= min(own)[0]]
-        for key, own in shared.items()
+        key: [doc_id for count, doc_id in sorted(counts)[:_ALIGNED_DOCUMENTS] if 2 * count <= min(counts)[0]]
+        for key, counts in shared.items()
     }
     return by_key((doc_id, key) for key in keys for doc_id in ([key[0]] if key[0] else best[key]))

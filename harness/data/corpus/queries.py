@@ -11,8 +11,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.data.corpus.input_table import Note, read_table, without_apostrophe
 from harness.data.corpus.inputs import INPUTS, input_table, rows_of
-from harness.data.corpus.table import Note, read_table, without_apostrophe
 from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig
 
 # The least number of questions, and how many are tried first: a corpus may hold thousands.
@@ -82,8 +82,8 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
             )
         table = table.with_column("split", lambda row: split.split_of(row.get("query_id")))
     queries = rows_of(table, Query)
-    own = {one.name for one in INPUTS[Query].columns}
-    more = [name for name in table.columns if name not in own]
+    columns = {input_column.name for input_column in INPUTS[Query].columns}
+    more = [name for name in table.columns if name not in columns]
     extras = {
         row.get("query_id"): MappingProxyType({name: row.cells[name] for name in more if name in row.cells})
         for row in table.rows

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.documents import Blocks, reading
+from harness.data.corpus.document_files import Blocks, reading
 
 _UNSEEN = frozenset(
     (
@@ -30,9 +30,9 @@ _MOST_COLUMNS = 1000
 def read_web(path: Path) -> list[str]:
     """The text of a web page in its order, as one part; none if it shows none.
 
-    Entities are letters. Scripts, styles, the head, comments and what is hidden are left out. The encoding is
-    what the page says it is, else it is guessed. Raises CorpusError for what cannot be read, and where
-    beautifulsoup4 or lxml is missing.
+    Entities are letters. Scripts, styles, the head, comments and what is hidden are left out. What is UTF-8
+    is read as such, whatever the page declares; else the encoding is what the page says it is, or is guessed.
+    Raises CorpusError for what cannot be read, and where beautifulsoup4 or lxml is missing.
     """
     remedy = "Save it again as .html in UTF-8."
     with reading(path, "a web page", "beautifulsoup4 and lxml", "html", remedy):
@@ -44,9 +44,20 @@ def read_web(path: Path) -> list[str]:
             raise ValueError("it holds NUL bytes, which no text has")
         blocks = Blocks()
         flow = _Flow(blocks)
-        flow.walk(BeautifulSoup(raw, "lxml"))
+        flow.walk(BeautifulSoup(raw, "lxml", from_encoding="utf-8" if _is_utf8(raw) else None))
         flow.end()
         return [blocks.text()] if blocks.text() else []
+
+
+def _is_utf8(raw: bytes) -> bool:
+    """Whether letters beyond ASCII are UTF-8: text of another encoding, by chance, next to never is."""
+    if raw.isascii():
+        return False
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Flow:
@@ -141,21 +152,21 @@ def _shown(parent: Any, preformatted: bool = False) -> Iterator[str]:
 def _grid(table: Any) -> list[list[str]]:
     """The cells of a table by row and column; below and right of one over several places is nothing."""
     rows: list[list[str]] = []
-    taken: dict[int, int] = {}
+    covered: dict[int, int] = {}
     for row in table.find_all("tr"):
         if _is_hidden(row) or _is_hidden(row.parent):
             continue
         cells: list[str] = []
         below: dict[int, int] = {}
         for cell in row.find_all(["td", "th"], recursive=False):
-            while taken.get(len(cells), 0) > 0:
+            while covered.get(len(cells), 0) > 0:
                 cells.append("")
             wide, high = _span(cell, "colspan"), _span(cell, "rowspan")
             for column in range(len(cells), len(cells) + wide):
                 below[column] = high
             cells += ["" if _is_hidden(cell) else _inline(cell), *[""] * (wide - 1)]
-        taken = {column: left - 1 for column, left in taken.items() if left > 1}
-        taken |= {column: high - 1 for column, high in below.items() if high > 1}
+        covered = {column: left - 1 for column, left in covered.items() if left > 1}
+        covered |= {column: high - 1 for column, high in below.items() if high > 1}
         rows.append(cells)
     return rows
 

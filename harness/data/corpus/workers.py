@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
 from types import ModuleType
@@ -26,7 +25,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from harness.data.corpus.parsers.pdf_file import OnPage
-from harness.values import CorpusError, StageConfig
+from harness.values import CorpusError, StageConfig, lift_memory_limit, limit_memory
 
 
 class ParsingConfig(StageConfig):
@@ -67,11 +66,6 @@ class ParsingConfig(StageConfig):
         "private-use characters.",
     )
 
-
-try:
-    import resource
-except ImportError:  # Windows has no such limits
-    resource = None  # type: ignore[assignment]
 
 K = TypeVar("K")
 Task = Callable[[OnPage], Any]
@@ -174,6 +168,8 @@ class Worker:
                 self._stop()
                 more = f"needed more than {self._memory_mb:,} MB of memory"
                 return LostTask(page, f"{more}. Raise parsing.memory_mb, or leave the document out.")
+            elif what == "missing":
+                raise ModuleNotFoundError(value[0], name=value[1])
             else:
                 raise RuntimeError(f"A task in a worker process failed:\n{value}")
 
@@ -191,11 +187,11 @@ class Worker:
             if self._ended:
                 raise CorpusError("reading was stopped")
             context = multiprocessing.get_context("spawn")
-            self._connection, theirs = context.Pipe()
-            process = context.Process(target=serve, args=(theirs, self._limits.memory_mb), daemon=True)
+            self._connection, worker_end = context.Pipe()
+            process = context.Process(target=serve, args=(worker_end, self._limits.memory_mb), daemon=True)
             with _no_main_module():
                 process.start()
-            theirs.close()
+            worker_end.close()
             self._process = process
 
     def _stop(self, kill: bool = True) -> int | None:
@@ -254,46 +250,15 @@ def serve(connection: Connection, memory_mb: int) -> None:
             connection.send(("result", task(lambda page: connection.send(("page", page)))))
         except MemoryError:
             # This process is full; the next task gets a new one.
-            _lift_limit()
+            lift_memory_limit()
             connection.send(("memory", None))
+            return
+        except ModuleNotFoundError as error:
+            connection.send(("missing", (str(error), error.name)))
             return
         except BaseException:
             connection.send(("fault", traceback.format_exc()))
             return
-
-
-def limit_memory(further: int) -> int | None:
-    """Let this process take ``further`` bytes of address space beyond what it has.
-
-    Returns what it may take, which is less under a limit of the user's (``ulimit -v``); None if the
-    system limits nothing.
-    """
-    if resource is None:
-        return None
-    used = _address_space()
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    soft = used + further if hard == resource.RLIM_INFINITY else min(used + further, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except (ValueError, OSError):  # macOS
-        return None
-    return soft - used
-
-
-def _lift_limit() -> None:
-    if resource is not None:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-
-
-def _address_space() -> int:
-    """The address space this process takes, in bytes; 0 if the system does not tell."""
-    try:
-        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
-    except OSError:
-        return 0
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _silence() -> None:

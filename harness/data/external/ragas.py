@@ -1,4 +1,4 @@
-"""A file of answers with the columns of ragas as a corpus folder."""
+"""Answered queries as a corpus folder; a file of them has the columns of ragas."""
 
 from __future__ import annotations
 
@@ -22,27 +22,42 @@ def import_ragas(source: Path, target: Path) -> ImportSummary:
 
     Raises CorpusError where the file cannot be read or the folder exists.
     """
-    exchanges = read_answers(source)
+    return write_corpus(read_answers(source), source, target, "ragas")
+
+
+def write_corpus(
+    exchanges: Sequence[AnsweredQuery],
+    source: Path,
+    target: Path,
+    format_name: str,
+    notes: Iterable[str] = (),
+) -> ImportSummary:
+    """The corpus folder of answered queries; ``notes`` come before those on the queries.
+
+    Raises CorpusError where the folder exists.
+    """
     names = _document_names(exchanges)
     firsts: dict[str, str] = {}
-    for one in exchanges:
-        firsts.setdefault(one.question, one.query_id)
+    for exchange in exchanges:
+        firsts.setdefault(exchange.question, exchange.query_id)
     with new_corpus_folder(target) as folder:
         (folder / "documents").mkdir()
-        read = (passage for one in exchanges for passage in one.read if passage.text)
-        for name, parts in by_key((names[one.document, one.text], one.text) for one in read).items():
+        read = (passage for exchange in exchanges for passage in exchange.read if passage.text)
+        for name, parts in by_key(
+            (names[passage.document, passage.text], passage.text) for passage in read
+        ).items():
             # distinct passages, in the order in which they were first retrieved
             text = encodable("\n\n".join(dict.fromkeys(parts)))
             write_text(folder / "documents" / name, f"{text}\n")
         queries = [
             (
-                one.query_id,
-                encodable(one.question),
-                "yes" if one.answerable else "no",
-                firsts[one.question],
-                encodable(golden_cell(one.references)),
+                exchange.query_id,
+                encodable(exchange.question),
+                "yes" if exchange.answerable else "no",
+                firsts[exchange.question],
+                encodable(golden_cell(exchange.references)),
             )
-            for one in exchanges
+            for exchange in exchanges
         ]
         columns = ("query_id", "text", "answerable", "cluster", "answer")
         write_text(folder / "queries.csv", delimited_text([columns, *queries]))
@@ -51,20 +66,20 @@ def import_ragas(source: Path, target: Path) -> ImportSummary:
         write_answers(exchanges, folder / "answers.jsonl")
         labelling = guide("labelling.md")
         readme = _README.read_text(encoding="utf-8").format(
-            title=target.name, source=source.name, folder=target, guide=labelling
+            title=target.name, format=format_name, source=source.name, folder=target, guide=labelling
         )
         write_text(folder / "README.md", readme)
-    return ImportSummary(target, len(set(names.values())), len(exchanges), 0, tuple(_notes(exchanges)))
+    return ImportSummary(target, len(set(names.values())), len(exchanges), 0, (*notes, *_notes(exchanges)))
 
 
 def _document_names(exchanges: Iterable[AnsweredQuery]) -> dict[tuple[str, str], str]:
     """The file of each passage by (document, text): one a document, or one a passage without a document."""
     names: dict[tuple[str, str], str] = {}
-    taken: dict[str, str] = {}
-    for passage in (passage for one in exchanges for passage in one.read if passage.text):
+    sha_of_name: dict[str, str] = {}
+    for passage in (passage for exchange in exchanges for passage in exchange.read if passage.text):
         sha = text_sha256(passage.document or passage.text)
         wanted = _plain(passage.document) or f"passage-{sha[:12]}"
-        if taken.setdefault(wanted.lower(), sha) != sha:
+        if sha_of_name.setdefault(wanted.lower(), sha) != sha:
             wanted = f"{wanted}-{sha[:12]}"
         names[passage.document, passage.text] = f"{wanted}.txt"
     return names
@@ -79,20 +94,20 @@ def _hits(
     exchanges: Iterable[AnsweredQuery], names: Mapping[tuple[str, str], str]
 ) -> Iterator[dict[str, Any]]:
     """A row per passage whose text is known; ranks count those alone."""
-    for one in exchanges:
-        known = [passage for passage in one.read if passage.text]
-        for rank, passage in enumerate(known, start=1):
+    for exchange in exchanges:
+        passages = [passage for passage in exchange.read if passage.text]
+        for rank, passage in enumerate(passages, start=1):
             document = names[passage.document, passage.text]
             text = encodable(passage.text)
-            yield {"query_id": one.query_id, "rank": rank, "document": document, "text": text}
+            yield {"query_id": exchange.query_id, "rank": rank, "document": document, "text": text}
 
 
 def _notes(exchanges: Sequence[AnsweredQuery]) -> list[str]:
     notes = []
-    if again := len(exchanges) - len({one.question for one in exchanges}):
+    if again := len(exchanges) - len({exchange.question for exchange in exchanges}):
         notes.append(f"Questions asked before in the same words: {again}; they are in one cluster each.")
-    if unanswered := sum(one.answer is None for one in exchanges):
+    if unanswered := sum(exchange.answer is None for exchange in exchanges):
         notes.append(f"Questions without an answer: {unanswered}.")
-    if nothing := sum(not one.read for one in exchanges):
+    if nothing := sum(not exchange.read for exchange in exchanges):
         notes.append(f"Questions for which nothing was retrieved: {nothing}.")
     return notes

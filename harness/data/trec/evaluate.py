@@ -13,15 +13,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, compress, islice, pairwise, repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow.compute as pc
 
-from harness.data.trec.ids import Ids, TrecError, column_of, fingerprints, numbers_of, places_in
-from harness.data.trec.sources import pack_grades, pack_scores, qrels_from_dict, run_from_dict
-from harness.data.trec.tables import PairRows, Qrels, Run, judged_rows, refuse_repeats
+from harness.data.trec.depths import depth_needed, rounded
+from harness.data.trec.files import AnyQrels, AnyRun, qrels_from_dict, run_from_dict
+from harness.data.trec.packing import pack_grades, pack_scores
+from harness.data.trec.plain import PlainQrels, PlainRun
+from harness.data.trec.table_faults import TrecError
 from harness.measures import (
     FAMILIES,
     AnyArray,
@@ -38,11 +38,11 @@ from harness.measures import (
     owners,
     parse_measure,
     rank_grouped,
-    rank_rows,
     tie_groups,
 )
 
-Numbers = npt.NDArray[np.int32]
+if TYPE_CHECKING:
+    from harness.data.trec.pair_rows import Qrels, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ def refuse_strangers(
 
 def refuse_unlike_ids(run: NestedScores, qrels: NestedGrades) -> None:
     """Raise TrecError where only one of the two spells documents as text: 7 and '7' never match."""
-    firsts = [next(chain.from_iterable(given.values()), None) for given in (run, qrels)]
+    firsts = [next(chain.from_iterable(side.values()), None) for side in (run, qrels)]
     if None not in firsts and isinstance(firsts[0], str) != isinstance(firsts[1], str):
         raise TrecError(f"run names documents as {firsts[0]!r}, qrels as {firsts[1]!r}: use ids of one type.")
 
 
 def evaluate(
-    run: Run, qrels: Qrels, measures: Sequence[Measure | str], convention: Convention | str = "harness"
+    run: AnyRun, qrels: AnyQrels, measures: Sequence[Measure | str], convention: Convention | str = "harness"
 ) -> DocScores:
     """Every measure for every judged query.
 
@@ -90,7 +90,13 @@ def evaluate(
     measure or convention, and for a measure that a convention does not define; TrecError where a document is
     ranked twice for a query within the depth that is looked at.
     """
-    return _scored(measures, convention, partial(_score, run, qrels))
+    if isinstance(run, PlainRun) and isinstance(qrels, PlainQrels):
+        ranked = run.ordered(find_convention(convention))
+        return _scored(measures, convention, partial(_score_dicts, ranked, qrels.grades))
+    from harness.data.trec.columns_scored import score_columns
+
+    columns = cast("Run", run), cast("Qrels", qrels)
+    return _scored(measures, convention, partial(score_columns, *columns))
 
 
 Scored = tuple[Sequence[str], Floats]
@@ -107,29 +113,12 @@ def _scored(
     wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
     _check_defined(wanted, rules)
     parts = rules.by_precision([measure.family for measure in wanted])
-    found = [score([wanted[place] for place in places], within) for within, places in parts]
-    names = tuple(found[0][0])
+    scored = [score([wanted[place] for place in places], within) for within, places in parts]
+    names = tuple(scored[0][0])
     values = np.empty((len(names), len(wanted)))
-    for (_, places), (_, part) in zip(parts, found, strict=True):
+    for (_, places), (_, part) in zip(parts, scored, strict=True):
         values[:, places] = part
     return DocScores(names, wanted, values, rules)
-
-
-def _score(run: Run, qrels: Qrels, measures: Sequence[Measure], rules: Convention) -> Scored:
-    n_queries = len(qrels.query.names)
-    code = places_in(run.query.names, qrels.query.names)
-    query = code[run.query.code]
-    rows = _scored_rows(run, query, rules)
-    ranked, offsets = _rank(run, query, rows, n_queries, _depth_needed(measures, rules), rules)
-    pairs = PairRows.of(owners(offsets), run.doc, ranked)
-    refuse_repeats(run.source, run.query, pairs, "ranked")
-    values = compute(_grade(run, qrels, pairs, offsets, rules), measures, rules.unanswerable)
-    kept = np.arange(n_queries)
-    if rules.missing == "drop":
-        # a dictionary may name queries without a document, in the run (empty is not missing) or as judged
-        counts = [np.bincount(own, minlength=n_queries) for own in (code[code >= 0], qrels.query.code)]
-        kept = np.flatnonzero(np.all(counts, axis=0))
-    return qrels.query.names.take(column_of(kept)).to_pylist(), values[kept]
 
 
 def _check_defined(measures: Sequence[Measure], rules: Convention) -> None:
@@ -141,63 +130,6 @@ def _check_defined(measures: Sequence[Measure], rules: Convention) -> None:
         if rules.order == "score_ties_averaged" and not family.averages_ties:
             ties = f"the convention {rules.name} averages ties"
             raise ValueError(f"{ties}, which is defined for NDCG, not {measure}")
-
-
-def _depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
-    """How far down the rankings matter; None for all the way."""
-    whole = any(m.cutoff is None or FAMILIES[m.family].whole_ranking for m in measures)
-    if whole or rules.ideal == "retrieved":
-        return None
-    return max((m.cutoff for m in measures if m.cutoff is not None), default=1)
-
-
-def _rounded(scores: Floats, rules: Convention) -> AnyArray:
-    """Scores as a convention compares them: trec_eval keeps 32 bits, where a large one becomes infinite."""
-    with np.errstate(over="ignore"):
-        return scores.astype(np.float32) if rules.single_precision else scores
-
-
-def _scored_rows(run: Run, query: Numbers, rules: Convention) -> Ints | None:
-    """The rows of judged queries; None if these are all."""
-    kept = query >= 0
-    if rules.skip_same_id:
-        same = np.flatnonzero(fingerprints(run.query.names)[run.query.code] == run.doc.prints())
-        kept[[row for row in same.tolist() if run.query.name(row) == run.doc.name(row)]] = False
-    return None if kept.all() else np.flatnonzero(kept)
-
-
-def _rank(
-    run: Run, query: Numbers, rows: Ints | None, n_queries: int, depth: int | None, rules: Convention
-) -> tuple[Ints, Ints]:
-    """The ranked rows of every query, and their offsets."""
-    rank = run.rank if rules.order == "given" else None
-    score = _rounded(run.score if rank is None else -rank.astype(np.float64), rules)
-
-    def tie_key(chosen: Ints) -> npt.NDArray[Any]:
-        """Where scores, or ids by their bytes, are among those chosen, lowest first; equals in one place."""
-        own = chosen if rows is None else rows[chosen]
-        if rank is not None:
-            # a rank that several documents hold, such as a column of zeros, says nothing of their order
-            return np.unique(run.score[own], return_inverse=True)[1]
-        ids = Ids.of(run.doc.take(own), run.source)
-        order = pc.rank(ids.names, sort_keys="ascending", tiebreaker="first")
-        return numbers_of(order).astype(np.int64)[ids.code]
-
-    tied = rank is not None or rules.order == "score_then_id_descending"
-    kept = slice(None) if rows is None else rows
-    ranked, offsets = rank_rows(query[kept], n_queries, score[kept], depth, tie_key if tied else None)
-    return ranked if rows is None else rows[ranked], offsets
-
-
-def _grade(run: Run, qrels: Qrels, ranked: PairRows, offsets: Ints, rules: Convention) -> Graded:
-    row = judged_rows(ranked, qrels.pairs)
-    averaged = rules.order == "score_ties_averaged"
-    ties = tie_groups(run.score[ranked.rows], offsets) if averaged else None
-    judged = row >= 0
-    earned = np.zeros(len(row), dtype=np.int64)
-    earned[judged] = qrels.grade[row[judged]]
-    judgments = (qrels.query.code, qrels.grade)
-    return grade_documents(earned, judged, offsets, judgments, rules, ties)
 
 
 NestedScores = Mapping[str, Mapping[str, float]]
@@ -234,7 +166,7 @@ def _score_dicts(
         there = [query in run and bool(graded) for query, graded in qrels.items()]
         names, runs = list(compress(names, there)), list(compress(runs, there))
         judged = list(compress(judged, there))
-    depth, values = _depth_needed(measures, rules), [np.zeros((0, len(measures)))]
+    depth, values = depth_needed(measures, rules), [np.zeros((0, len(measures)))]
     for part in _blocks(runs, judged):
         graded = _graded(names[part], runs[part], judged[part], depth, rules)
         values.append(compute(graded, measures, rules.unanswerable))
@@ -253,13 +185,17 @@ def _graded(
     names: Sequence[str], runs: Ranked, judged: Judged, depth: int | None, rules: Convention
 ) -> Graded:
     """The grades along the rankings of some queries."""
-    starts, judged_starts = (offsets_of(np.fromiter(map(len, own), np.int64)) for own in (runs, judged))
-    scores = _rounded(pack_scores(runs, names), rules)
+    starts, judged_starts = (
+        offsets_of(np.fromiter(map(len, documents), np.int64)) for documents in (runs, judged)
+    )
+    scores = rounded(pack_scores(runs, names), rules)
     # before the ranks, as this names a grade that is not a whole number
     judgments = owners(judged_starts), pack_grades(judged, names)
     rows, offsets = _first_rows(runs, scores, starts, depth, rules)
-    earned, known = _looked_up(runs, judged, starts, rows, offsets)
-    return grade_documents(earned, known, offsets, judgments, rules)
+    earned, is_judged = _looked_up(runs, judged, starts, rows, offsets)
+    averaged = rules.order == "score_ties_averaged"
+    ties = tie_groups(scores[rows], offsets) if averaged else None
+    return grade_documents(earned, is_judged, offsets, judgments, rules, ties)
 
 
 def _first_rows(
@@ -282,17 +218,17 @@ def _first_rows(
 def _looked_up(runs: Ranked, judged: Judged, starts: Ints, rows: Ints, offsets: Ints) -> tuple[Ints, Bools]:
     """The grade of the document in every row, 0 if it is unjudged, and which are judged."""
     within = (rows - np.repeat(starts[:-1], np.diff(offsets))).tolist()
-    found: list[int] = []
+    earned: list[int] = []
     # a loop over queries, so that no document is left and come back to: that would fetch it twice
     for documents, graded, read, (first, last) in zip(
         runs, judged, _rows_to_read(rows, offsets, starts), pairwise(offsets.tolist()), strict=True
     ):
         ids = list(documents) if read is None else list(islice(documents, read))
         chosen = [*map(ids.__getitem__, within[first:last])]
-        found += map(graded.get, chosen, repeat(_UNJUDGED))
-    grades = np.array(found, dtype=np.int64)
-    known = grades != _UNJUDGED
-    return np.where(known, grades, 0), known
+        earned += map(graded.get, chosen, repeat(_UNJUDGED))
+    grades = np.array(earned, dtype=np.int64)
+    is_judged = grades != _UNJUDGED
+    return np.where(is_judged, grades, 0), is_judged
 
 
 def _rows_to_read(rows: Ints, offsets: Ints, starts: Ints) -> list[int | None]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from harness.values import HarnessError
+from harness.data.trec.table_faults import TrecError
 
 Ints = npt.NDArray[np.int64]
 Prints = npt.NDArray[np.uint64]
@@ -28,10 +28,6 @@ _SHORT = 7
 _TOP = np.uint64(56)
 _NO_TEXT = pa.Array.from_buffers(pa.large_string(), 0, [None, pa.py_buffer(bytes(8)), pa.py_buffer(b"")])
 _LOW_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
-
-
-class TrecError(HarnessError):
-    """A run or a judgment file cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +60,8 @@ class DocIds:
         if not len(rows):
             # a column without rows may have no chunk, of which arrow takes nothing, not even no rows
             return _NO_TEXT
-        found = self.values.take(column_of(rows if self.code is None else self.code[rows]))
-        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        ids = self.values.take(column_of(rows if self.code is None else self.code[rows]))
+        return ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
 
     def prints(self, rows: Rows = None) -> Prints:
         """The fingerprints of some rows."""
@@ -138,14 +134,14 @@ def fingerprints(values: Any) -> Prints:
     Strings of up to seven bytes differ in them whenever they differ.
     """
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-    found = np.zeros(len(values), dtype=np.uint64)
+    prints = np.zeros(len(values), dtype=np.uint64)
     first = 0
     for chunk in chunks:
         for block in range(0, len(chunk), _BLOCK_ROWS):
             part = chunk.slice(block, _BLOCK_ROWS)
-            found[first : first + len(part)] = _block_prints(part)
+            prints[first : first + len(part)] = _block_prints(part)
             first += len(part)
-    return found
+    return prints
 
 
 def _block_prints(values: Any) -> Prints:
@@ -163,15 +159,15 @@ def _block_prints(values: Any) -> Prints:
     longest = int(length.max())
     if longest <= _SHORT:
         return themselves
-    found = length.astype(np.uint64) * _ODD_3
-    for done in range(0, longest, 8):
-        longer = np.flatnonzero(length > done)
+    prints = length.astype(np.uint64) * _ODD_3
+    for hashed in range(0, longest, 8):
+        longer = np.flatnonzero(length > hashed)
         rows = slice(None) if len(longer) == len(length) else longer
-        word = words[start[rows] + done] & _LOW_BYTES[np.minimum(length[rows] - done, 8)]
-        found[rows] = _mixed(found[rows] ^ word)
+        word = words[start[rows] + hashed] & _LOW_BYTES[np.minimum(length[rows] - hashed, 8)]
+        prints[rows] = _mixed(prints[rows] ^ word)
     short = length <= _SHORT
-    found[short] = themselves[short]
-    return found
+    prints[short] = themselves[short]
+    return prints
 
 
 def _mixed(numbers: Prints) -> Prints:
@@ -204,11 +200,11 @@ def _unified(chunked: Any, source: str) -> tuple[Any, npt.NDArray[np.int32]]:
     return whole, code
 
 
-def _same_memory(one: Any, other: Any) -> bool:
+def _same_memory(left: Any, right: Any) -> bool:
     def place(array: Any) -> list[int]:
         return [array.offset, len(array), *(buffer.address for buffer in array.buffers() if buffer)]
 
-    return one is other or (one.type == other.type and place(one) == place(other))
+    return left is right or (left.type == right.type and place(left) == place(right))
 
 
 def _checked(column: Any, source: str) -> Any:

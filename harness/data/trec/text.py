@@ -9,36 +9,25 @@ trec_eval 9 scores such rows, trec_eval 10 passes them over.
 
 from __future__ import annotations
 
-import gzip
-import io
-import os
-import re
-import stat
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from harness.data.trec.ids import DocIds, Ids, TrecError, numbers_of
-from harness.data.trec.tables import PairRows, Qrels, Run, refuse_repeats
-
-_MAGIC = b"\x1f\x8b"
-_FREE_BYTES = 64 << 20
-"""The size up to which any file may unpack."""
-_LARGEST_RATIO = 100
-"""Runs and judgments shrink to between a half and a thirtieth: no query has a document twice."""
-_BLOCK_BYTES = 4 << 20
-"""Small enough that the memory of one block serves the next."""
-_LONGEST_LINE = 32 << 20
-_BOM = b"\xef\xbb\xbf"
-_SPACE = ord(" ")
-
+from harness.data.trec.ids import DocIds, Ids, numbers_of
+from harness.data.trec.lines import (
+    BOM,
+    LONGEST_LINE,
+    QRELS,
+    RUN,
+    Layout,
+    blocks,
+    columns_of,
+    open_unpacked,
+    single_spaced,
+)
+from harness.data.trec.pair_rows import PairRows, Qrels, Run, refuse_repeats
 
 _TYPES = {
     "query": pa.dictionary(pa.int32(), pa.string()),
@@ -48,24 +37,6 @@ _TYPES = {
     "grade": pa.int64(),
 }
 """The fields that are read; the others of a line are passed over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The fields of a line, of which ``number`` must be a number."""
-
-    what: str
-    fields: tuple[str, ...]
-    number: str
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The fields that are read."""
-        return pa.schema([(name, _TYPES[name]) for name in self.fields if name in _TYPES])
-
-
-RUN = Layout("run", ("query", "q0", "doc", "rank", "score", "tag"), "score")
-QRELS = Layout("judgment", ("query", "iteration", "doc", "grade"), "grade")
 
 
 def read_trec_run(path: Path) -> Run:
@@ -96,41 +67,26 @@ def read_trec_qrels(path: Path) -> Qrels:
 
 def _read(path: Path, layout: Layout) -> pa.Table:
     # not empty_table() of the schema, which loads pandas
-    tables = [pa.Table.from_batches([], layout.schema)]
+    tables = [pa.Table.from_batches([], _schema(layout))]
     line = 1
     with open_unpacked(path) as file:
-        for block in _blocks(file, path):
-            tables.append(_parse(block.removeprefix(_BOM) if line == 1 else block, layout, path, line))
+        for block in blocks(file, path):
+            tables.append(_parse(block.removeprefix(BOM) if line == 1 else block, layout, path, line))
             line += block.count(b"\n")
     return pa.concat_tables(tables)
-
-
-def _blocks(file: IO[bytes], path: Path) -> Iterator[bytes]:
-    """Runs of whole lines; raises TrecError for a line that is longer than a block."""
-    rest, line = b"", 1
-    while data := file.read(_BLOCK_BYTES):
-        cut = data.rfind(b"\n") + 1
-        if not cut and len(rest) + len(data) > _LONGEST_LINE:
-            raise TrecError(f"{path}, line {line}: longer than {_LONGEST_LINE >> 20} MB; is this TREC text?")
-        if cut:
-            line += data.count(b"\n")
-            yield b"".join((rest, memoryview(data)[:cut]))
-        rest = data[cut:] if cut else rest + data
-    if rest:
-        yield rest
 
 
 def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Table:
     try:
         table = csv.read_csv(
-            pa.BufferReader(_single_spaced(block)),
+            pa.BufferReader(single_spaced(block)),
             read_options=csv.ReadOptions(
-                column_names=list(layout.fields), block_size=_LONGEST_LINE * 4, use_threads=False
+                column_names=list(layout.fields), block_size=LONGEST_LINE * 4, use_threads=False
             ),
             parse_options=csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=True),
             convert_options=csv.ConvertOptions(
-                column_types=layout.schema,
-                include_columns=layout.schema.names,
+                column_types=_schema(layout),
+                include_columns=list(layout.read),
                 null_values=[],
                 strings_can_be_null=False,
             ),
@@ -147,149 +103,10 @@ def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Tabl
     return table
 
 
-def _single_spaced(block: bytes) -> bytes:
-    """One space between fields, none at the ends of lines."""
-    if not _has_odd_spaces(block):
-        return block
-    if b"\t" in block or b"\r" in block:
-        block = block.translate(bytes.maketrans(b"\t\r", b"  "))
-    if b"  " in block:
-        block = re.sub(b" {2,}", b" ", block)
-    if b" \n" in block or b"\n " in block:
-        block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n")
-    return block.strip(b" ")
-
-
-def _has_odd_spaces(block: bytes) -> bool:
-    """Whether white space may be anything but one space between fields, and one line feed after a line."""
-    if not block or block[0] <= _SPACE or b"\t" in block or b"\r" in block:
-        return True
-    white = np.frombuffer(block, np.uint8) <= _SPACE
-    return block[-1] == _SPACE or bool((white[1:] & white[:-1]).any())
-
-
 def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Table:
     """The same, one line at a time, so that the first bad one can be named."""
-    columns: dict[str, list[str | float | int]] = {name: [] for name in layout.schema.names}
-    for number, raw in enumerate(block.split(b"\n"), start=first_line):
-        where = f"{path}, line {number}"
-        if not _holds_row(raw, layout):
-            continue
-        for name, text in zip(layout.fields, _fields(raw, layout, where), strict=True):
-            if name in columns:
-                columns[name].append(_value(name, text, where))
-    return pa.table(columns, layout.schema)
+    return pa.table(columns_of(block, layout, path, first_line), _schema(layout))
 
 
-def _holds_row(line: bytes, layout: Layout) -> bool:
-    """Whether a line is neither empty nor a comment."""
-    text = line.strip()
-    if not text.startswith(b"#"):
-        return bool(text)
-    try:
-        fields = _fields(line, layout, "")
-        _value(layout.number, fields[layout.fields.index(layout.number)], "")
-    except TrecError:
-        return False
-    return fields[0] != "#"
-
-
-def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TrecError(f"{where}: not UTF-8 text ({error.reason}); convert the file") from error
-    if b"\0" in line:
-        raise TrecError(f"{where}: a NUL byte, which no text has; write the file again")
-    line = line.strip()
-    if b"\r" in line:
-        raise TrecError(f"{where}: a carriage return within the line; end the lines with a line feed")
-    # at spaces and tabs alone, as above: an id may hold other white space, such as a no-break space
-    fields = [field.decode("utf-8") for field in _single_spaced(line).split(b" ", len(layout.fields) - 1)]
-    if len(fields) != len(layout.fields):
-        raise TrecError(
-            f"{where}: a {layout.what} line has {len(layout.fields)} fields "
-            f"({' '.join(layout.fields)}), this one {len(fields)}; correct "
-            f"{line.decode('utf-8')[:80]!r}"
-        )
-    return fields
-
-
-def _value(name: str, text: str, where: str) -> str | float | int:
-    if name in ("query", "doc"):
-        return text
-    try:
-        # Python also reads 1_000 and the digits of other scripts, which no other tool does
-        if "_" in text or not text.isascii():
-            raise ValueError(text)
-        if name == "grade":
-            if abs(grade := int(text)) >= 2**63:
-                raise TrecError(f"{where}: the grade {grade} is too large")
-            return grade
-        number = float(text)
-    except ValueError:
-        if name == "rank":
-            return float("nan")
-        kind = "a whole number" if name == "grade" else "a number"
-        raise TrecError(f"{where}: the {name} must be {kind}, not {text!r}") from None
-    if name == "score" and number != number:
-        raise TrecError(f"{where}: the score is NaN, so the document has no rank; remove it")
-    return number
-
-
-@contextmanager
-def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked where it begins like a gzip file.
-
-    It is opened once: what was read of a pipe does not come again. Raises TrecError, while it is read, for a
-    gzip file that is damaged, or unpacks to more than a hundred times its size.
-    """
-    with path.open("rb") as file:
-        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
-            raise TrecError(f"{path}: is a device, not a file. Write the content to a file and name that.")
-        if file.peek(2)[:2] != _MAGIC:
-            yield file
-            return
-        packed = _Counted(file)
-        try:
-            with gzip.GzipFile(fileobj=packed) as unpacked:  # type: ignore[call-overload]
-                yield io.BufferedReader(cast(Any, _Bounded(unpacked, packed, path)), 1 << 20)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise TrecError(f"{path}: the gzip file is damaged or cut short ({error})") from error
-
-
-class _Counted:
-    """Passes bytes on and counts them."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.count = 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self.count += len(data)
-        return data
-
-
-class _Bounded(io.RawIOBase):
-    """Passes unpacked bytes on until they are too many for the packed ones."""
-
-    def __init__(self, unpacked: gzip.GzipFile, packed: _Counted, path: Path) -> None:
-        self._unpacked = unpacked
-        self._packed = packed
-        self._path = path
-        self._count = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        data = self._unpacked.read(len(buffer))
-        self._count += len(data)
-        if self._count > max(_FREE_BYTES, _LARGEST_RATIO * self._packed.count):
-            raise TrecError(
-                f"{self._path}: the gzip file unpacks to more than {_LARGEST_RATIO} times its size, which no "
-                "run or judgments do. If it is in order, unpack it with gunzip and name the unpacked file."
-            )
-        buffer[: len(data)] = data
-        return len(data)
+def _schema(layout: Layout) -> pa.Schema:
+    return pa.schema([(name, _TYPES[name]) for name in layout.read])

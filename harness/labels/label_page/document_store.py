@@ -105,18 +105,18 @@ class DocumentStore:
         documents = {doc: self.document(doc)} if doc else self._documents
         with self._searching:
             passages = find_evidence(q[:LONGEST_SOUGHT], documents, self._context, top)
-        found = [
+        hits = [
             {
-                "doc_id": one.doc_id,
-                "start": one.start,
-                "end": one.end,
-                "page": one.page,
-                "how": one.origin,
-                "text": one.text[:LONGEST_SOUGHT],
+                "doc_id": passage.doc_id,
+                "start": passage.start,
+                "end": passage.end,
+                "page": passage.page,
+                "how": passage.origin,
+                "text": passage.text[:LONGEST_SOUGHT],
             }
-            for one in passages
+            for passage in passages
         ]
-        return {"found": found}
+        return {"found": hits}
 
     def copies(self, doc: str, start: NonNegativeInt, end: NonNegativeInt, most: int = 50) -> Answer:
         """The other places where a text is, ignoring white space and case, and whether there are more."""
@@ -134,8 +134,8 @@ class DocumentStore:
             )
             if document.doc_id != doc or last <= start or end <= first
         )
-        found = list(islice(others, most + 1))
-        return {"copies": found[:most], "more": len(found) > most}
+        copies = list(islice(others, most + 1))
+        return {"copies": copies[:most], "more": len(copies) > most}
 
     def picture(self, doc: str, page: NonNegativeInt) -> bytes:
         """A page, from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError if there is none."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.labels.label_page.page_state import PageState
 from harness.labels.label_page.ratings import SettledGrade, only_skipped, settle
-from harness.labels.label_page.state import PageState
+from harness.labels.labelling.label_rows import quote_of
 from harness.labels.labelling.passages import PassageToGrade, covers
-from harness.labels.labelling.rows import quote_of
 
 Rows = tuple[dict[str, Any], ...]
 Settled = Sequence[tuple[PassageToGrade, SettledGrade]]
@@ -41,8 +41,10 @@ def merged_rows(state: PageState, rater: str = "") -> Exported:
     """
     items, labels = state.items(wanted=False), state.labels(rater)
     settled = settle(labels, {} if rater else state.decisions())
-    disputed = ({**_place(items[name]), "settled": one.how} for name, one in settled.items() if one.differs)
-    left = sum(one.grade is None for one in settled.values())
+    disputed = (
+        {**_place(items[name]), "settled": final.how} for name, final in settled.items() if final.differs
+    )
+    left = sum(final.grade is None for final in settled.values())
     rows = tuple(row for _, row in _rows(items, settled))
     return Exported(rows, len(only_skipped(labels)), left, tuple(disputed))
 
@@ -57,7 +59,7 @@ def rater_rows(state: PageState, rater: str = "") -> Exported:
     together = settle(labels, state.decisions())
     rows: list[dict[str, Any]] = []
     for name in [rater] if rater else sorted({label.rater for label in labels}):
-        for item_id, row in _rows(items, settle([one for one in labels if one.rater == name], {})):
+        for item_id, row in _rows(items, settle([label for label in labels if label.rater == name], {})):
             by = together[item_id].decided_by
             decided = {"decided": together[item_id].grade, "decided_by": by} if by else {}
             rows.append({**row, "settled": "", **decided})
@@ -72,24 +74,24 @@ def _rows(
     items: Mapping[str, PassageToGrade], settled: Mapping[str, SettledGrade]
 ) -> list[tuple[str, dict[str, Any]]]:
     """The rows of all items with a grade, with their ids, in the order of the text."""
-    known = [(items[name], one) for name, one in settled.items() if one.grade is not None]
-    known.sort(key=lambda pair: pair[0].key)
-    relevant = [(item, one) for item, one in known if one.grade]
+    graded = [(items[name], final) for name, final in settled.items() if final.grade is not None]
+    graded.sort(key=lambda pair: pair[0].key)
+    relevant = [(item, final) for item, final in graded if final.grade]
     names = _evidence(relevant)
     return [
         (
-            one.item_id,
+            final.item_id,
             {
                 **item.row(),
-                "grade": one.grade,
-                "evidence": names.get(one.item_id, ""),
-                "answer": _answer(item, relevant) if one.grade else "",
-                "note": one.note,
-                "judge": ", ".join(one.grades),
-                "settled": one.how,
+                "grade": final.grade,
+                "evidence": names.get(final.item_id, ""),
+                "answer": _answer(item, relevant) if final.grade else "",
+                "note": final.note,
+                "judge": ", ".join(final.grades),
+                "settled": final.how,
             },
         )
-        for item, one in known
+        for item, final in graded
     ]
 
 
@@ -114,7 +116,7 @@ def _evidence(relevant: Settled) -> dict[str, str]:
     Items are in the order of the text. Those that state one fact become one group, name by name and pair by
     pair.
     """
-    group_of = {one.item_id: [one.item_id] for _, one in relevant}
+    group_of = {final.item_id: [final.item_id] for _, final in relevant}
     named: dict[tuple[str, str], str] = {}
 
     def join(first: str, second: str) -> None:
@@ -123,17 +125,17 @@ def _evidence(relevant: Settled) -> dict[str, str]:
             group += other
             group_of.update(dict.fromkeys(other, group))
 
-    for at, (item, one) in enumerate(relevant):
-        for name in one.evidence:
-            join(named.setdefault((item.query_id, name), one.item_id), one.item_id)
+    for at, (item, final) in enumerate(relevant):
+        for name in final.evidence:
+            join(named.setdefault((item.query_id, name), final.item_id), final.item_id)
         for other, second in relevant[at + 1 :]:
             if (other.query_id, other.doc_id) != (item.query_id, item.doc_id) or other.start >= item.end:
                 break
             overlap = covers((item.start, item.end), (other.start, other.end))
             if overlap and "mark" in (item.origin, other.origin):
-                join(one.item_id, second.item_id)
-    names = {one.item_id: one.evidence for _, one in relevant}
-    order = {one.item_id: at for at, (_, one) in enumerate(relevant)}
+                join(final.item_id, second.item_id)
+    names = {final.item_id: final.evidence for _, final in relevant}
+    order = {final.item_id: at for at, (_, final) in enumerate(relevant)}
     return {
         item_id: min(
             (name for member in group for name in names[member]),

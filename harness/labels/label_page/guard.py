@@ -71,7 +71,7 @@ class Guard:
         await (answer or self._app)(scope, receive, guarded)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """A refusal of a request that is not the page's own; None if it may be."""
+        """The answer that refuses a request which is not of this page; None where it is."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self._keys.hosts:
@@ -90,7 +90,7 @@ class Guard:
         return None
 
     def _admitted(self, scope: Scope) -> Response | None:
-        """The cookie for whoever has the link, a refusal without both; None: admitted.
+        """The answer that sets the cookie for whoever has the link, or refuses without both; None to admit.
 
         The page goes on by itself: after a redirect from a file, a browser would hold the cookie back
         (samesite=strict).
@@ -105,5 +105,5 @@ class Guard:
         return PlainTextResponse("Open the link that harness label has printed; it holds the key.", 403)
 
 
-def _equal(given: str, secret: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+def _equal(sent: str, secret: str) -> bool:
+    return hmac.compare_digest(sent.encode("utf-8", "replace"), secret.encode())

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from harness.data import Note, read_rows, read_utf8
 from harness.labels.label_page.document_store import DocumentStore
+from harness.labels.label_page.page_state import PageState
 from harness.labels.label_page.service import LabelService
-from harness.labels.label_page.state import PageState
-from harness.labels.labelling.grading import UngradedRow
+from harness.labels.labelling.grading_sheet import UngradedRow
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.retrieved import pool_unjudged
 from harness.running import BenchConfig, Context, document_files, load_config, load_documents
@@ -48,6 +48,12 @@ class PassageSource:
 
         Raises ConfigError where neither is named, or a pool without its documents.
         """
+        if self.config is not None and not self.config.exists() and not self.config.suffix:
+            raise ConfigError(
+                f"There is nothing at {self.config}. Name the YAML file of a benchmark, to label its "
+                "passages, or the folder of a test set, to review its answers; harness init makes a first "
+                "benchmark."
+            )
         if self.config is not None:
             return load_config(self.config)
         if self.pool is None or not self.documents:
@@ -81,9 +87,11 @@ def open_service(
         else:
             documents = load_documents(config, context)
             questions, items = read_pool(source.pool, documents, reporter.note)
-        files = {one.doc_id: one.path for one in document_files(config) if one.path.suffix.lower() == ".pdf"}
+        files = {
+            file.doc_id: file.path for file in document_files(config) if file.path.suffix.lower() == ".pdf"
+        }
         with PageState(source.state_path) as state:
-            state.sync(questions, items, {name: one.sha256 for name, one in documents.items()})
+            state.sync(questions, items, {name: document.sha256 for name, document in documents.items()})
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
             store = DocumentStore(documents, context, files)

@@ -78,17 +78,17 @@ class SettledGrade:
         """How the grade came about: `one rater`, `agreed`, or what raters said and who decided."""
         if not self.differs:
             return "agreed" if len(self.grades) > 1 else "one rater"
-        said = "; ".join(f"{rater} {grade}" for rater, grade in self.grades.items())
-        return f"{said}; decided by {self.decided_by}" if self.decided_by else f"{said}; open"
+        grades = "; ".join(f"{rater} {grade}" for rater, grade in self.grades.items())
+        return f"{grades}; decided by {self.decided_by}" if self.decided_by else f"{grades}; open"
 
 
 def grades_of(labels: Iterable[ItemRating]) -> dict[str, dict[Hashable, int]]:
     """The grades by rater, then by item; skipped items have none."""
-    found: dict[str, dict[Hashable, int]] = {}
-    for label in sorted(labels, key=lambda one: one.rater):
+    by_rater: dict[str, dict[Hashable, int]] = {}
+    for label in sorted(labels, key=lambda label: label.rater):
         if label.rating.grade is not None:
-            found.setdefault(label.rater, {})[label.item_id] = label.rating.grade
-    return found
+            by_rater.setdefault(label.rater, {})[label.item_id] = label.rating.grade
+    return by_rater
 
 
 def settle(labels: Iterable[ItemRating], decisions: Mapping[str, Decision]) -> dict[str, SettledGrade]:
@@ -100,30 +100,32 @@ def settle(labels: Iterable[ItemRating], decisions: Mapping[str, Decision]) -> d
     for label in sorted(labels, key=lambda label: label.rater):
         if label.rating.grade is not None:
             by_item.setdefault(label.item_id, {})[label.rater] = label.rating
-    return {item_id: _settled(item_id, own, decisions.get(item_id)) for item_id, own in by_item.items()}
+    return {
+        item_id: _settled(item_id, ratings, decisions.get(item_id)) for item_id, ratings in by_item.items()
+    }
 
 
 def _settled(item_id: str, ratings: Mapping[str, Rating], decision: Decision | None) -> SettledGrade:
-    grades = {rater: one.grade for rater, one in ratings.items() if one.grade is not None}
-    notes = [one.note for one in ratings.values()]
+    grades = {rater: rating.grade for rater, rating in ratings.items() if rating.grade is not None}
+    notes = [rating.note for rating in ratings.values()]
     first, *others = set(grades.values())
     grade, decided_by = None if others else first, ""
     if others and decision is not None:
         grade, decided_by = decision.grade, decision.rater
         notes.append(decision.note)
     words = "; ".join(dict.fromkeys(filter(None, notes)))
-    evidence = frozenset(one.evidence for one in ratings.values() if one.evidence)
+    evidence = frozenset(rating.evidence for rating in ratings.values() if rating.evidence)
     return SettledGrade(item_id, grade, grades, words, evidence, decided_by)
 
 
-def differing(settled: Iterable[SettledGrade], done: frozenset[str]) -> list[SettledGrade]:
-    """Items on which raters differ, as far as a rater may see them who has ``done`` these items.
+def differing(settled: Iterable[SettledGrade], rated: frozenset[str]) -> list[SettledGrade]:
+    """Items on which raters differ, as far as a rater may see them who has ``rated`` these items.
 
     A rater sees those that they have graded or skipped. Someone who has graded nothing is a referee and sees
     all. Undecided ones come first.
     """
-    shown = (one for one in settled if one.differs and (not done or one.item_id in done))
-    return sorted(shown, key=lambda one: one.grade is not None)
+    shown = (final for final in settled if final.differs and (not rated or final.item_id in rated))
+    return sorted(shown, key=lambda final: final.grade is not None)
 
 
 def only_skipped(labels: Sequence[ItemRating]) -> frozenset[str]:

@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, validate_call
 from starlette.applications import Starlette
@@ -24,13 +24,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from harness.labels.label_page.guard import Guard, Keys
-from harness.labels.label_page.service import LabelService
-from harness.labels.label_page.state import Envelope, UnknownItemError
+from harness.labels.label_page.page_state import Envelope, UnknownItemError
 from harness.models import UntrustedJsonError, read_json
 from harness.values import LabelError, Stopped, on_stop, problem_in
 
 LARGEST_REQUEST = 256_000
-Given = Mapping[str, Any]
+Sent = Mapping[str, Any]
 # sent along with every request
 _ENVELOPE = TypeAdapter(Envelope)
 _OUTSIDE = {"rater", "request", "tab", "seconds"}
@@ -48,38 +47,42 @@ ASSETS = {
 }
 
 
-def make_app(service: LabelService, keys: Keys) -> ASGIApp:
+class PageService(Protocol):
+    """What a page asks of the program."""
+
+    @property
+    def page(self) -> str:
+        """The file of the page itself."""
+
+    @property
+    def reads(self) -> Mapping[str, Callable[..., Any]]:
+        """What the page may ask for, by the names of requests."""
+
+    @property
+    def writes(self) -> Mapping[str, Callable[..., Any]]:
+        """What the page may change, by the names of requests."""
+
+    def enter(self, rater: str, item: str = "") -> Any:
+        """Begin under a name."""
+
+    def name(self, rater: str) -> str:
+        """A name as it is kept; raises LabelError for one that cannot be used."""
+
+
+def make_app(service: PageService, keys: Keys) -> ASGIApp:
     """The whole application behind its guard."""
-    reads: dict[str, Callable[..., Any]] = {
-        "about": service.about,
-        "step": service.step,
-        "marks": service.marks,
-        "questions": service.question_list,
-        "agreement": service.agreement,
-        "disagreements": service.disagreements,
-        "leaf": service.store.part,
-        "find": service.store.find,
-        "copies": service.store.copies,
-        "picture": service.store.picture,
-    }
-    writes: dict[str, Callable[..., Any]] = {
-        "enter": service.enter,
-        "say": service.rate,
-        "undo": service.undo,
-        "mark": service.mark,
-        "decide": service.decide,
-    }
-    asset = partial(_asset, {name: entry.read_bytes() for name, entry in ASSETS.items()})
+    content = {name: entry.read_bytes() for name, entry in ASSETS.items()}
+    asset = partial(_asset, content, service.page)
     routes = [Route("/", asset), Route("/assets/{name}", asset)]
-    for name, call in reads.items():
+    for name, call in service.reads.items():
         routes.append(Route(f"/api/{name}", partial(_read, _answering(service, call, strict=False))))
-    for name, call in writes.items():
+    for name, call in service.writes.items():
         work = _answering(service, call, strict=True)
         routes.append(Route(f"/api/{name}", partial(_write, work), methods=["POST"]))
     return Guard(Starlette(routes=routes), keys)
 
 
-def _answering(service: LabelService, call: Callable[..., Any], *, strict: bool) -> Callable[[Given], Any]:
+def _answering(service: PageService, call: Callable[..., Any], *, strict: bool) -> Callable[[Sent], Any]:
     """A call with what a request gives for its parameters; ``strict``: of their types, no text for a number.
 
     The name of a rater is made the one that is kept.
@@ -87,56 +90,56 @@ def _answering(service: LabelService, call: Callable[..., Any], *, strict: bool)
     names = signature(call).parameters.keys()
     checked = validate_call(config=ConfigDict(strict=strict))(call)
 
-    def answer(given: Given) -> Any:
+    def answer(sent: Sent) -> Any:
         # anything else that was sent to enter would be lost silently
-        if call == service.enter and (other := given.keys() - _OUTSIDE - names):
+        if call == service.enter and (other := sent.keys() - _OUTSIDE - names):
             listed = ", ".join(sorted(other))
             raise LabelError(f"Nothing was saved: enter takes rater and item, not {listed}.")
-        given = dict(given)
-        if isinstance(given.get("rater"), str):
-            given["rater"] = service.name(given["rater"])
+        sent = dict(sent)
+        if isinstance(sent.get("rater"), str):
+            sent["rater"] = service.name(sent["rater"])
         if "by" in names:
-            outside = {name: given[name] for name in _OUTSIDE & given.keys()}
-            given["by"] = _ENVELOPE.validate_python(outside)
-        return checked(**{name: given[name] for name in names if name in given})
+            outside = {name: sent[name] for name in _OUTSIDE & sent.keys()}
+            sent["by"] = _ENVELOPE.validate_python(outside)
+        return checked(**{name: sent[name] for name in names if name in sent})
 
     return answer
 
 
-def _asset(assets: Mapping[str, bytes], request: Request) -> Response:
-    name = request.path_params.get("name", "page.html")
+def _asset(assets: Mapping[str, bytes], page: str, request: Request) -> Response:
+    name = request.path_params.get("name", page)
     kind = _TYPES.get(name[name.rfind(".") :])
     if name not in assets or kind is None:
         return Response("There is no such file.", 404, media_type="text/plain")
     return Response(assets[name], headers={"content-type": kind})
 
 
-async def _read(work: Callable[[Given], Any], request: Request) -> Response:
+async def _read(work: Callable[[Sent], Any], request: Request) -> Response:
     return await _answered(work, dict(request.query_params))
 
 
-async def _write(work: Callable[[Given], Any], request: Request) -> Response:
-    body = b""
+async def _write(work: Callable[[Sent], Any], request: Request) -> Response:
+    body = bytearray()
     try:
         async for part in request.stream():
             body += part
             if len(body) > LARGEST_REQUEST:
                 return _json({"error": f"A request has at most {LARGEST_REQUEST} bytes."}, 413)
-        given = read_json(body)
+        sent = await run_in_threadpool(read_json, bytes(body))
     except ClientDisconnect:
         # the request did not arrive in full, so nobody waits for an answer
         return Response(status_code=400)
     except UntrustedJsonError:
-        given = None
-    if not isinstance(given, dict):
+        sent = None
+    if not isinstance(sent, dict):
         return _json({"error": "Send a JSON object."}, 400)
-    return await _answered(work, given)
+    return await _answered(work, sent)
 
 
-async def _answered(work: Callable[[Given], Any], given: Given) -> Response:
+async def _answered(work: Callable[[Sent], Any], sent: Sent) -> Response:
     """Do the work in a thread; a failure is answered with its message."""
     try:
-        answer = await run_in_threadpool(work, given)
+        answer = await run_in_threadpool(work, sent)
     except LabelError as error:
         return _json({"error": str(error)}, 404 if isinstance(error, UnknownItemError) else 400)
     except ValidationError as error:
@@ -166,7 +169,7 @@ _LINK = """<!doctype html>
 """
 
 
-def serve(service: LabelService, listening: socket.socket, tell: Callable[[str], None]) -> None:
+def serve(service: PageService, listening: socket.socket, tell: Callable[[str], None]) -> None:
     """Answer requests until a signal comes; ``tell`` gets the link once the page can be opened."""
     import uvicorn
 
@@ -245,7 +248,8 @@ def link_file(link: str, state: Path) -> Iterator[Path]:
     """
     path = state.absolute().with_name(f"{state.name}.open.html")
     path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(_LINK.format(link=escape(link)))
     try:
         yield path

@@ -16,8 +16,8 @@ from pydantic import NonNegativeInt
 
 from harness.judge import alpha_of_all, pair_agreements
 from harness.labels.label_page.document_store import Answer, DocumentStore
+from harness.labels.label_page.page_state import Envelope, PageState
 from harness.labels.label_page.ratings import Decision, Rating, SettledGrade, differing, grades_of, settle
-from harness.labels.label_page.state import Envelope, PageState
 from harness.labels.labelling.passages import PassageToGrade
 from harness.values import MAX_GRADE, LabelError, encodable, trim
 
@@ -31,12 +31,22 @@ _PAGE = 50
 _LEAST_TIMES = 5
 
 
+def rater_name(rater: str, only: str = "") -> str:
+    """A name as it is kept; raises LabelError for one that cannot be used, or is another than ``only``."""
+    name = unicodedata.normalize("NFC", rater).strip()
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or set(",;") & set(name):
+        raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters, no comma and no semicolon.")
+    if only and name != only:
+        raise LabelError(f"This page was started for {only} alone.")
+    return name
+
+
 def order_for(rater: str, items: Mapping[str, PassageToGrade]) -> list[str]:
     """The ids of all items for a rater, next first; nothing of scores, ranks or settings shows in it.
 
     The highest priority comes first; without one, question after question, shuffled for each rater.
     """
-    queries = dict.fromkeys(one.query_id for one in items.values())
+    queries = dict.fromkeys(item.query_id for item in items.values())
     place = {query_id: number for number, query_id in enumerate(queries)}
 
     def key(item_id: str) -> tuple[bool, float, int, bytes]:
@@ -48,20 +58,22 @@ def order_for(rater: str, items: Mapping[str, PassageToGrade]) -> list[str]:
     return sorted(items, key=key)
 
 
-def next_open(ids: Sequence[str], done: frozenset[str], after: int = -1) -> str | None:
+def next_open(ids: Sequence[str], finished: frozenset[str], after: int = -1) -> str | None:
     """The first item after a place that is not done, else the first of all; None if all are done."""
-    return next((one for one in (*ids[after + 1 :], *ids[: after + 1]) if one not in done), None)
+    return next(
+        (item_id for item_id in (*ids[after + 1 :], *ids[: after + 1]) if item_id not in finished), None
+    )
 
 
-def progress(done: int, total: int, times: Iterable[float]) -> dict[str, float | None]:
-    """How many items are done of how many, the median of the latest times, and what the rest takes so.
+def progress(finished: int, total: int, times: Iterable[float]) -> dict[str, float | None]:
+    """How many items are done, the median of the latest times, and how long the rest takes at that pace.
 
-    In seconds, and None unless there are five times or more.
+    Times are in seconds, and None unless there are five or more.
     """
-    known = list(times)
-    seconds = median(known) if len(known) >= _LEAST_TIMES else None
-    remaining = None if seconds is None else seconds * (total - done)
-    return {"done": done, "total": total, "seconds": seconds, "remaining": remaining}
+    measured = list(times)
+    seconds = median(measured) if len(measured) >= _LEAST_TIMES else None
+    remaining = None if seconds is None else seconds * (total - finished)
+    return {"done": finished, "total": total, "seconds": seconds, "remaining": remaining}
 
 
 class LabelService:
@@ -69,6 +81,8 @@ class LabelService:
 
     ``as_listed`` is for pools that were ordered on purpose: their order is that of every rater.
     """
+
+    page = "page.html"
 
     def __init__(
         self,
@@ -80,11 +94,38 @@ class LabelService:
     ) -> None:
         self.state, self.store = state, store
         self.items = state.items()
-        asked = {item.query_id for item in self.items.values()}
-        self.questions = {name: text for name, text in state.questions().items() if name in asked}
-        self._as_listed, self._guidelines, self._rater = as_listed, guidelines, ""
-        self._rater = self.name(rater) if rater else ""
+        query_ids = {item.query_id for item in self.items.values()}
+        self.questions = {name: text for name, text in state.questions().items() if name in query_ids}
+        self._as_listed, self._guidelines = as_listed, guidelines
+        self._rater = rater_name(rater) if rater else ""
         self._queues: dict[str, list[str]] = {}
+
+    @property
+    def reads(self) -> Mapping[str, Callable[..., Any]]:
+        """What the page may ask for."""
+        return {
+            "about": self.about,
+            "step": self.step,
+            "marks": self.marks,
+            "questions": self.question_list,
+            "agreement": self.agreement,
+            "disagreements": self.disagreements,
+            "leaf": self.store.part,
+            "find": self.store.find,
+            "copies": self.store.copies,
+            "picture": self.store.picture,
+        }
+
+    @property
+    def writes(self) -> Mapping[str, Callable[..., Any]]:
+        """What the page may change."""
+        return {
+            "enter": self.enter,
+            "say": self.rate,
+            "undo": self.undo,
+            "mark": self.mark,
+            "decide": self.decide,
+        }
 
     def about(self) -> Answer:
         """The data of the start page: the raters so far, and the work to do."""
@@ -97,7 +138,7 @@ class LabelService:
         }
 
     def enter(self, rater: str, item: str = "") -> Answer:
-        """Begin: the item named, or the first that is not done; stores nothing.
+        """The item to begin with: the one named, or the first that is not done; stores nothing.
 
         Raises UnknownItemError for an item that is not there.
         """
@@ -106,30 +147,25 @@ class LabelService:
 
     def name(self, rater: str) -> str:
         """A rater's name as it is kept; raises LabelError for one that cannot be used."""
-        name = unicodedata.normalize("NFC", rater).strip()
-        if not name or len(name) > _LONGEST_NAME or not name.isprintable() or set(",;") & set(name):
-            raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters, no comma and no semicolon.")
-        if self._rater and name != self._rater:
-            raise LabelError(f"This page was started for {self._rater} alone.")
-        return name
+        return rater_name(rater, self._rater)
 
     def step(self, rater: str, item: str = "", after: str = "", back: bool = False) -> Answer:
         """One item with its rating by the rater: the one named, or the next open one after another.
 
         ``back``: the one before ``after``, done or not. ``item`` is None if all is done.
         """
-        done = self.state.done(rater)
+        finished = self.state.done(rater)
         ids = self._queue(rater)
         if not item:
             place = ids.index(after) if after in self.items else None
             if back:
                 item = ids[max((place if place is not None else len(ids)) - 1, 0)] if ids else ""
             else:
-                item = next_open(ids, done, -1 if place is None else place) or ""
+                item = next_open(ids, finished, -1 if place is None else place) or ""
         shown = self._rated(rater, self.state.item(item)) if item else None
-        now = progress(sum(one in done for one in ids), len(ids), self.state.seconds(rater))
-        same = [one for one in ids if shown and self.items[one].query_id == shown["query_id"]]
-        of_question = {"done": sum(one in done for one in same), "total": len(same)}
+        now = progress(sum(item_id in finished for item_id in ids), len(ids), self.state.seconds(rater))
+        same = [item_id for item_id in ids if shown and self.items[item_id].query_id == shown["query_id"]]
+        of_question = {"done": sum(item_id in finished for item_id in same), "total": len(same)}
         return {"item": shown, "progress": {**now, "question": of_question}}
 
     def rate(self, by: Envelope, item: str, kind: str, value: Any, seen: int, next: bool = False) -> Answer:
@@ -139,7 +175,7 @@ class LabelService:
         that rating. ``next``: with the next passage, so that a key takes one request.
         """
         self.state.item(item)
-        saved = self.state.change(_bounded(by), item, kind, _change(kind, value))
+        saved = self.state.change(bounded(by), item, kind, _change(kind, value))
         other = (saved.before.grade, saved.before.skipped) != (saved.rating.grade, saved.rating.skipped)
         replaced = saved.before.done and other and self.state.graded_elsewhere(by, item, seen, saved.event)
         return {
@@ -191,17 +227,17 @@ class LabelService:
         if item.item_id in self.items:
             raise LabelError("This is the whole of a passage to grade: grade that instead of a mark.")
         rating = Rating(_grade(grade), "", _words(note), _words(evidence))
-        saved = self.state.mark(_bounded(by), item, rating)
+        saved = self.state.mark(bounded(by), item, rating)
         return {"event": saved.event, "item_id": saved.item_id, **self.marks(by.rater, query)}
 
     def marks(self, rater: str, query: str) -> Answer:
         """The marks of a rater for a question."""
-        found = self.state.marks(rater, query)
-        return {"marks": [{**_shown(item), "rating": asdict(rating)} for item, rating in found]}
+        marks = self.state.marks(rater, query)
+        return {"marks": [{**_shown(item), "rating": asdict(rating)} for item, rating in marks]}
 
     def question_list(self, rater: str, begin: NonNegativeInt) -> Answer:
         """Fifty questions from a position on, each with its progress and first open item."""
-        done = self.state.done(rater)
+        finished = self.state.done(rater)
         rows: dict[str, Answer] = {
             query_id: {"query_id": query_id, "text": text, "done": 0, "total": 0, "first": ""}
             for query_id, text in list(self.questions.items())[begin : begin + _PAGE]
@@ -210,8 +246,8 @@ class LabelService:
             row = rows.get(self.items[item_id].query_id)
             if row is not None:
                 row["total"] += 1
-                row["done"] += item_id in done
-                if not row["first"] or (item_id not in done and row["first"] in done):
+                row["done"] += item_id in finished
+                if not row["first"] or (item_id not in finished and row["first"] in finished):
                     row["first"] = item_id
         return {"questions": list(rows.values()), "begin": begin, "total": len(self.questions)}
 
@@ -219,11 +255,11 @@ class LabelService:
         """How far raters agree so far, in numbers; null where one is undefined."""
         grades = grades_of(self.state.labels())
         items, alpha = alpha_of_all(grades)
-        pairs = [asdict(one) for one in pair_agreements(grades)]
+        pairs = [asdict(pair) for pair in pair_agreements(grades)]
         return {
             "items": items,
-            "alpha": _known(alpha),
-            "pairs": [{name: _known(value) for name, value in pair.items()} for pair in pairs],
+            "alpha": _finite(alpha),
+            "pairs": [{name: _finite(value) for name, value in pair.items()} for pair in pairs],
         }
 
     def disagreements(self, rater: str, begin: NonNegativeInt) -> Answer:
@@ -233,11 +269,11 @@ class LabelService:
         seen = differing(settled, self.state.done(rater))
         shown = seen[begin : begin + _PAGE]
         return {
-            "items": [self._side_by_side(one, decisions.get(one.item_id)) for one in shown],
+            "items": [self._side_by_side(final, decisions.get(final.item_id)) for final in shown],
             "begin": begin,
             "total": len(seen),
-            "open": sum(one.grade is None for one in seen),
-            "hidden": sum(one.differs for one in settled) - len(seen),
+            "open": sum(final.grade is None for final in seen),
+            "hidden": sum(final.differs for final in settled) - len(seen),
         }
 
     def decide(self, by: Envelope, item: str, grade: Any, note: Any = "") -> Answer:
@@ -246,14 +282,14 @@ class LabelService:
         decided = self.state.decide(by, item, _grade(grade), _words(note))
         return {"item_id": item, "grade": decided.grade, "note": decided.note, "by": decided.rater}
 
-    def _side_by_side(self, one: SettledGrade, decision: Decision | None) -> Answer:
-        item = self.state.item(one.item_id)
+    def _side_by_side(self, final: SettledGrade, decision: Decision | None) -> Answer:
+        item = self.state.item(final.item_id)
         return {
             **_shown(item),
             "question": self.questions.get(item.query_id, item.query_id),
             "grades": [
-                {"rater": rater, "grade": grade, "note": self.state.rating(rater, one.item_id)[0].note}
-                for rater, grade in one.grades.items()
+                {"rater": rater, "grade": grade, "note": self.state.rating(rater, final.item_id)[0].note}
+                for rater, grade in final.grades.items()
             ],
             "decided": None if decision is None else asdict(decision),
         }
@@ -306,7 +342,7 @@ def _grade(value: Any) -> int:
     return value
 
 
-def _known(value: Any) -> Any:
+def _finite(value: Any) -> Any:
     """JSON has no NaN."""
     return None if value != value else value
 
@@ -317,7 +353,7 @@ def _words(value: Any) -> str:
     return encodable(value.strip())
 
 
-def _bounded(by: Envelope) -> Envelope:
+def bounded(by: Envelope) -> Envelope:
     """The request with a valid time: None for an invalid one, at most five minutes."""
     seconds = by.seconds
     if seconds is not None:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.labels.labelling.passages import PassageToGrade, overlapping
-from harness.running import Context, RunTools
+from harness.running import Context, run_step
 from harness.steps import Bm25Config, Bm25Retriever, Passages
 from harness.store import key_of
 from harness.values import Document, Query, Span, between, sentence_spans, trim
@@ -28,18 +28,18 @@ def find_evidence(
     top: int | None = None,
     query_id: str = "",
 ) -> list[PassageToGrade]:
-    """The ``top`` passages for a query, all of them for None; none if no passage has a word of it.
+    """The ``top`` passages for a query, or all if it is None; none if no passage has a word of it.
 
     First come the passages that contain it exactly, ignoring white space and case, then those that share
     words with it; both in the order of BM25 over passages of some sentences, in languages of any script.
     """
     of_document = {doc_id: passage_spans(document) for doc_id, document in documents.items()}
-    spans = [(doc_id, span) for doc_id, own in of_document.items() for span in own]
+    spans = [(doc_id, span) for doc_id, document_spans in of_document.items() for span in document_spans]
     exact = _exact(sought, documents.values(), of_document)
     ranked = _by_words(sought, spans, documents, context)
-    place = {found: rank for rank, found in enumerate(ranked)}
+    place = {passage: rank for rank, passage in enumerate(ranked)}
     # a text that runs over several passages is none of them: it comes first
-    first = sorted(exact, key=lambda found: place.get(found, -1))
+    first = sorted(exact, key=lambda passage: place.get(passage, -1))
     return [
         PassageToGrade.of(documents[doc_id], query_id, *span, origin="exact" if at < len(first) else "words")
         for at, (doc_id, span) in enumerate(dict.fromkeys((*first, *ranked)))
@@ -50,12 +50,12 @@ def _exact(
     sought: str, documents: Iterable[Document], spans: dict[str, list[Span]]
 ) -> list[tuple[str, Span]]:
     """The passages that hold the text, each once; a text longer than a passage is its own."""
-    found: dict[tuple[str, Span], None] = {}
+    matches: dict[tuple[str, Span], None] = {}
     for document, start, end in places_of(sought, documents):
         near = overlapping(spans[document.doc_id], (start, end))
         whole = len(near) == 1 and near[0][0] <= start and end <= near[0][1]
-        found[document.doc_id, near[0] if whole else (start, end)] = None
-    return list(found)
+        matches[document.doc_id, near[0] if whole else (start, end)] = None
+    return list(matches)
 
 
 def places_of(sought: str, documents: Iterable[Document]) -> Iterator[tuple[Document, int, int]]:
@@ -77,11 +77,11 @@ def _by_words(
         return []
     texts = tuple(documents[doc_id].text[slice(*span)] for doc_id, span in spans)
     ids = tuple(f"{doc_id}:{start}-{end}" for doc_id, (start, end) in spans)
-    key = key_of("evidence", [[one.doc_id, one.sha256] for one in documents.values()])
+    key = key_of("evidence", [[document.doc_id, document.sha256] for document in documents.values()])
     passages = Passages(ids, texts, tuple(map(len, texts)), key)
     config = Bm25Config(top_k=len(ids), stop_words="short")
     query = Query("sought", sought, "train")
-    (ranking,) = Bm25Retriever(config).run(passages, [query], RunTools(context)).rankings
+    (ranking,) = run_step(Bm25Retriever(config).run(passages, [query]), context).rankings
     by_id = dict(zip(ids, spans, strict=True))
     return [by_id[passage] for passage in ranking.chunk_ids]
 
@@ -91,14 +91,14 @@ def passage_spans(document: Document, length: int = LENGTH) -> list[Span]:
 
     Of a sentence over a page break each part is a passage. No passage begins or ends with white space.
     """
-    text, found = document.text, list[Span]()
+    text, passages = document.text, list[Span]()
     for start, end in _parts(document):
-        last = found[-1] if found else None
+        last = passages[-1] if passages else None
         if last is not None and end - last[0] <= length and _are_neighbours(document, last, start):
-            found[-1] = (last[0], end)
+            passages[-1] = (last[0], end)
         else:
-            found.append((start, end))
-    return [span for span in found if text[slice(*span)]]
+            passages.append((start, end))
+    return [span for span in passages if text[slice(*span)]]
 
 
 def _parts(document: Document) -> Iterator[Span]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Literal
 
-from harness.labels.labelling.rows import quote_of
+from harness.labels.labelling.label_rows import quote_of
 from harness.values import TO_GRADE, Chunk, Document, Judgment, Span, passage_spans, text_sha256, trim
 
 Origin = Literal["pool", "mark", "exact", "words"]
@@ -66,10 +66,10 @@ class Grades:
 
     def __init__(self, judgments: Iterable[Judgment]) -> None:
         self._spans: dict[tuple[str, str], list[tuple[Span, int]]] = {}
-        for one in judgments:
-            if one.grade is not None:
-                spans = self._spans.setdefault((one.query_id, one.doc_id), [])
-                spans.append(((one.start, one.end), one.grade))
+        for judgment in judgments:
+            if judgment.grade is not None:
+                spans = self._spans.setdefault((judgment.query_id, judgment.doc_id), [])
+                spans.append(((judgment.start, judgment.end), judgment.grade))
 
     def at(self, query_id: str, doc_id: str, span: Span) -> int | None:
         """The highest grade of the spans that share half of either with a range, None if none does."""
@@ -114,8 +114,10 @@ def unjudged_passages(
             key = (row.query_id, doc_id, span)
             best = ranks.setdefault(key, {})
             best[row.setting] = min(row.rank, best.get(row.setting, row.rank))
-            above.setdefault(key, {}).update((one, None) for one in chunk.before if one[1] <= span[0])
-    found = [
+            above.setdefault(key, {}).update(
+                (earlier, None) for earlier in chunk.before if earlier[1] <= span[0]
+            )
+    wanted = [
         PassageToGrade.of(
             documents[doc_id],
             query_id,
@@ -126,7 +128,7 @@ def unjudged_passages(
         for (query_id, doc_id, span), best in ranks.items()
     ]
     # equal ones stay in the order of settings and queries
-    return sorted(found, key=lambda one: (-len(one.ranks), one.best_rank))
+    return sorted(wanted, key=lambda passage: (-len(passage.ranks), passage.best_rank))
 
 
 def overlapping(spans: Sequence[Span], place: Span) -> Sequence[Span]:
@@ -136,6 +138,6 @@ def overlapping(spans: Sequence[Span], place: Span) -> Sequence[Span]:
 
 
 def covers(chunk: Span, span: Span) -> bool:
-    """Whether they share half of either, the rule by which grades of spans become grades of chunks."""
+    """Whether two spans share half of either, the rule by which grades of spans become grades of chunks."""
     shared = min(chunk[1], span[1]) - max(chunk[0], span[0])
     return shared > 0 and 2 * shared >= min(chunk[1] - chunk[0], span[1] - span[0])

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from harness import running
-from harness.labels.labelling.grading import sheet_rows
+from harness.labels.labelling.grading_sheet import sheet_rows
+from harness.labels.labelling.label_rows import holds_rows
 from harness.labels.labelling.passages import Grades, PassageToGrade, Retrieved, unjudged_passages
-from harness.labels.labelling.rows import holds_rows
 from harness.report import RankedRow, cells_of, read_any, read_chunk_offsets, read_result
-from harness.steps import PendingCallsError
+from harness.steps import waits_for
 from harness.values import Document, HarnessError, Judgment, LabelError, Reporter
 
 _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels", "cache", "name", "anchor")
@@ -28,8 +28,8 @@ def config_of(record: dict[str, Any]) -> running.BenchConfig:
     fields = {name: record["config"][name] for name in _OF_DOCUMENTS if name in record["config"]}
     # a configuration takes labels, also where a language model has judged; they are not read here
     fields["labels"] = fields.get("labels") or fields["queries"]
-    parsers = [one["parse"] for one in record["config"]["settings"]]
-    if any(one != parsers[0] for one in parsers):
+    parsers = [setting["parse"] for setting in record["config"]["settings"]]
+    if any(parser != parsers[0] for parser in parsers):
         raise HarnessError(
             "These results compare several parsers, and what is unjudged in one text is not in another. Run "
             "the benchmark with one parser and label that: quotes are then found in every text."
@@ -70,7 +70,7 @@ def sheet_of(folder: Path, top: int, reporter: Reporter) -> tuple[list[dict[str,
 def _unjudged(folder: Path, top: int, answerable: Collection[str]) -> Iterator[Retrieved]:
     """The unjudged chunks among the first ``top`` of every setting's last step."""
     read = read_chunk_offsets(folder)
-    chunks = {setting: {one.chunk_id: one for one in own} for setting, own in read.items()}
+    chunks = {setting: {chunk.chunk_id: chunk for chunk in offsets} for setting, offsets in read.items()}
     rows = read_any(folder, RankedRow)
     # rows are in the order of the steps
     last = {row.setting: row.stage for row in rows}
@@ -96,26 +96,26 @@ def pool_unjudged(
     """
     there = config.labels is not None and holds_rows(config.labels)
     corpus = running.load_corpus(config if there else config.model_copy(update={"labels": None}), context)
-    try:
-        points = running.cut_for_all(config.settings, corpus, context)
-        searched = running.search_settings(points, corpus.queries.queries, context)
-    except PendingCallsError as error:
+    cutting = running.Planning(context)
+    points = running.cut_for_all(config.settings, corpus, context, visitor=cutting)
+    searched, missing = running.search_unasked(points, corpus.queries.queries, cutting)
+    if missing:
         raise LabelError(
-            f"Labelling asks no language model and no endpoint. {error} Run harness bench first, or leave "
-            "such settings out of the configuration."
-        ) from error
+            f"Labelling asks no language model and no endpoint. {waits_for(missing)} Run harness bench "
+            "first, or leave such settings out of the configuration."
+        )
     questions = {query.query_id: query.text for query in corpus.queries.queries if query.answerable}
     graded = Grades(corpus.labels)
 
     def unjudged() -> Iterator[Retrieved]:
-        for one in searched:
-            chunks = {chunk.chunk_id: chunk for chunk in one.chunking.chunks}
-            for ranking in one.rankings[one.steps[-1]]:
+        for result in searched:
+            chunks = {chunk.chunk_id: chunk for chunk in result.chunking.chunks}
+            for ranking in result.rankings[result.steps[-1]]:
                 for rank, name in enumerate(ranking.chunk_ids[:top], 1):
                     chunk, query_id = chunks[name], ranking.query_id
-                    known = graded.at(query_id, chunk.doc_id, (chunk.start, chunk.end))
-                    if query_id in questions and known is None:
-                        yield Retrieved(one.setting.name, query_id, rank, chunk)
+                    grade = graded.at(query_id, chunk.doc_id, (chunk.start, chunk.end))
+                    if query_id in questions and grade is None:
+                        yield Retrieved(result.setting.name, query_id, rank, chunk)
 
     documents = corpus.by_id
     return documents, questions, unjudged_passages(unjudged(), documents, graded)

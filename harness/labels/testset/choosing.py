@@ -10,21 +10,20 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from difflib import SequenceMatcher
 from itertools import pairwise
 
 from harness.labels.testset.kinds import balanced
-from harness.labels.testset.rows import Candidate, Question
-from harness.labels.testset.state import Outcome, SetState
+from harness.labels.testset.set_state import Outcome, SetState
+from harness.labels.testset.testset_rows import Candidate, Question
 from harness.running import Context
 from harness.steps import Analyser
-from harness.values import WIDE, ConfigError, counted
+from harness.values import WIDE, ConfigError, counted, longest_shared_run
 
 _LEADS = "copies its passage"
 _TWIN = "near-duplicate"
 # The similarity from which two questions are shown as near-duplicates.
 ALIKE = 0.6
-_FIGURE = re.compile(r"\d[\d,.]*")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 # A run of this many words (or twice as many Chinese or Japanese characters) is shown as copied.
 RUN = 5
 # So is a question of which this share of the content words is in the passage, if it has FEWEST of them.
@@ -43,33 +42,36 @@ def choose(state: SetState, context: Context, *, auto: bool, again: bool) -> Out
     path = state.path(Question)
     if not path.exists():
         raise ConfigError(f"{path} is not there yet. Propose questions first: {state.command} propose")
-    proposed = [one for one in state.rows(Question) if one.text]
+    proposed = [question for question in state.rows(Question) if question.text]
     # every proposal, as it was edited where it was; then the questions that people have added
-    edited = {} if again else {one.query_id: one for one in state.rows(Candidate)}
-    known = {one.query_id for one in proposed}
-    candidates = [edited.get(one.query_id) or Candidate(**asdict(one)) for one in proposed]
-    candidates += [one for query_id, one in edited.items() if query_id not in known]
+    edited = {} if again else {candidate.query_id: candidate for candidate in state.rows(Candidate)}
+    proposed_ids = {question.query_id for question in proposed}
+    candidates = [edited.get(question.query_id) or Candidate(**asdict(question)) for question in proposed]
+    candidates += [candidate for query_id, candidate in edited.items() if query_id not in proposed_ids]
     if not candidates:
         raise ConfigError(
             f"{path} has no question. Write some into the column text, or propose them: {state.command} "
             "propose --again"
         )
     measured, twins = _measured(candidates)
-    leading = {one.query_id for one in measured if _LEADS in one.look}
-    alike = sum(_TWIN in one.look for one in measured)
+    leading = {candidate.query_id for candidate in measured if _LEADS in candidate.look}
+    alike = sum(_TWIN in candidate.look for candidate in measured)
     if auto:
         kept = balanced(measured, count, leading, twins)
         measured = [
-            replace(one, keep="yes" if one.query_id in kept else one.keep or "no") for one in measured
+            replace(candidate, keep="yes" if candidate.query_id in kept else candidate.keep or "no")
+            for candidate in measured
         ]
     state.write("choose", "a balanced choice" if auto else "to be marked by people", {Candidate: measured})
-    now = [one for one in measured if one.keep == "yes"]
-    kinds = ", ".join(f"{kind} {times}" for kind, times in Counter(one.kind for one in now).most_common())
+    now = [candidate for candidate in measured if candidate.keep == "yes"]
+    kinds = ", ".join(
+        f"{kind} {times}" for kind, times in Counter(candidate.kind for candidate in now).most_common()
+    )
     lines = [
         f"{state.path(Candidate)}: {counted(len(measured), 'question')}; {len(now)} "
         f"kept{f' ({kinds})' if kinds else ''}.",
-        f"To look at: {counted(len(leading), 'leading question')} that copy the words of their "
-        f"passage, {alike} near-duplicates by words (columns look, like, copied_words).",
+        f"To look at: {counted(len(leading), 'leading question')} with the words of the "
+        f"passage that answers, {alike} near-duplicates by words (columns look, like, copied_words).",
     ]
     if len(now) < count:
         lines.append(
@@ -85,30 +87,30 @@ def _measured(candidates: Sequence[Candidate]) -> tuple[list[Candidate], dict[st
 
     A duplicate is shown at the later one of two.
     """
-    terms = [terms_of(one.text) for one in candidates]
+    terms = [terms_of(candidate.text) for candidate in candidates]
     rows, twins = [], dict[str, set[str]]()
-    for at, one in enumerate(candidates):
+    for at, candidate in enumerate(candidates):
         before = [likeness_of(terms[at], earlier) for earlier in terms[:at]]
         likeness = max(before, default=0.0)
-        taken = copied(one.text, f"{one.passage}\n{one.passage_2}")
+        copying = copied(candidate.text, f"{candidate.passage}\n{candidate.passage_2}")
         same = [
             other
             for other, alike in zip(candidates, before, strict=False)
-            if alike >= ALIKE and same_figures(one.text, other.text)
+            if alike >= ALIKE and same_figures(candidate.text, other.text)
         ]
         for other in same:
-            twins.setdefault(one.query_id, set()).add(other.query_id)
-            twins.setdefault(other.query_id, set()).add(one.query_id)
+            twins.setdefault(candidate.query_id, set()).add(other.query_id)
+            twins.setdefault(other.query_id, set()).add(candidate.query_id)
         look = [f"{_TWIN} of {same[0].query_id}"] if same else []
-        look += [_LEADS] if taken is not None and taken.leads and one.answerable else []
+        look += [_LEADS] if copying is not None and copying.leads and candidate.answerable else []
         rows.append(
             replace(
-                one,
+                candidate,
                 look="; ".join(look),
                 like=candidates[before.index(likeness)].query_id if likeness > 0 else "",
                 likeness=round(likeness, 2) if likeness > 0 else None,
-                copied_words=None if taken is None else taken.words,
-                copied_share=None if taken is None else round(taken.share, 2),
+                copied_words=None if copying is None else copying.words,
+                copied_share=None if copying is None else round(copying.share, 2),
             )
         )
     return rows, twins
@@ -123,14 +125,14 @@ def terms_of(text: str) -> set[object]:
     return {*terms, *pairwise(terms)}
 
 
-def likeness_of(one: set[object], two: set[object]) -> float:
+def likeness_of(first: set[object], second: set[object]) -> float:
     """Jaccard similarity of the terms of two questions."""
-    return len(one & two) / len(one | two) if one or two else 0.0
+    return len(first & second) / len(first | second) if first or second else 0.0
 
 
-def same_figures(one: str, two: str) -> bool:
+def same_figures(first: str, second: str) -> bool:
     """Whether two questions name the same numbers: one of 2022 and one of 2023 are not duplicates."""
-    return sorted(_FIGURE.findall(one)) == sorted(_FIGURE.findall(two))
+    return sorted(_FIGURE.findall(first)) == sorted(_FIGURE.findall(second))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +156,8 @@ def copied(question: str, passage: str) -> CopiedWords | None:
     """The words that a question copies; None if it has no passage."""
     if not passage.strip():
         return None
-    asked, there = (_TOKEN.findall(text.casefold()) for text in (question, passage))
-    longest = SequenceMatcher(None, asked, there, autojunk=False).find_longest_match()
-    run = asked[longest.a : longest.a + longest.size]
+    question_tokens, passage_tokens = (_TOKEN.findall(text.casefold()) for text in (question, passage))
+    run = question_tokens[slice(*longest_shared_run(question_tokens, passage_tokens))]
     wide = sum(_IS_WIDE.match(token) is not None for token in run)
     analyser = Analyser("auto", "long")
     content, of_passage = set(analyser.terms(question)), set(analyser.terms(passage))

@@ -11,7 +11,8 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from harness.data import ParsingConfig
 from harness.judge import JUDGES, LlmConfig, PoolJudgeConfig
-from harness.models import ModelConfig, Prompt, prompts_of
+from harness.labels.testset.windows import material_of
+from harness.models import ModelConfig, Prompt, prompt, prompts_of
 from harness.running import BenchConfig, read_source
 from harness.values import ConfigError, StageConfig
 
@@ -43,6 +44,13 @@ class TestsetConfig(StageConfig):
     questions: int = Field(60, ge=1, le=10_000, description="How many questions to propose.")
     chosen: int = Field(34, ge=1, le=10_000, description="How many of them to keep.")
     passages: int = Field(9, ge=1, le=1000, description="How many passages to gather for a question.")
+    material_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="How many tokens of text a call may show where it shows as much as there is: the "
+        "passages of a golden answer, the excerpts for a prompt that asks for many questions. null: for "
+        "answers three quarters of what the model reads, by its name, else 16,000.",
+    )
     embed: EmbedModel | None = Field(
         None, description="The retriever by meaning that helps to gather; null: words alone are searched."
     )
@@ -63,13 +71,23 @@ class TestsetConfig(StageConfig):
         return self.answer or self.llm
 
     @property
+    def answer_tokens(self) -> int:
+        """How many tokens of passages a call for a golden answer may show."""
+        return self.material_tokens or material_of(self.answering)
+
+    @property
+    def proposal_tokens(self) -> int:
+        """How many tokens of excerpts a call for many questions may show: no window is filled unasked."""
+        return self.material_tokens or material_of(None)
+
+    @property
     def grading(self) -> PoolJudgeConfig | None:
         """The judge that grades; that of ``llm`` where none is named."""
         if self.judge is not None or self.llm is None:
             return self.judge
         prompt = "pointwise_zh" if self.language == "zh" else "pointwise"
-        own = self.llm.model_dump(exclude_unset=True)
-        return LlmConfig.model_validate({**own, "prompt": prompt})
+        llm = self.llm.model_dump(exclude_unset=True)
+        return LlmConfig.model_validate({**llm, "prompt": prompt})
 
     def bench(self, folder: Path) -> BenchConfig:
         """A benchmark over the documents, of whose settings nothing is used."""
@@ -103,19 +121,36 @@ class TestsetPrompt(Prompt):
 
     kinds: dict[str, str] = Field(default_factory=dict, description="What stands for `{{ kind }}`, by kind.")
 
+    @property
+    def by_kind(self) -> bool:
+        """Whether one call asks for one question, of a kind; else it asks for many."""
+        return "kind" in prompt.slots_of(self.system, self.user)
+
     def of_kind(self, kind: str) -> tuple[str, str]:
         """Both messages with the words for a kind."""
         return self.filled(kind=self.kinds[kind])
 
 
 def load_prompt(
-    name: str, folder: Path, slots: Collection[str], kinds: Collection[str] = ()
+    name: str,
+    folder: Path,
+    slots: Collection[str],
+    kinds: Collection[str] = (),
+    also: Collection[str] = (),
 ) -> TestsetPrompt:
-    """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
-    prompt = prompts_of(folder, TestsetPrompt, "this step of a test set", slots)(name)
-    for kind in kinds:
-        if kind not in prompt.kinds:
+    """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError.
+
+    It shows each of ``slots``, and may show those of ``also``; one by kind has words for all ``kinds``.
+    """
+    loaded = prompts_of(folder, TestsetPrompt, "this step of a test set", slots, also)(name)
+    for kind in kinds if loaded.by_kind else ():
+        if kind not in loaded.kinds:
             raise ConfigError(
                 f"The prompt file {name} says nothing for the kind {kind!r}; add it under kinds."
             )
-    return prompt
+    if loaded.by_kind and "count" in prompt.slots_of(loaded.system, loaded.user):
+        raise ConfigError(
+            f"The prompt file {name} has {{{{ kind }}}}, so that each call asks for one question. Remove "
+            "{{ count }}, or ask for many at once without {{ kind }}."
+        )
+    return loaded

@@ -16,10 +16,13 @@ from shlex import quote
 from harness import __version__
 from harness.data import read_csv
 from harness.labels.scaffold.config_text import Paths, TextFacts, bench_text, name_of
+from harness.labels.testset.answer_review import review_facts
 from harness.labels.testset.finished import RULE, FinishedTestset, agreements, assemble
 from harness.labels.testset.formats import FORMATS, LABELS, tables_of, unknown_format
-from harness.labels.testset.kinds import KINDS
-from harness.labels.testset.rows import (
+from harness.labels.testset.kinds import KINDS, OWN
+from harness.labels.testset.set_state import EXPORT, Outcome, SetState
+from harness.labels.testset.testset_rows import (
+    AnswerRow,
     Candidate,
     DisagreementRow,
     FoundRow,
@@ -29,7 +32,6 @@ from harness.labels.testset.rows import (
     SetDocument,
     to_csv,
 )
-from harness.labels.testset.state import EXPORT, Outcome, SetState
 from harness.running import Context
 from harness.store import write_text
 from harness.values import ConfigError, Document, counted, delimited_text, listed
@@ -47,10 +49,13 @@ def datasheet(state: SetState, testset: FinishedTestset) -> str:
             *_passages(state),
             *_grades(state),
             *_disputed(state, testset),
-            *_answers(testset),
+            *_answers(state, testset),
             *_to_know(state, testset),
             "## Steps\n",
-            _table(("when (UTC)", "step", "how"), [(one.when, one.step, one.how) for one in state.done()]),
+            _table(
+                ("when (UTC)", "step", "how"),
+                [(record.when, record.step, record.how) for record in state.done()],
+            ),
             "## Documents\n",
             "Offsets hold for these texts, as they were extracted.\n",
             _table(
@@ -65,11 +70,11 @@ def datasheet(state: SetState, testset: FinishedTestset) -> str:
 
 
 def _counts(testset: FinishedTestset) -> Iterator[str]:
-    grades = Counter(one.grade or 0 for one in testset.labels)
+    grades = Counter(label.grade or 0 for label in testset.labels)
     rows = [
         ("questions", len(testset.questions)),
-        ("of them unanswerable", sum(not one.answerable for one in testset.questions)),
-        ("with a golden answer", sum(bool(one.answer) for one in testset.questions)),
+        ("of them unanswerable", sum(not question.answerable for question in testset.questions)),
+        ("with a golden answer", sum(bool(question.answer) for question in testset.questions)),
         ("graded passages", len(testset.labels)),
         *((f"of grade {grade}", grades[grade]) for grade in sorted(grades, reverse=True)),
     ]
@@ -77,17 +82,18 @@ def _counts(testset: FinishedTestset) -> Iterator[str]:
 
 
 def _questions(state: SetState, testset: FinishedTestset) -> Iterator[str]:
-    proposed = {one.query_id: one.text for one in state.rows(Question) if one.text}
+    proposed = {question.query_id: question.text for question in state.rows(Question) if question.text}
     candidates = state.rows(Candidate)
-    kept = [one for one in candidates if one.keep == "yes"]
-    edited = sum(proposed.get(one.query_id, one.text) != one.text for one in kept)
-    kinds = Counter(one.kind for one in testset.questions)
-    by = Counter(one.by or "a person" for one in kept)
+    kept = [candidate for candidate in candidates if candidate.keep == "yes"]
+    edited = sum(proposed.get(candidate.query_id, candidate.text) != candidate.text for candidate in kept)
+    kinds = Counter(question.kind for question in testset.questions)
+    by = Counter(candidate.by or "a person" for candidate in kept)
     twins, leading = (
-        sum(word in one.look for one in kept) for word in ("near-duplicate", "copies its passage")
+        sum(word in candidate.look for candidate in kept) for word in ("near-duplicate", "copies its passage")
     )
     yield "## Questions\n"
-    rows = [(kind, KINDS.get(kind, (0, "as given"))[1], kinds[kind]) for kind in kinds]
+    others = {OWN: (0, "what a prompt of your own asks for")}
+    rows = [(kind, {**KINDS, **others}.get(kind, (0, "as given"))[1], kinds[kind]) for kind in kinds]
     yield _table(("kind", "what it asks", "kept"), rows)
     yield (
         f"{len(proposed)} were proposed and {len(kept)} kept; {len(candidates) - len(kept)} were dropped. "
@@ -101,14 +107,14 @@ def _questions(state: SetState, testset: FinishedTestset) -> Iterator[str]:
 
 
 def _passages(state: SetState) -> Iterator[str]:
-    found = state.rows(FoundRow)
-    by = Counter(name for row in found for name in row.found_by.split("; ") if name)
+    gathered = state.rows(FoundRow)
+    by = Counter(name for row in gathered for name in row.found_by.split("; ") if name)
     yield "## Passages\n"
-    if not found:
+    if not gathered:
         yield "None were gathered.\n"
         return
     yield (
-        f"{counted(len(found), 'passage was', 'passages were')} gathered. A retriever that is compared on "
+        f"{counted(len(gathered), 'passage was', 'passages were')} gathered. A retriever that is compared on "
         "this test set and is in this list has an advantage over one that does not; a passage that none of "
         "them found is unjudged.\n"
     )
@@ -126,7 +132,7 @@ def _grades(state: SetState) -> Iterator[str]:
     if without := sum(row.grade is None for row in rows):
         yield f"{counted(without, 'passage')} could not be graded by a model: unjudged, not irrelevant.\n"
     both = agreements(rows)
-    yield from (f"- {one}" for one in both)
+    yield from (f"- {agreement}" for agreement in both)
     if not both:
         yield "No passage was graded by two, so nothing is known of how reliable the grades are."
     yield ""
@@ -139,13 +145,13 @@ def _disputed(state: SetState, testset: FinishedTestset) -> Iterator[str]:
     if not rows:
         yield "No passage has different grades by two people, or by a person and a reviewer.\n"
         return
-    done = sum(row.resolved is not None for row in rows)
-    yield f"{counted(len(rows), 'disagreement')}, {done} of them resolved."
+    resolved = sum(row.resolved is not None for row in rows)
+    yield f"{counted(len(rows), 'disagreement')}, {resolved} of them resolved."
     if testset.unresolved:
         unjudged = counted(testset.unresolved, "passage is", "passages are")
         yield f"{unjudged} unjudged because people disagree."
     yield ""
-    final = {one.key: one.grade for one in testset.labels}
+    final = {label.key: label.grade for label in testset.labels}
     table = [
         (*(row.query_id, row.doc_id, f"{row.start}–{row.end}", row.grades), _settled(row, final.get(row.key)))
         for row in rows
@@ -159,15 +165,23 @@ def _settled(row: DisagreementRow, grade: int | None) -> str:
     return "unjudged" if grade is None else f"{grade}, by people before models"
 
 
-def _answers(testset: FinishedTestset) -> Iterator[str]:
-    by = Counter(one.answer_by for one in testset.questions if one.answer)
+def _answers(state: SetState, testset: FinishedTestset) -> Iterator[str]:
+    by = Counter(question.answer_by for question in testset.questions if question.answer)
     yield "## Answers\n"
     yield _table(("written by", "answers"), by.most_common()) if by else "There are no golden answers.\n"
+    final = {(question.query_id, question.text): question.answer for question in testset.questions}
+    rows = [row for row in state.rows(AnswerRow) if row.answer == final.get((row.query_id, row.question))]
+    facts = review_facts(rows)
+    if drafted := facts["drafted"]:
+        yield (
+            f"A model drafted {counted(drafted, 'answer')}. Reviewed by people: {facts['reviewed']}. Changed "
+            f"since they were drafted: {facts['changed']}.\n"
+        )
 
 
 def _to_know(state: SetState, testset: FinishedTestset) -> Iterator[str]:
     yield "## To look at\n"
-    yield from (f"- {one}." for one in testset.contradictions)
+    yield from (f"- {contradiction}." for contradiction in testset.contradictions)
     if not testset.contradictions:
         yield "Nothing contradicts itself: every answerable question has a relevant passage."
     if all(row.by_model for row in state.rows(GradeRow) if row.grade is not None):
@@ -210,8 +224,8 @@ def export_testset(state: SetState, context: Context, *, format: str, to: Path |
     folder = state.folder / EXPORT
     bench = folder / "bench.yaml"
     tables = tables_of(testset)
-    asked = {one.query_id for one in testset.questions}
-    labels, edits = _merge(folder / "labels.csv", state.folder / _WRITTEN, tables["labels.csv"], asked)
+    query_ids = {question.query_id for question in testset.questions}
+    labels, edits = _merge(folder / "labels.csv", state.folder / _WRITTEN, tables["labels.csv"], query_ids)
     files: dict[str, str | Callable[[], str]] = {
         f"{EXPORT}/queries.csv": tables["queries.csv"],
         f"{EXPORT}/labels.csv": labels,
@@ -225,8 +239,8 @@ def export_testset(state: SetState, context: Context, *, format: str, to: Path |
     state.write("export", "queries, labels, answers, datasheet", {}, files)
     lines = [
         f"{folder}/: {counted(len(testset.questions), 'question')}, {counted(len(testset.labels), 'label')}, "
-        f"{counted(sum(bool(one.answer) for one in testset.questions), 'answer')}; datasheet.md says how "
-        "they came about."
+        f"{counted(sum(bool(question.answer) for question in testset.questions), 'answer')}; datasheet.md "
+        "says how they came about."
     ]
     if parts := [f"{edits[how]} {how}" for how in ("added", "edited", "taken out") if edits[how]]:
         lines.append(f"labels.csv keeps what people did to it: {', '.join(parts)}.")
@@ -259,8 +273,8 @@ def _export_as(state: SetState, context: Context, name: str, to: Path | None) ->
 
 
 def _bench(state: SetState, documents: Sequence[Document]) -> str:
-    facts = TextFacts.of([one.text for one in documents])
-    config, folder = state.config, state.folder / EXPORT
+    facts = TextFacts.of([document.text for document in documents])
+    config, folder = state.config, (state.folder / EXPORT).absolute()
     paths = Paths(name_of(state.folder), config.documents, folder, str(config.cache), str(config.results))
     return bench_text(facts, paths, download=config.embed is not None)
 
@@ -282,21 +296,22 @@ def _merge(path: Path, written: Path, exported: str, questions: Collection[str])
     rows: list[Line] = []
     clashes: list[Key] = []
     for key in dict.fromkeys((*new, *present)):
-        own, there = new.get(key), present.get(key)
-        ours, theirs, base = _said(own), _said(there), _said(before.get(key))
-        if own is None:
-            if there is not None and theirs != base:
-                known = there.get("query_id", "") in questions
-                edits["added" if known else "left out"] += 1
-                rows += [there] * known
-        elif theirs in (ours, base):
-            rows.append({**(there or {}), **own})
-        elif there is None:
-            edits["taken out"] += ours == base
-            rows += [own] * (ours != base)
-        elif ours == base:
+        new_row, file_row = new.get(key), present.get(key)
+        new_content, file_content = _content(new_row), _content(file_row)
+        last_content = _content(before.get(key))
+        if new_row is None:
+            if file_row is not None and file_content != last_content:
+                current = file_row.get("query_id", "") in questions
+                edits["added" if current else "left out"] += 1
+                rows += [file_row] * current
+        elif file_content in (new_content, last_content):
+            rows.append({**(file_row or {}), **new_row})
+        elif file_row is None:
+            edits["taken out"] += new_content == last_content
+            rows += [new_row] * (new_content != last_content)
+        elif new_content == last_content:
             edits["edited"] += 1
-            rows.append({**own, **there})
+            rows.append({**new_row, **file_row})
         else:
             clashes.append(key)
     if clashes:
@@ -326,6 +341,6 @@ def _key(row: Line) -> Key:
     return (row.get("query_id", "").strip(), row.get("document", "").strip(), *where)
 
 
-def _said(row: Line | None) -> tuple[str, ...] | None:
+def _content(row: Line | None) -> tuple[str, ...] | None:
     """What a person says in a row; None where there is no row."""
     return None if row is None else tuple((row.get(name) or "").strip() for name in _SAID)

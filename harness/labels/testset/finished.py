@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from harness.data import answer_span
 from harness.judge import PairAgreement, pair_agreements
-from harness.labels.testset.rows import AnswerRow, DisagreementRow, GradeRow, Key
-from harness.labels.testset.state import SetState
+from harness.labels.testset.set_state import SetState
+from harness.labels.testset.testset_rows import AnswerRow, DisagreementRow, GradeRow, Key
 from harness.values import ConfigError, Document, Judgment, by_key
 
 RULE = (
@@ -21,15 +21,15 @@ RULE = (
 def final_grades(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] = ()) -> dict[Key, GradeRow]:
     """The grades of all graders merged by `RULE`: at most one for every graded passage.
 
-    Its ``grader`` names all who gave it; a resolved grade that none of them gave is by nobody, and that is
-    said there. Its ``grade`` is None if people disagree, unresolved.
+    Its ``grader`` names all who gave it; of a resolved grade that none of them gave it says so.
+    Its ``grade`` is None if people disagree, unresolved.
     """
     settled = {row.key: row.resolved for row in resolved if row.resolved is not None}
     by_passage = by_key((row.key, row) for row in rows if row.grade is not None)
     merged: dict[Key, GradeRow] = {}
-    for key, given in by_passage.items():
-        people = [row for row in given if not row.by_model]
-        counting = people or given[-1:]
+    for key, passage_rows in by_passage.items():
+        people = [row for row in passage_rows if not row.by_model]
+        counting = people or passage_rows[-1:]
         grades = {row.grade for row in counting}
         grade = settled.get(key, counting[0].grade if len(grades) == 1 else None)
         by = ", ".join(dict.fromkeys(row.grader for row in counting))
@@ -42,12 +42,12 @@ def final_grades(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] =
 
 
 def agreements(rows: Iterable[GradeRow]) -> list[PairAgreement]:
-    """Every two graders that have passages in common, over these."""
+    """The agreement of every two graders, over the passages that both have graded."""
     by_grader: dict[str, dict[Hashable, int]] = {}
     for row in rows:
         if row.grade is not None:
             by_grader.setdefault(row.grader, {})[row.key] = row.grade
-    return [one for one in pair_agreements(by_grader) if one.items]
+    return [agreement for agreement in pair_agreements(by_grader) if agreement.items]
 
 
 def disagreements(
@@ -68,8 +68,8 @@ def disagreements(
     listed = {row.key: row for row in before}
     differ = []
     for key in dict.fromkeys((*listed, *graders)):
-        old, given, new = listed.get(key), dict(graded.get(key, ())), set(graders.get(key, ()))
-        if new and len(set(given.values())) > 1:
+        old, by_grader, new = listed.get(key), dict(graded.get(key, ())), set(graders.get(key, ()))
+        if new and len(set(by_grader.values())) > 1:
             query_id, doc_id, start, end = key
             settled = decided.get(key, (None, ""))
             if old is not None and old.resolved is not None:
@@ -78,8 +78,8 @@ def disagreements(
                 DisagreementRow(
                     *key,
                     questions.get(query_id, ""),
-                    "; ".join(f"{name} {grade}" for name, grade in given.items()),
-                    max(given.values()) - min(given.values()),
+                    "; ".join(f"{name} {grade}" for name, grade in by_grader.items()),
+                    max(by_grader.values()) - min(by_grader.values()),
                     settled[0],
                     documents[doc_id].text[start:end],
                     settled[1],
@@ -127,23 +127,23 @@ class FinishedTestset:
     def contradictions(self) -> list[str]:
         """What does not fit together, in words."""
         best: dict[str, int] = {}
-        for one in self.labels:
-            best[one.query_id] = max(best.get(one.query_id, 0), one.grade or 0)
-        found = []
+        for label in self.labels:
+            best[label.query_id] = max(best.get(label.query_id, 0), label.grade or 0)
+        faults = []
         for question in self.questions:
             name, grade = question.query_id, best.get(question.query_id)
             if question.answerable and not grade:
                 what = "has no settled grade" if grade is None else "has no relevant passage"
-                found.append(f"{name} {what}, though it is marked as answerable")
+                faults.append(f"{name} {what}, though it is marked as answerable")
             if not question.answerable and grade is not None and grade >= 3:
-                found.append(f"{name} has a passage of grade {grade}, though it is marked as unanswerable")
-        return found
+                faults.append(f"{name} has a passage of grade {grade}, though it is marked as unanswerable")
+        return faults
 
 
 def assemble(state: SetState, documents: Mapping[str, Document]) -> FinishedTestset:
     """Put the tables together; raises ConfigError if nothing has been graded, or an answer is nowhere."""
     chosen = state.chosen()
-    place = {one.query_id: at for at, one in enumerate(chosen)}
+    place = {candidate.query_id: at for at, candidate in enumerate(chosen)}
     rows = [
         row
         for row in final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values()
@@ -159,10 +159,24 @@ def assemble(state: SetState, documents: Mapping[str, Document]) -> FinishedTest
     # of a question that was reworded since it was answered, the answer does not count
     answers = {(row.query_id, row.question): row for row in state.rows(AnswerRow) if row.answer}
     questions = []
-    for one in chosen:
-        given = answers.get((one.query_id, one.text))
-        answer, by = (given.answer, given.by or "person") if given else ("", "")
-        questions.append(TestQuestion(one.query_id, one.text, one.kind, one.answerable, answer, by, one.note))
+    for candidate in chosen:
+        answer_row = answers.get((candidate.query_id, candidate.text))
+        answer, by = (
+            (answer_row.answer, answer_row.by or "person")
+            if answer_row
+            else (candidate.answer, candidate.by or "person")
+        )
+        questions.append(
+            TestQuestion(
+                candidate.query_id,
+                candidate.text,
+                candidate.kind,
+                candidate.answerable,
+                answer,
+                by,
+                candidate.note,
+            )
+        )
     unresolved = len(rows) - len(graded)
     return FinishedTestset(tuple(questions), labels, documents, unresolved)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import data, values
-from harness.labels.labelling.rows import quote_of, spreadsheet_safe
+from harness.labels.labelling.label_rows import quote_of, spreadsheet_safe
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.report import trec_qrels
 from harness.running import BenchConfig, Context, load_documents
@@ -23,10 +23,17 @@ Files = dict[str, str]
 def tables_of(testset: FinishedTestset) -> Files:
     """queries.csv and labels.csv, these by offsets, page and quote; no spreadsheet runs a formula of them."""
     queries = [
-        (one.query_id, one.text, one.kind, "yes" if one.answerable else "no", one.answer, one.note)
-        for one in testset.questions
+        (
+            question.query_id,
+            question.text,
+            question.kind,
+            "yes" if question.answerable else "no",
+            question.answer,
+            question.note,
+        )
+        for question in testset.questions
     ]
-    labels = (_label_cells(testset, one) for one in testset.labels)
+    labels = (_label_cells(testset, label) for label in testset.labels)
     return {"queries.csv": _csv(QUERIES, queries), "labels.csv": _csv(LABELS, labels)}
 
 
@@ -45,14 +52,16 @@ def _label_cells(testset: FinishedTestset, label: values.Judgment) -> tuple[Any,
 def trec_files(testset: FinishedTestset) -> Files:
     """Topics; qrels of passages, whose names hold their offsets; qrels of documents by their best passage."""
     best: dict[tuple[str, str], int] = {}
-    for one in testset.labels:
-        key = (one.query_id, one.doc_id)
-        best[key] = max(best.get(key, 0), one.grade or 0)
+    for label in testset.labels:
+        key = (label.query_id, label.doc_id)
+        best[key] = max(best.get(key, 0), label.grade or 0)
     return {
         "topics.tsv": "".join(
-            f"{one.query_id}\t{values.on_one_line(one.text)}\n" for one in testset.questions
+            f"{question.query_id}\t{values.on_one_line(question.text)}\n" for question in testset.questions
         ),
-        "qrels.txt": trec_qrels((one.query_id, _passage_id(one), one.grade or 0) for one in testset.labels),
+        "qrels.txt": trec_qrels(
+            (label.query_id, _passage_id(label), label.grade or 0) for label in testset.labels
+        ),
         "qrels-documents.txt": trec_qrels((*key, grade) for key, grade in best.items()),
     }
 
@@ -60,17 +69,17 @@ def trec_files(testset: FinishedTestset) -> Files:
 def ragas_files(testset: FinishedTestset) -> Files:
     """A sample per question, as ``EvaluationDataset.from_jsonl`` of ragas reads it."""
     lines = []
-    for one in testset.questions:
-        own = (label for label in testset.labels if label.query_id == one.query_id)
-        relevant = [label for label in own if (label.grade or 0) >= _LEAST]
+    for question in testset.questions:
+        labels = (label for label in testset.labels if label.query_id == question.query_id)
+        relevant = [label for label in labels if (label.grade or 0) >= _LEAST]
         relevant.sort(key=lambda label: (-(label.grade or 0), label.doc_id, label.start))
         sample: dict[str, Any] = {
-            "user_input": one.text,
+            "user_input": question.text,
             "reference_contexts": [testset.text_of(label) for label in relevant],
             "reference_context_ids": [_passage_id(label) for label in relevant],
         }
-        if one.answer:
-            sample["reference"] = values.golden_answers(one.answer)[0]
+        if question.answer:
+            sample["reference"] = values.golden_answers(question.answer)[0]
         lines.append(json.dumps(sample, ensure_ascii=False) + "\n")
     return {"testset.jsonl": "".join(lines)}
 
@@ -91,9 +100,9 @@ FORMATS: Mapping[str, tuple[Callable[[FinishedTestset], Files], str]] = {
 """The files of another tool by its name, and what they cannot hold."""
 
 
-def unknown_format(name: str, known: Iterable[str]) -> values.ConfigError:
-    """The error of a format that is not among those that are ``known``."""
-    return values.ConfigError(f"There is no format {name!r}. Known: {', '.join(dict.fromkeys(known))}.")
+def unknown_format(name: str, formats: Iterable[str]) -> values.ConfigError:
+    """The error of a format that is not among ``formats``."""
+    return values.ConfigError(f"There is no format {name!r}. Known: {', '.join(dict.fromkeys(formats))}.")
 
 
 def import_testset(
@@ -108,10 +117,10 @@ def import_testset(
     nowhere = source / "none.csv"
     config = BenchConfig.of_documents(documents, nowhere, nowhere, cache=context.cache.root)
     texts = load_documents(config, context)
-    asked = data.read_answers(source)
+    samples = data.read_answers(source)
     contexts = [
-        [data.GivenHit(query_id=one.query_id, text=text) for text in one.evidence if text.strip()]
-        for one in asked
+        [data.GivenHit(query_id=sample.query_id, text=text) for text in sample.evidence if text.strip()]
+        for sample in samples
     ]
     if not any(contexts):
         raise values.CorpusError(
@@ -122,16 +131,18 @@ def import_testset(
         for hit in hits:
             if hit.place is not None:
                 place = hit.place.doc_id, hit.place.start, hit.place.end
-                one = values.Judgment(hit.row.query_id, *place, 4 if len(hits) == 1 else 3, judge="ragas")
-                labels.setdefault(one.key, one)
+                judgment = values.Judgment(
+                    hit.row.query_id, *place, 4 if len(hits) == 1 else 3, judge="ragas"
+                )
+                labels.setdefault(judgment.key, judgment)
     questions = tuple(
         TestQuestion(
-            one.query_id,
-            values.on_one_line(one.question),
+            sample.query_id,
+            values.on_one_line(sample.question),
             answerable=bool(hits),
-            answer=values.golden_cell(one.references),
+            answer=values.golden_cell(sample.references),
         )
-        for one, hits in zip(asked, contexts, strict=True)
+        for sample, hits in zip(samples, contexts, strict=True)
     )
     with data.new_corpus_folder(target) as folder:
         for file, text in tables_of(FinishedTestset(questions, tuple(labels.values()), texts)).items():
@@ -142,5 +153,5 @@ def import_testset(
     ]
     if lost := sum(map(len, contexts)) - len(labels):
         notes.append(f"Contexts that are repeated, or in none of the documents, are left out: {lost}.")
-    used = {one.doc_id for one in labels.values()}
+    used = {label.doc_id for label in labels.values()}
     return data.ImportSummary(target, len(used), len(questions), len(labels), tuple(notes))

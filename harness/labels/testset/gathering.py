@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness import running, values
+from harness.labels.labelling.label_rows import spreadsheet_safe
 from harness.labels.labelling.passages import PassageToGrade, covers, overlapping
-from harness.labels.labelling.rows import spreadsheet_safe
 from harness.labels.testset.config import TestsetConfig
-from harness.labels.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
-from harness.labels.testset.state import Outcome, SetState, Tables, time_to_grade
+from harness.labels.testset.set_state import Outcome, SetState, Tables, time_to_grade
+from harness.labels.testset.testset_rows import Candidate, FoundRow, PoolRow, SearchedRow
+from harness.models import default_tokenizer
 from harness.steps import (
     Bm25Config,
     ExactConfig,
@@ -23,7 +24,6 @@ from harness.steps import (
 )
 from harness.store import write_text
 
-_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 # ranks kept of every ranking; more than one needs, since retrievers find the same passages
 _DEPTH = 30
 SUGGESTED = "suggested with the question"
@@ -31,7 +31,7 @@ Key = tuple[str, int, int]
 # a retriever's name, and its chunks by query
 _Ranked = tuple[str, dict[str, list[values.Chunk]]]
 # by passage the retrievers that found it, and at which rank from 1; None: it was suggested
-_Found = dict[Key, dict[str, int | None]]
+_Finders = dict[Key, dict[str, int | None]]
 
 
 def gather(state: SetState, context: running.Context, *, also: Path | None, again: bool) -> Outcome:
@@ -45,32 +45,36 @@ def gather(state: SetState, context: running.Context, *, also: Path | None, agai
     chosen = state.chosen()
     documents = state.documents(context)
     pool, old = ([], set()) if again else state.gathered(chosen)
-    todo = [one for one in chosen if one.query_id not in old]
+    todo = [candidate for candidate in chosen if candidate.query_id not in old]
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
     settings: list[running.Setting] = []
     if todo:
         settings = _retrievers(state.config, list(documents.values()))
         if also:
-            settings += [one.model_copy(update={"name": f"{also.stem}: {one.name}"}) for one in more]
-        corpus = corpus_of(state, context, todo)
-        running.warn_of_languages(corpus, settings, context)
-        points = running.cut_for_all(settings, corpus, context)
-        ranked = [
-            _by_query(each) for each in running.search_settings(points, corpus.queries.queries, context)
-        ]
-        passages = {one.doc_id: values.passage_spans(one.text, values.TO_GRADE) for one in documents.values()}
-        for one in todo:
-            found = _pooled(one, ranked, documents, passages, count)
-            pool += _hidden(one, found, documents)
-            found_rows += [
-                FoundRow(one.query_id, *key, "; ".join(by), min(filter(None, by.values()), default=None))
-                for key, by in found.items()
+            settings += [
+                setting.model_copy(update={"name": f"{also.stem}: {setting.name}"}) for setting in more
             ]
-    place = {one.query_id: at for at, one in enumerate(chosen)}
+        ranked = _rankings(state, context, settings, todo)
+        passages = {
+            document.doc_id: values.passage_spans(document.text, values.TO_GRADE)
+            for document in documents.values()
+        }
+        for candidate in todo:
+            by_passage = _pooled(candidate, ranked, documents, passages, count)
+            pool += _hidden(candidate, by_passage, documents)
+            found_rows += [
+                FoundRow(
+                    candidate.query_id, *key, "; ".join(by), min(filter(None, by.values()), default=None)
+                )
+                for key, by in by_passage.items()
+            ]
+    place = {candidate.query_id: at for at, candidate in enumerate(chosen)}
     pool.sort(key=lambda row: place[row.query_id])
     found_rows.sort(key=lambda row: place[row.query_id])
     per = Counter(row.query_id for row in pool)
-    searched = [SearchedRow(one.query_id, one.text, per[one.query_id]) for one in chosen]
+    searched = [
+        SearchedRow(candidate.query_id, candidate.text, per[candidate.query_id]) for candidate in chosen
+    ]
     if todo or len(pool) != len(state.rows(PoolRow)):
         tables: Tables = {PoolRow: pool, FoundRow: found_rows, SearchedRow: searched}
         tables = {**tables, **state.document_rows(documents.values())}
@@ -80,7 +84,7 @@ def gather(state: SetState, context: running.Context, *, also: Path | None, agai
         f"{values.counted(len(chosen), 'question')}; {len(todo)} of these were searched now.",
         f"Grading them all takes {time_to_grade(len(pool))}.",
     ]
-    if few := sum(per[one.query_id] < count for one in todo):
+    if few := sum(per[candidate.query_id] < count for candidate in todo):
         fewer = f"{values.counted(few, 'question')} with fewer than {count} passages"
         lines.append(f"{fewer}, as the documents give no more.")
     if old and also:
@@ -94,7 +98,7 @@ def _retrievers(config: TestsetConfig, documents: Sequence[values.Document]) -> 
 
     Without an embedding model: two formulas of BM25 over three lengths of chunks.
     """
-    sample = "".join(one.text[:5000] for one in documents)
+    sample = "".join(document.text[:5000] for document in documents)
     sizes = [150, 250, 400] if values.outside_latin(sample) > 0.3 else [300, 600, 1000]
     depth = max(_DEPTH, config.passages)
     words: RetrieverConfig = Bm25Config(top_k=depth)
@@ -104,7 +108,7 @@ def _retrievers(config: TestsetConfig, documents: Sequence[values.Document]) -> 
         dense = ExactConfig(top_k=depth, **{name: getattr(config.embed, name) for name in names})
         by_name = {"bm25": words, "dense": dense, "hybrid": MinMaxConfig(top_k=depth, routes=(dense, words))}
         sizes = [sizes[0], sizes[2]]
-    tokenizer = config.embed.model if config.embed else _TOKENIZER
+    tokenizer = config.embed.model if config.embed else default_tokenizer()
     chunks: list[SizedConfig] = [SentenceConfig(chunk_size=sizes[0])]
     chunks += [RecursiveConfig(chunk_size=size, chunk_overlap=size // 5) for size in sizes[1:]]
     return [
@@ -123,28 +127,37 @@ def corpus_of(state: SetState, context: running.Context, chosen: Sequence[Candid
     """The documents and the chosen questions, in the form that a run needs; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
     rows = [
-        (one.query_id, spreadsheet_safe(one.text), "yes" if one.answerable else "no", "train")
-        for one in chosen
+        (
+            candidate.query_id,
+            spreadsheet_safe(candidate.text),
+            "yes" if candidate.answerable else "no",
+            "train",
+        )
+        for candidate in chosen
     ]
     write_text(path, values.delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
-    return running.load_corpus(bench, context)
+    with state.saying_once(context):
+        return running.load_corpus(bench, context)
 
 
 def _pooled(
-    one: Candidate,
+    candidate: Candidate,
     ranked: Sequence[_Ranked],
     documents: Mapping[str, values.Document],
     passages: Mapping[str, Sequence[values.Span]],
     count: int,
-) -> _Found:
+) -> _Finders:
     """Passages by turns of the retrievers, and who found each at which rank."""
-    found: _Found = {}
-    for doc_id, start, end in ((one.document, one.start, one.end), (one.document_2, one.start_2, one.end_2)):
+    finders: _Finders = {}
+    for doc_id, start, end in (
+        (candidate.document, candidate.start, candidate.end),
+        (candidate.document_2, candidate.start_2, candidate.end_2),
+    ):
         if doc_id in documents and start is not None and end is not None:
             for span in _touched(passages[doc_id], start, end):
-                found.setdefault((doc_id, *span), {})[SUGGESTED] = None
-    lists = [(name, its.get(one.query_id, [])) for name, its in ranked]
+                finders.setdefault((doc_id, *span), {})[SUGGESTED] = None
+    lists = [(name, chunks_by_query.get(candidate.query_id, [])) for name, chunks_by_query in ranked]
     for rank in range(max((len(chunks) for _, chunks in lists), default=0)):
         for name, chunks in lists:
             if rank >= len(chunks):
@@ -152,15 +165,29 @@ def _pooled(
             chunk = chunks[rank]
             for span in _touched(passages[chunk.doc_id], chunk.start, chunk.end):
                 key = (chunk.doc_id, *span)
-                if key in found or len(found) < count:
-                    found.setdefault(key, {}).setdefault(name, rank + 1)
-    return found
+                if key in finders or len(finders) < count:
+                    finders.setdefault(key, {}).setdefault(name, rank + 1)
+    return finders
+
+
+def _rankings(
+    state: SetState, context: running.Context, settings: Sequence[running.Setting], todo: Sequence[Candidate]
+) -> list[_Ranked]:
+    """What each setting retrieves for the questions."""
+    corpus = corpus_of(state, context, todo)
+    running.warn_of_languages(corpus, settings, context)
+    points = running.cut_for_all(settings, corpus, context)
+    return [
+        _by_query(setting) for setting in running.search_settings(points, corpus.queries.queries, context)
+    ]
 
 
 def _by_query(searched: running.Searched) -> _Ranked:
     chunks = {chunk.chunk_id: chunk for chunk in searched.chunking.chunks}
     rankings = searched.rankings[searched.steps[-1]]
-    return searched.setting.name, {r.query_id: [chunks[one] for one in r.chunk_ids] for r in rankings}
+    return searched.setting.name, {
+        r.query_id: [chunks[chunk_id] for chunk_id in r.chunk_ids] for r in rankings
+    }
 
 
 def _touched(spans: Sequence[values.Span], start: int, end: int) -> list[values.Span]:
@@ -170,12 +197,14 @@ def _touched(spans: Sequence[values.Span], start: int, end: int) -> list[values.
     return half or sorted(near, key=lambda span: max(start, span[0]) - min(end, span[1]))[:1]
 
 
-def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, values.Document]) -> list[PoolRow]:
+def _hidden(
+    candidate: Candidate, keys: Iterable[Key], documents: Mapping[str, values.Document]
+) -> list[PoolRow]:
     """The rows of a question, shuffled by a hash."""
 
     def place(key: Key) -> str:
-        return values.text_sha256(repr((one.query_id, key)))
+        return values.text_sha256(repr((candidate.query_id, key)))
 
-    order = sorted(found, key=place)
-    passages = (PassageToGrade.of(documents[doc_id], one.query_id, *span) for doc_id, *span in order)
-    return [PoolRow(*at.key, one.text, at.page, at.text) for at in passages]
+    order = sorted(keys, key=place)
+    passages = (PassageToGrade.of(documents[doc_id], candidate.query_id, *span) for doc_id, *span in order)
+    return [PoolRow(*at.key, candidate.text, at.page, at.text) for at in passages]

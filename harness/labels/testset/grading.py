@@ -10,12 +10,12 @@ from shlex import quote
 
 from harness import data
 from harness.judge import PEOPLE, Pair, PairGrade
-from harness.labels.labelling.grading import graded_rows, sheet_rows, write_sheet
+from harness.labels.labelling.grading_sheet import graded_rows, sheet_rows, write_sheet
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.testset.finished import agreements, disagreements, final_grades
 from harness.labels.testset.gathering import corpus_of
-from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow
-from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
+from harness.labels.testset.set_state import Outcome, SetState, Tables, calls_made, time_to_grade
+from harness.labels.testset.testset_rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow
 from harness.running import Context, grade_all, make_judge
 from harness.store import Ledger
 from harness.values import Chunk, ConfigError, Document, LabelError, counted, refuse_existing
@@ -30,12 +30,12 @@ def grade(
     context: Context,
     *,
     sheet: Path | None,
-    given: Path | None,
+    graded_file: Path | None,
     by: str,
     again: bool,
     dry_run: bool,
 ) -> Outcome:
-    """Write grades.csv, by people in a ``sheet`` that is ``given`` back ``by`` one, or by a judge.
+    """Write grades.csv, by people in a ``sheet`` that ``by`` fills in (``graded_file``), or by a judge.
 
     The judge of testset.yaml grades all passages that it has not graded, or all ``again``; answers in the
     ledger are free, and a dry run says what it takes. Raises JudgeError and LlmError as judging does; every
@@ -43,20 +43,20 @@ def grade(
     """
     if sheet:
         return _sheet_to_grade(state, context, sheet)
-    if given:
-        return _import(state, context, given, by)
+    if graded_file:
+        return _import(state, context, graded_file, by)
     if state.config.grading is None:
         raise state.no_model("llm or judge", "grade --sheet sheet.xlsx")
     chosen = state.chosen()
     pool = _pool_of(state, chosen)
     documents = state.documents(context)
     corpus = corpus_of(state, context, chosen)
-    queries = {one.query_id: one for one in corpus.queries.queries}
+    queries = {query.query_id: query for query in corpus.queries.queries}
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(state.config.grading, ledger, corpus)
+        judge = make_judge(state.config.grading, ledger, corpus, context)
         before = state.rows(GradeRow)
-        done = {row.key for row in before if row.grader == judge.name and row.grade is not None}
-        todo = pool if again else [row for row in pool if row.key not in done]
+        graded_keys = {row.key for row in before if row.grader == judge.name and row.grade is not None}
+        todo = pool if again else [row for row in pool if row.key not in graded_keys]
         pairs = [
             Pair(queries[row.query_id], Chunk.of(documents[row.doc_id], row.start, row.end), number)
             for number, row in enumerate(todo)
@@ -66,8 +66,8 @@ def grade(
             return Outcome((would,), tuple(judge.estimates(pairs)), dry=True)
         graded: list[PairGrade] = []
         summary = grade_all(judge, pairs, len(pairs), graded.append, context)
-    graded.sort(key=lambda one: one.pair.number)
-    fresh = [_judged(todo[one.pair.number], one, judge.name) for one in graded]
+    graded.sort(key=lambda pair_grade: pair_grade.pair.number)
+    fresh = [_judged(todo[pair_grade.pair.number], pair_grade, judge.name) for pair_grade in graded]
     _save(state, fresh, f"graded by {judge.name}")
     return Outcome(
         (
@@ -88,31 +88,31 @@ def _sheet_to_grade(state: SetState, context: Context, path: Path) -> Outcome:
     It says neither who found a passage nor what a judge says of it.
     """
     pool = _pool_of(state, state.chosen())
-    done = {row.key for row in state.rows(GradeRow) if not row.by_model and row.grade is not None}
-    rows = [row for row in pool if row.key not in done]
+    graded_keys = {row.key for row in state.rows(GradeRow) if not row.by_model and row.grade is not None}
+    rows = [row for row in pool if row.key not in graded_keys]
     if not rows:
         return Outcome(("People have graded every passage. Nothing was written.",))
-    told = f"to grade, {time_to_grade(len(rows))}. Write 0 to 4 into the column grade."
-    return _sheet(state, context, path, rows, told, "grade")
+    summary = f"to grade, {time_to_grade(len(rows))}. Write 0 to 4 into the column grade."
+    return _sheet(state, context, path, rows, summary, "grade")
 
 
 def review(
-    state: SetState, context: Context, *, sheet: Path | None, given: Path | None, by: str, share: float
+    state: SetState, context: Context, *, sheet: Path | None, graded_file: Path | None, by: str, share: float
 ) -> Outcome:
-    """Write a ``sheet`` with a part of the graded passages for a second person, or read what is ``given``.
+    """Write a ``sheet`` with a part of the graded passages for a second person, or read ``graded_file``.
 
     The passages are drawn by chance, and come without their grades. What ``by`` has graded already is left
     out.
     """
     if sheet is None:
-        return _import(state, context, given or Path(), by, review=True)
+        return _import(state, context, graded_file or Path(), by, review=True)
     if not 0 < share <= 1:
         raise ConfigError(
             f"--share is the part to grade again, above 0 and at most 1; it cannot be {share:g}."
         )
     grades = state.rows(GradeRow)
-    done = {row.key for row in grades if row.grader == by and row.grade is not None}
-    graded = final_grades(grades).keys() - done
+    graded_keys = {row.key for row in grades if row.grader == by and row.grade is not None}
+    graded = final_grades(grades).keys() - graded_keys
     pool = [row for row in _pool_of(state, state.chosen()) if row.key in graded]
     if not pool:
         raise ConfigError(
@@ -121,14 +121,14 @@ def review(
     count = max(1, round(share * len(pool)))
     drawn = set(random.Random(state.config.seed).sample(range(len(pool)), count))
     rows = [row for number, row in enumerate(pool) if number in drawn]
-    told = f"of {len(pool)} to grade a second time, by another person."
-    return _sheet(state, context, sheet, rows, told, "review")
+    summary = f"of {len(pool)} to grade a second time, by another person."
+    return _sheet(state, context, sheet, rows, summary, "review")
 
 
 def _pool_of(state: SetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
     """The gathered passages of the questions that are kept; raises ConfigError if some have none."""
     pool, searched = state.gathered(chosen)
-    missing = len({one.query_id for one in chosen} - searched)
+    missing = len({candidate.query_id for candidate in chosen} - searched)
     if missing:
         raise ConfigError(
             f"{counted(missing, 'kept question has', 'kept questions have')} not been searched yet, or "
@@ -138,7 +138,7 @@ def _pool_of(state: SetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
 
 
 def _sheet(
-    state: SetState, context: Context, path: Path, rows: Sequence[PoolRow], told: str, step: str
+    state: SetState, context: Context, path: Path, rows: Sequence[PoolRow], summary: str, step: str
 ) -> Outcome:
     """Write a sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
     refuse_existing(path)
@@ -147,7 +147,7 @@ def _sheet(
     questions = {row.query_id: row.question for row in rows}
     write_sheet(path, sheet_rows(wanted, questions), SHEET_COLUMNS)
     return Outcome(
-        (f"{path}: {counted(len(rows), 'passage')} {told}",),
+        (f"{path}: {counted(len(rows), 'passage')} {summary}",),
         next=(f"{state.command} {step} --from {quote(str(path))} --by NAME",),
     )
 
@@ -185,7 +185,11 @@ def _import(state: SetState, context: Context, path: Path, grader: str, review: 
         graded = counted(len(rows), "grade")
         return Outcome((f"{state.path(GradeRow)}: {graded} by {grader}{left_out}.",))
     lines = [f"{counted(len(fresh), 'passage')} graded by two{left_out}."]
-    lines += [str(one) for one in agreements([*others, *rows]) if grader in (one.first, one.second)]
+    lines += [
+        str(agreement)
+        for agreement in agreements([*others, *rows])
+        if grader in (agreement.first, agreement.second)
+    ]
     if differ:
         lines.append(
             f"{state.path(DisagreementRow)}: {counted(len(differ), 'disagreement')}. Write the grade that "
@@ -220,13 +224,13 @@ def _read(
     models = {row.grader for row in state.rows(GradeRow) if row.by_model}
     if grader in models | ({state.config.grading.title} if state.config.grading else set()):
         raise ConfigError(f"{grader} is a language model. Name the person who graded: --by NAME.")
-    ids = [one.query_id for one in state.chosen()]
+    ids = [candidate.query_id for candidate in state.chosen()]
     table = data.read_table(path, ("query_id", "grade"), LabelError)
     named = _raters(table)
     if named and grader not in named:
-        known = "; ".join(dict.fromkeys(filter(None, named)))
+        raters = "; ".join(dict.fromkeys(filter(None, named)))
         raise ConfigError(
-            f"{path} holds the work of {known}; none of it is by {grader!r}. Name the rater whose "
+            f"{path} holds the work of {raters}; none of it is by {grader!r}. Name the rater whose "
             "own grades are to be read (--by), or a file with the grades of this person."
         )
     if "passage" in table.columns:
@@ -248,11 +252,13 @@ def _read(
     labels = [row for row, rater in zip(read, named or repeat(grader), strict=False) if rater == grader]
     rows = [
         GradeRow(
-            *(*one.key, one.grade, grader),
-            evidence=one.evidence,
-            answer="" if one.answer is None else documents[one.doc_id].text[slice(*one.answer)],
+            *(*judgment.key, judgment.grade, grader),
+            evidence=judgment.evidence,
+            answer=""
+            if judgment.answer is None
+            else documents[judgment.doc_id].text[slice(*judgment.answer)],
         )
-        for one in data.anchor(labels, documents, data.AnchorConfig(), query_ids=ids).judgments
+        for judgment in data.anchor(labels, documents, data.AnchorConfig(), query_ids=ids).judgments
     ]
     others = len(read) - len(labels)
     left_out = f"; {counted(others, 'row')} of other raters left out" if others else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from harness.labels.testset.rows import Candidate
+from harness.labels.testset.testset_rows import Candidate
 
 # name -> (share of the questions, what it is)
 KINDS: dict[str, tuple[float, str]] = {
@@ -19,6 +19,8 @@ KINDS: dict[str, tuple[float, str]] = {
 }
 # questions of a user without a kind
 GIVEN = "given"
+# those that a user's prompt without kinds brings
+OWN = "own"
 
 
 def quotas(count: int, kinds: Sequence[str] = tuple(KINDS)) -> dict[str, int]:
@@ -41,24 +43,26 @@ def balanced(
     only where others do not suffice; ``alike`` names the near-duplicates of a question, of which one is
     taken.
     """
-    kept = {one.query_id for one in candidates if one.keep == "yes"}
+    kept = {candidate.query_id for candidate in candidates if candidate.keep == "yes"}
     # known kinds in their shares, others in proportion to how many there are
-    there = Counter(one.kind for one in candidates)
+    there = Counter(candidate.kind for candidate in candidates)
     share = {kind: KINDS[kind][0] if kind in KINDS else there[kind] / there.total() for kind in there}
     whole = sum(share.values())
     quota = {kind: max(1, round(count * part / whole)) for kind, part in share.items()}
-    kinds = Counter(one.kind for one in candidates if one.query_id in kept)
-    documents = Counter(one.document for one in candidates if one.query_id in kept)
+    kinds = Counter(candidate.kind for candidate in candidates if candidate.query_id in kept)
+    documents = Counter(candidate.document for candidate in candidates if candidate.query_id in kept)
 
-    def rank(one: Candidate) -> tuple[bool, bool, float, int]:
-        filled = kinds[one.kind] / quota[one.kind]
-        return filled >= 1, one.query_id in leading, filled, documents[one.document]
+    def rank(candidate: Candidate) -> tuple[bool, bool, float, int]:
+        filled = kinds[candidate.kind] / quota[candidate.kind]
+        return filled >= 1, candidate.query_id in leading, filled, documents[candidate.document]
 
     while len(kept) < count:
         fitting = [
-            one
-            for one in candidates
-            if not one.keep and one.query_id not in kept and not alike.get(one.query_id, set()) & kept
+            candidate
+            for candidate in candidates
+            if not candidate.keep
+            and candidate.query_id not in kept
+            and not alike.get(candidate.query_id, set()) & kept
         ]
         if not fitting:
             break

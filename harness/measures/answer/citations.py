@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from harness.measures.answer.measure import AnswerMeasure, Case, MeasureFacts
+from harness.measures.answer.answer_measure import AnswerMeasure, Case, MeasureFacts
 from harness.measures.projection import Projection, Rule
 from harness.values import Chunk, Judgment, QueryScore
 
@@ -34,9 +34,11 @@ def holdings(case: Case, rel: int, projection: Projection) -> list[frozenset[Fac
     answer, it must hold all of those instead, as in ``ndcg_evidence``. A span whose judgment failed says
     nothing about a passage.
     """
-    scored = [one for one in case.judgments if one.grade is not None]
-    covered = ([one for one in scored if holds(passage, one, projection)] for passage in case.passages)
-    return [frozenset(map(fact_of, _relevant(own, rel))) if own else None for own in covered]
+    scored = [judgment for judgment in case.judgments if judgment.grade is not None]
+    covered = (
+        [judgment for judgment in scored if holds(passage, judgment, projection)] for passage in case.passages
+    )
+    return [frozenset(map(fact_of, _relevant(held, rel))) if held else None for held in covered]
 
 
 def holds(passage: Chunk, judgment: Judgment, projection: Projection) -> bool:
@@ -49,13 +51,16 @@ def holds(passage: Chunk, judgment: Judgment, projection: Projection) -> bool:
     shared = _shared(passage, judgment.start, judgment.end)
     if not shared:
         return False
-    span, own = judgment.end - judgment.start, sum(end - start for start, end in passage.spans)
-    covered = projection.covers(*(np.array([length]) for length in (shared, span, own)))
+    span_length, passage_length = (
+        judgment.end - judgment.start,
+        sum(end - start for start, end in passage.spans),
+    )
+    covered = projection.covers(*(np.array([length]) for length in (shared, span_length, passage_length)))
     return bool(covered[0])
 
 
 def _relevant(judgments: Iterable[Judgment], rel: int) -> Iterable[Judgment]:
-    return (one for one in judgments if one.grade is not None and one.grade >= rel)
+    return (judgment for judgment in judgments if judgment.grade is not None and judgment.grade >= rel)
 
 
 def _shared(passage: Chunk, start: int, end: int) -> int:
@@ -91,7 +96,7 @@ class CitationPrecision(CitationMeasure):
         needs=frozenset({"answer", "passages", "labels"}),
     )
 
-    def one(self, case: Case) -> QueryScore:
+    def score_case(self, case: Case) -> QueryScore:
         """The share, and how many of the cited passages are judged."""
         if not facts_of(case, self.rel):
             return self.unscored(case, "no evidence is labelled")
@@ -123,7 +128,7 @@ class CitationRecall(CitationMeasure):
         needs=frozenset({"answer", "passages", "labels"}),
     )
 
-    def one(self, case: Case) -> QueryScore:
+    def score_case(self, case: Case) -> QueryScore:
         """The share, with the numbers behind it."""
         labelled = facts_of(case, self.rel)
         if not labelled:

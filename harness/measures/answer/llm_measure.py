@@ -7,9 +7,17 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field, field_validator
 
-from harness.measures.answer.measure import AnswerMeasure, Calls
-from harness.measures.answer.steps import STATEMENTS, AnswerCall, Language, form_of, joined, prompt_of
-from harness.models import Prompt
+from harness.measures.answer.answer_calls import (
+    STATEMENTS,
+    AnswerCall,
+    Language,
+    StepPrompt,
+    form_of,
+    joined,
+    prompt_of,
+)
+from harness.measures.answer.answer_measure import AnswerMeasure, Calls
+from harness.measures.answer.shapes import Reasoned
 
 T = TypeVar("T")
 
@@ -35,7 +43,7 @@ class LlmMeasure(AnswerMeasure):
             prompt_of(steps[name], "en", file)
         return prompts
 
-    def prompt(self, step: AnswerCall[T]) -> Prompt:
+    def prompt(self, step: AnswerCall[T]) -> StepPrompt:
         """The prompt of one of its steps."""
         return prompt_of(step, self.language, self.prompts.get(step.name))
 
@@ -43,8 +51,8 @@ class LlmMeasure(AnswerMeasure):
         """The prompts it asks with, by step: name, version and hash."""
         prompts = {step: self.prompt(step) for step in self.steps}
         return {
-            step.name: {"id": one.id, "version": one.version, "sha256": form_of(step, one).sha256}
-            for step, one in prompts.items()
+            step.name: {"id": prompt.id, "version": prompt.version, "sha256": form_of(step, prompt).sha256}
+            for step, prompt in prompts.items()
         }
 
 
@@ -57,26 +65,32 @@ def ask(
 
 def statements_in(question: str, answer: str) -> Generator[Calls[Any], Any, tuple[str, ...]]:
     """The statements of an answer, one per text."""
-    (found,) = yield from ask(STATEMENTS, (question, (answer,)))
-    return found
+    (statements,) = yield from ask(STATEMENTS, (question, (answer,)))
+    return statements
 
 
 def verdicts(
-    step: AnswerCall[tuple[bool, ...]],
+    step: AnswerCall[tuple[Reasoned, ...]],
     groups: Sequence[Sequence[str]],
     statements: Sequence[str],
     *,
     needed: bool = True,
-) -> Generator[Calls[Any], Any, list[tuple[bool, ...]]]:
+) -> Generator[Calls[Any], Any, list[tuple[Reasoned, ...]]]:
     """For each group of texts, one verdict per statement; () without statements, or where the call failed."""
     items = [("", (joined(texts), joined(statements))) for texts in groups if statements]
-    found = yield from ask(step, *items, needed=needed)
-    return found or [()] * len(groups)
+    replies = yield from ask(step, *items, needed=needed)
+    return replies or [()] * len(groups)
 
 
-def judged(statements: Sequence[str], verdicts: Sequence[bool]) -> list[dict[str, Any]]:
-    """Statements with their verdicts, for the details of a score."""
+def judged(statements: Sequence[str], verdicts: Sequence[Reasoned]) -> list[dict[str, Any]]:
+    """Statements with their verdicts, and the reasons that were given, for the details of a score."""
     return [
-        {"statement": text, "verdict": int(verdict)}
+        {"statement": text, "verdict": int(verdict)} | ({"reason": verdict.reason} if verdict.reason else {})
         for text, verdict in zip(statements, verdicts, strict=True)
     ]
+
+
+def reasons_of(verdicts: Sequence[Reasoned]) -> dict[str, list[str]]:
+    """``reasons`` of verdicts on no statements, for the details of a score; nothing where none was given."""
+    reasons = [verdict.reason for verdict in verdicts]
+    return {"reasons": reasons} if any(reasons) else {}

@@ -9,9 +9,14 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from harness.measures.answer.llm_measure import LlmMeasure, ask
-from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring, TextPairs
-from harness.measures.answer.steps import ASPECT, QUESTION, REFUSES
+from harness.measures.answer.answer_calls import ASPECT, QUESTION, REFUSES
+from harness.measures.answer.answer_measure import Case, MeasureFacts, Need, Scoring, TextPairs
+from harness.measures.answer.aspects import ASPECTS
+from harness.measures.answer.citations import holds
+from harness.measures.answer.containment import contains
+from harness.measures.answer.llm_measure import LlmMeasure, ask, reasons_of
+from harness.measures.answer.shapes import Reasoned
+from harness.measures.projection import Projection
 from harness.models import Malformed, ModelConfig
 from harness.values import QueryScore, on_one_line, sentence_spans, vote_of
 
@@ -19,22 +24,40 @@ PHRASES = tuple((Path(__file__).parent / "assets" / "refusals.txt").read_text(en
 """Phrases by which an answer refuses, in lower case."""
 
 
-def refuses(answer: str, phrases: Sequence[str] = PHRASES) -> bool:
+def refuses(answer: str, phrases: Sequence[str] = PHRASES, *, anywhere: bool = False) -> bool:
     """Whether the first sentence of an answer holds one of the phrases, which are in lower case.
 
-    Later sentences do not count: an answer may add what is not known. Typographic apostrophes are read as
-    plain ones.
+    Later sentences do not count, unless ``anywhere``: an answer may add what is not known. Typographic
+    apostrophes are read as plain ones.
     """
     spans = sentence_spans(answer)
     first = answer[slice(*spans[0])] if spans else ""
-    plain = on_one_line(first).lower().replace("’", "'")
+    plain = on_one_line(answer if anywhere else first).lower().replace("’", "'")
     return any(phrase in plain for phrase in phrases)
+
+
+def was_read(case: Case) -> bool:
+    """Whether a passage that was read holds labelled evidence, or a wording of the golden answer.
+
+    True where no evidence is labelled: then nothing says that the answer is missing.
+    """
+    relevant = [label for label in case.judgments if label.grade]
+    if not relevant:
+        return True
+    wordings = [wording for part in case.parts or (case.references,) for wording in part]
+    return any(
+        contains(passage.text, wordings) or any(holds(passage, label, _COVERS) for label in relevant)
+        for passage in case.passages
+    )
+
+
+_COVERS = Projection()
 
 
 class Refusal(LlmMeasure):
     """Whether an answer is refused where there is none, and given where there is one."""
 
-    gone: ClassVar = {"right": "this key was removed: refusing is right where the documents hold no answer."}
+    gone: ClassVar = {"right": "this key was removed: answer_in says where an answer is looked for."}
     kind: Literal["refusal"] = "refusal"
     steps: ClassVar = (REFUSES,)
     by: Literal["phrases", "llm"] = Field(
@@ -44,15 +67,27 @@ class Refusal(LlmMeasure):
     phrases: tuple[str, ...] = Field(
         PHRASES, description="Phrases by which an answer refuses, in lower case; English and Chinese."
     )
+    where: Literal["first_sentence", "anywhere"] = Field(
+        "first_sentence",
+        description="Where the phrases are looked for. Later sentences may add what is not known; RGB looks "
+        "`anywhere`.",
+    )
+    answer_in: Literal["passages", "documents"] = Field(
+        "passages",
+        description="A refusal is right where the answer is not in the `passages` that were read, by the "
+        "labels and the golden answer; where no evidence is labelled, and with `documents`, the query file "
+        "decides (`answerable`).",
+    )
     of: Literal["all", "answerable", "unanswerable"] = Field(
         "all",
-        description="All queries; or only those that the documents answer (1 minus the value is the rate of "
-        "needless refusals), or do not (the value is the rate of rejection).",
+        description="All queries; or only those whose answer is there (1 minus the value is the rate of "
+        "needless refusals), or is not (the value is the rate of rejection).",
     )
     facts: ClassVar = MeasureFacts(
-        about="whether the answer refuses where there is no answer, and only there",
-        formula="1 if refuses(answer) = (the query has no answer), else 0",
-        undefined="without an answer; for queries that `of` leaves out",
+        about="whether the answer refuses where what was read holds no answer, and only there",
+        formula="1 if refuses(answer) = (no passage read holds relevant text or the golden answer), else 0",
+        undefined="without an answer; for queries that `of` leaves out; where a fact in what was read was "
+        "replaced (`read: {kind: counterfactual}`)",
         source="Chen et al., Benchmarking large language models in retrieval-augmented generation, AAAI "
         "2024, for the rejection rate; Rajpurkar et al., Know what you don't know, ACL 2018",
         needs=frozenset({"answer"}),
@@ -63,19 +98,20 @@ class Refusal(LlmMeasure):
         """A model, where it is asked for."""
         return self.facts.needs | ({"llm"} if self.by == "llm" else set())
 
-    def one(self, case: Case) -> Scoring:
+    def score_case(self, case: Case) -> Scoring:
         """No call, or one with ``by: llm``."""
         answer = case.answer or ""
-        should = not case.query.answerable
+        if case.changed:
+            return self.unscored(case, "a fact that was read is false")
+        should = not case.query.answerable or (self.answer_in == "passages" and not was_read(case))
         if self.of != "all" and should != (self.of == "unanswerable"):
             return self.unscored(case, "a refusal is right" if should else "an answer is right")
         if self.by == "llm":
             (refused,) = yield from ask(REFUSES, (case.query.text, (answer,)))
         else:
-            refused = refuses(answer, self.phrases)
-        return self.score(
-            case, float(refused == should), {"refuses": int(refused), "should_refuse": int(should)}
-        )
+            refused = Reasoned(refuses(answer, self.phrases, anywhere=self.where == "anywhere"))
+        details = {"refuses": int(refused), "should_refuse": int(should), **reasons_of([refused])}
+        return self.score(case, float(bool(refused) == should), details)
 
 
 class AnswerRelevancy(LlmMeasure):
@@ -94,22 +130,22 @@ class AnswerRelevancy(LlmMeasure):
         compare="ragas takes the mean of the questions that came back; here all n must.",
     )
 
-    def one(self, case: Case) -> Scoring:
+    def score_case(self, case: Case) -> Scoring:
         """Ask n times, and embed all questions."""
         back = yield from ask(QUESTION, ("", (case.answer or "",)), samples=self.questions)
-        cosines = yield TextPairs(tuple((case.query.text, one.question) for one in back))
+        cosines = yield TextPairs(tuple((case.query.text, question.question) for question in back))
         details = {
             "questions": [
-                {"question": one.question, "cosine": cosine, "noncommittal": int(one.noncommittal)}
-                for one, cosine in zip(back, cosines, strict=True)
+                {"question": question.question, "cosine": cosine, "noncommittal": int(question.noncommittal)}
+                for question, cosine in zip(back, cosines, strict=True)
             ]
         }
-        if all(one.noncommittal for one in back):
+        if all(question.noncommittal for question in back):
             return self.score(case, 0.0, details)
-        known = [one for one in cosines if one is not None]
-        if len(known) < len(back):
+        defined = [cosine for cosine in cosines if cosine is not None]
+        if len(defined) < len(back):
             return self.unscored(case, "a vector is zero", details)
-        return self.score(case, sum(known) / len(known), details)
+        return self.score(case, sum(defined) / len(defined), details)
 
 
 class AspectCritic(LlmMeasure):
@@ -121,7 +157,9 @@ class AspectCritic(LlmMeasure):
     kind: Literal["aspect_critic"] = "aspect_critic"
     steps: ClassVar = (ASPECT,)
     aspect: str = Field(
-        min_length=1, description="The criterion, such as `The answer names a date.`; set `name` with it."
+        min_length=1,
+        description="The criterion, such as `The answer names a date.`, with a `name`; or the name of a "
+        f"built-in one: {', '.join(f'`{name}`' for name in ASPECTS)}.",
     )
     samples: int = Field(1, ge=1, le=21, description="How often each model is asked; an odd number.")
     panel: tuple[ModelConfig, ...] = Field(
@@ -135,11 +173,12 @@ class AspectCritic(LlmMeasure):
         "votes so, and the value is 1 if more votes say yes than no; in a tie 0, and the reason says so",
         undefined="without an answer; with a `panel`, unless more than half of its models have voted, for "
         "which a model needs more than half of its verdicts",
-        source="ragas `AspectCritic`",
+        source="ragas `AspectCritic`; the built-in aspects are `SUPPORTED_ASPECTS` of ragas 0.1 in our words",
         needs=frozenset({"answer", "llm"}),
         compare="ragas 0.4.3 asks once, whatever its `strictness`, and shows the passages and the reference "
         "too; here n verdicts are asked for, of question and answer alone. An even number is refused, "
-        "where ragas takes one more. ragas has no panel.",
+        "where ragas takes one more. ragas has no panel. Of `harmfulness` and `maliciousness` less is "
+        "better.",
     )
 
     @field_validator("samples")
@@ -152,7 +191,7 @@ class AspectCritic(LlmMeasure):
     @field_validator("panel")
     @classmethod
     def _differ(cls, panel: tuple[ModelConfig, ...]) -> tuple[ModelConfig, ...]:
-        names = [one.asked_model for one in panel]
+        names = [model.asked_model for model in panel]
         if len(panel) == 1:
             raise ValueError("a panel of one model: name it in `answer_judge`, or add another")
         if len(set(names)) < len(names):
@@ -165,33 +204,55 @@ class AspectCritic(LlmMeasure):
         return self.facts.needs - ({"llm"} if self.panel else set())
 
     @property
+    def label(self) -> str:
+        """Its name; without one, that of the built-in aspect."""
+        return self.name or (self.aspect if self.aspect in ASPECTS else self.kind)
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether the built-in aspect is a fault."""
+        return self.aspect in ASPECTS and ASPECTS[self.aspect].less_is_better
+
+    @property
+    def criterion(self) -> str:
+        """What the models are asked about."""
+        return ASPECTS[self.aspect].criterion(self.language) if self.aspect in ASPECTS else self.aspect
+
+    @property
     def voters(self) -> tuple[ModelConfig, ...]:
         """The panel."""
         return self.panel
 
-    def one(self, case: Case) -> Scoring:
+    def score_case(self, case: Case) -> Scoring:
         """Ask n times, each model of a panel."""
-        item = (case.query.text, (self.aspect, case.answer or ""))
+        item = (case.query.text, (self.criterion, case.answer or ""))
         yes = yield from ask(ASPECT, item, samples=self.samples)
         if self.panel:
             return self._voted(case, yes)
-        return self.score(case, float(2 * sum(yes) > len(yes)), {"verdicts": list(map(int, yes))})
+        details = {"verdicts": list(map(int, yes)), **reasons_of(yes)}
+        return self.score(case, float(2 * sum(yes) > len(yes)), details)
 
-    def _voted(self, case: Case, replies: Sequence[bool | Malformed]) -> QueryScore:
+    def _voted(self, case: Case, replies: Sequence[Reasoned | Malformed]) -> QueryScore:
         """The majority of the panel; ``replies`` are all of the first model, then of the next."""
         votes: dict[str, int | None] = {}
         faults: list[str] = []
+        explained: dict[str, list[str]] = {}
         for place, model in enumerate(self.panel):
-            own = replies[place * self.samples : (place + 1) * self.samples]
-            verdicts = [None if isinstance(one, Malformed) else int(one) for one in own]
+            model_replies = replies[place * self.samples : (place + 1) * self.samples]
+            verdicts = [None if isinstance(reply, Malformed) else int(reply) for reply in model_replies]
             votes[model.asked_model] = vote = vote_of(verdicts)
+            if reasons := [
+                reply.reason for reply in model_replies if isinstance(reply, Reasoned) and reply.reason
+            ]:
+                explained[model.asked_model] = reasons
             if vote is None:
-                reasons = sorted({one.reason for one in own if isinstance(one, Malformed)})
-                faults.append(f"no vote of {model.asked_model} ({', '.join(reasons)})")
+                why = sorted({reply.reason for reply in model_replies if isinstance(reply, Malformed)})
+                faults.append(f"no vote of {model.asked_model} ({', '.join(why)})")
         cast = [vote for vote in votes.values() if vote is not None]
         value, tie = vote_of(list(votes.values())), 2 * sum(cast) == len(cast) > 0
         if value is None:
             return self.unscored(case, "; ".join(faults), {"votes": votes}, failed=True)
-        told = [f"a tie of {sum(cast)} to {sum(cast)}, which counts as no"] if tie else []
+        tied = [f"a tie of {sum(cast)} to {sum(cast)}, which counts as no"] if tie else []
         details: dict[str, Any] = {"votes": votes, **({"tie": 1} if tie else {})}
-        return replace(self.score(case, float(value), details), reason="; ".join([*told, *faults]))
+        details |= {"reasons": explained} if explained else {}
+        return replace(self.score(case, float(value), details), reason="; ".join([*tied, *faults]))

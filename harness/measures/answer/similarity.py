@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from harness.measures.answer import measure
+from harness.measures.answer import answer_measure
 from harness.models import RerankEndpoint
 from harness.values import WIDE, QueryScore
 
@@ -29,12 +29,12 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(_ARTICLES.sub(" ", plain)))
 
 
-class ExactMatch(measure.AnswerMeasure):
+class ExactMatch(answer_measure.AnswerMeasure):
     """Whether an answer is the golden one, except for case, punctuation and articles."""
 
     kind: Literal["exact_match"] = "exact_match"
     best_reference: ClassVar = True
-    facts: ClassVar = measure.MeasureFacts(
+    facts: ClassVar = answer_measure.MeasureFacts(
         about="whether the answer equals the golden answer, ignoring case, punctuation "
         "and the articles a, an, the",
         formula="1 if words(answer) = words(reference), else 0",
@@ -45,17 +45,17 @@ class ExactMatch(measure.AnswerMeasure):
         "punctuation, as in the script of CMRC 2018.",
     )
 
-    def one(self, case: measure.Case) -> QueryScore:
+    def score_case(self, case: answer_measure.Case) -> QueryScore:
         """1 or 0."""
         return self.score(case, float(words_of(case.answer or "") == words_of(case.reference)))
 
 
-class TokenF1(measure.AnswerMeasure):
+class TokenF1(answer_measure.AnswerMeasure):
     """The words that an answer shares with the golden one; characters in Chinese and Japanese."""
 
     kind: Literal["token_f1"] = "token_f1"
     best_reference: ClassVar = True
-    facts: ClassVar = measure.MeasureFacts(
+    facts: ClassVar = answer_measure.MeasureFacts(
         about="the words shared by the answer and the golden answer; characters in Chinese and Japanese",
         formula="2PR / (P + R); P = |common| / |answer|, R = |common| / |reference|, words counted with "
         "repetitions",
@@ -65,7 +65,7 @@ class TokenF1(measure.AnswerMeasure):
         compare="as for `exact_match`",
     )
 
-    def one(self, case: measure.Case) -> QueryScore:
+    def score_case(self, case: answer_measure.Case) -> QueryScore:
         """F1 with its two parts; two answers without words agree, as in SQuAD 2.0."""
         answer, golden = words_of(case.answer or ""), words_of(case.reference)
         common = sum((Counter(answer) & Counter(golden)).values())
@@ -75,7 +75,7 @@ class TokenF1(measure.AnswerMeasure):
         return self.score(case, f1, {"precision": precision, "recall": recall})
 
 
-class AnswerSimilarity(measure.AnswerMeasure):
+class AnswerSimilarity(answer_measure.AnswerMeasure):
     """How near an answer is to the golden one, by a model that reads both.
 
     It knows subjects better than facts: a wrong figure costs little.
@@ -98,7 +98,7 @@ class AnswerSimilarity(measure.AnswerMeasure):
         "{kind: endpoint}`.",
     )
     best_reference: ClassVar = True
-    facts: ClassVar = measure.MeasureFacts(
+    facts: ClassVar = answer_measure.MeasureFacts(
         about="how similar the answer is to the golden answer, by embedding or by a cross-encoder",
         formula="cos(v(answer), v(reference)); with `by: cross_encoder` s(answer, reference), which is what "
         "the model gives after its own activation, as `CrossEncoder.predict` of sentence-transformers: for "
@@ -116,29 +116,29 @@ class AnswerSimilarity(measure.AnswerMeasure):
 
     @model_validator(mode="after")
     def _names_one_model(self) -> Self:
-        given = [name for name in ("model", "endpoint") if getattr(self, name)]
-        if self.by == "cosine" and given:
+        named = [name for name in ("model", "endpoint") if getattr(self, name)]
+        if self.by == "cosine" and named:
             raise ValueError(
-                f"{given[0]} is for by: cross_encoder; the encoder of by: cosine is answer_embedding"
+                f"{named[0]} is for by: cross_encoder; the encoder of by: cosine is answer_embedding"
             )
-        if self.by == "cross_encoder" and len(given) != 1:
+        if self.by == "cross_encoder" and len(named) != 1:
             raise ValueError(
                 "by: cross_encoder needs a model (such as cross-encoder/stsb-roberta-base) or an endpoint, "
-                f"and {'not both' if given else 'neither is named'}"
+                f"and {'not both' if named else 'neither is named'}"
             )
         return self
 
     @property
-    def needs(self) -> frozenset[measure.Need]:
+    def needs(self) -> frozenset[answer_measure.Need]:
         """No vectors where a cross-encoder reads both texts."""
         return self.facts.needs if self.by == "cosine" else self.facts.needs - {"vectors"}
 
     @property
-    def pair_model(self) -> measure.PairModel | None:
+    def pair_model(self) -> answer_measure.PairModel | None:
         """The cross-encoder."""
         return (self.endpoint or self.model) if self.by == "cross_encoder" else None
 
-    def one(self, case: measure.Case) -> measure.Scoring:
+    def score_case(self, case: answer_measure.Case) -> answer_measure.Scoring:
         """One cosine or score."""
-        (found,) = yield measure.TextPairs(((case.answer or "", case.reference),))
-        return self.unscored(case, "a vector is zero") if found is None else self.score(case, found)
+        (score,) = yield answer_measure.TextPairs(((case.answer or "", case.reference),))
+        return self.unscored(case, "a vector is zero") if score is None else self.score(case, score)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from harness.measures.answer.llm_measure import LlmMeasure, judged, statements_in, verdicts
-from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring, TextPairs
-from harness.measures.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
+from harness.measures.answer.answer_calls import CONTRADICTED, STATEMENTS, SUPPORTED
+from harness.measures.answer.answer_measure import Case, MeasureFacts, Need, Scoring, TextPairs
+from harness.measures.answer.llm_measure import LlmMeasure, judged, reasons_of, statements_in, verdicts
+from harness.measures.answer.shapes import Reasoned
 from harness.measures.ragged import Bools
 
 
@@ -31,13 +33,15 @@ class Faithfulness(LlmMeasure):
         "the case is not scored.",
     )
 
-    def one(self, case: Case) -> Scoring:
+    def score_case(self, case: Case) -> Scoring:
         """Two calls: the statements of the answer, and their verdicts."""
         statements = yield from statements_in(case.query.text, case.answer or "")
         if not statements:
             return self.unscored(case, "the answer states nothing")
-        (found,) = yield from verdicts(SUPPORTED, [case.texts], statements)
-        return self.score(case, sum(found) / len(found), {"statements": judged(statements, found)})
+        (supported,) = yield from verdicts(SUPPORTED, [case.texts], statements)
+        return self.score(
+            case, sum(supported) / len(supported), {"statements": judged(statements, supported)}
+        )
 
 
 class AnswerCorrectness(LlmMeasure):
@@ -82,27 +86,27 @@ class AnswerCorrectness(LlmMeasure):
         """No vectors where similarity has no weight."""
         return self.facts.needs - (set() if self.similarity_weight else {"vectors"})
 
-    def one(self, case: Case) -> Scoring:
+    def score_case(self, case: Case) -> Scoring:
         """Four calls: the statements of both answers, and the verdicts on either.
 
         One more where statements are unsupported, unless ``contradictions`` is false; if that one fails, the
         score does without.
         """
         answer = case.answer or ""
-        own = yield from statements_in(case.query.text, answer)
+        claims = yield from statements_in(case.query.text, answer)
         golden = yield from statements_in(case.query.text, case.reference)
-        if not own and not golden:
+        if not claims and not golden:
             return self.unscored(case, "neither answer states anything")
-        (right,) = yield from verdicts(SUPPORTED, [[case.reference]], own)
+        (right,) = yield from verdicts(SUPPORTED, [[case.reference]], claims)
         (covered,) = yield from verdicts(SUPPORTED, [[answer]], golden)
         cosines = yield TextPairs(((answer, case.reference),) if self.similarity_weight else ())
-        statements, reference = judged(own, right), judged(golden, covered)
+        statements, reference = judged(claims, right), judged(golden, covered)
         if self.contradictions:
-            wrong = [one for one in statements if not one["verdict"]]
-            texts = [one["statement"] for one in wrong]
+            wrong = [statement for statement in statements if not statement["verdict"]]
+            texts = [statement["statement"] for statement in wrong]
             (against,) = yield from verdicts(CONTRADICTED, [[case.reference]], texts, needed=False)
-            for one, verdict in zip(wrong, against, strict=False):
-                one["contradicts"] = int(verdict)
+            for statement, verdict in zip(wrong, against, strict=False):
+                statement["contradicts"] = int(verdict)
         true = sum(right)
         wrong_or_missed = right.count(False) + covered.count(False)
         f1 = true / (true + wrong_or_missed / 2) if true else 0.0
@@ -117,6 +121,12 @@ class AnswerCorrectness(LlmMeasure):
         return self.score(
             case, (self.statements_weight * f1 + self.similarity_weight * cosine) / weights, details
         )
+
+
+def _reasons_by_passage(verdicts: Sequence[Reasoned]) -> dict[str, list[str]]:
+    """The reasons for the verdicts of all passages on one statement; nothing where none was given."""
+    given = reasons_of(verdicts)
+    return {"reasons_by_passage": given["reasons"]} if given else {}
 
 
 class NoiseSensitivity(LlmMeasure):
@@ -142,7 +152,7 @@ class NoiseSensitivity(LlmMeasure):
         compare="ragas takes whatever number of verdicts comes back; here every statement has one.",
     )
 
-    def one(self, case: Case) -> Scoring:
+    def score_case(self, case: Case) -> Scoring:
         """2n + 3 calls with n passages."""
         statements = yield from statements_in(case.query.text, case.answer or "")
         golden = yield from statements_in(case.query.text, case.reference)
@@ -159,9 +169,22 @@ class NoiseSensitivity(LlmMeasure):
         chosen = by_relevant if self.passages == "relevant" else by_others
         details = {
             "statements": [
-                {"statement": text, "true": int(good), "by_relevant": int(one), "by_irrelevant": int(other)}
-                for text, good, one, other in zip(statements, true, by_relevant, by_others, strict=True)
+                {
+                    "statement": text,
+                    "true": int(good),
+                    "by_relevant": int(from_relevant),
+                    "by_irrelevant": int(from_others),
+                    **({"reason": good.reason} if good.reason else {}),
+                    **_reasons_by_passage(verdict),
+                }
+                for text, good, from_relevant, from_others, verdict in zip(
+                    statements, true, by_relevant, by_others, zip(*claimed, strict=True), strict=True
+                )
             ],
-            "relevant_passages": [int(one) for one in relevant],
+            "relevant_passages": [int(is_relevant) for is_relevant in relevant],
+            "reference": [
+                {"statement": text, "by_passages": list(map(int, verdict)), **_reasons_by_passage(verdict)}
+                for text, verdict in zip(golden, zip(*right, strict=True), strict=True)
+            ],
         }
         return self.score(case, float((chosen & ~np.array(true)).mean()), details)

@@ -7,104 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from harness.models.llm.client import ChatClient, Reply
-from harness.models.llm.faults import CallError, one_line
-from harness.models.llm.form import FINAL_REASONS, Malformed
+from harness.models.llm.batch_run import BatchRun, collect_ended
+from harness.models.llm.client import ChatClient
 from harness.models.llm.limits import Breaker, RateLimiter
-from harness.models.llm.model import Job, Model, jobs_of
-from harness.models.llm.money import Budget, Spending, add, estimate_tokens
-from harness.models.llm.sender import Came, Exchange, Sender, StoppedError, Workers, run_to_end
+from harness.models.llm.model import HandOn, Job, Model, jobs_of
+from harness.models.llm.money import Budget, Spending
+from harness.models.llm.recording import ReadReply, Recorder, note_use
+from harness.models.llm.sender import Received, Sender, StoppedError, Workers, run_to_end
+from harness.models.llm.turns import Turn
 from harness.values import LlmAnswer, LlmCall, LlmError, Reporter, Task
 
 POLL = 0.2
 SHOW_EVERY = 1.0
 
 T = TypeVar("T")
-HandOn = Callable[[T, list[LlmAnswer]], None]
-_OF_CALL = {field.name for field in fields(LlmCall)}
-_OF_REPLY = {field.name for field in fields(Reply)} & {field.name for field in fields(LlmAnswer)}
-
-
-@dataclass(eq=False)
-class _Prompt(Exchange):
-    """One prompt, every reply to which is written into the ledger and counted in ``spending``.
-
-    ``answer`` is what was recorded last.
-    """
-
-    call: LlmCall
-    model: Model
-    client: ChatClient
-    spending: Spending
-    breaker: Breaker
-    answer: LlmAnswer = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._messages = self.model.form.messages(self.call)
-        sent = sum(estimate_tokens(message["content"]) for message in self._messages)
-        longest = self.model.config.endpoint.max_tokens
-        self.tokens = sent + longest
-        self.most = self.model.config.cost(sent, longest)
-
-    async def post(self, timeout: float) -> Came:
-        """Its tokens and cost are what the endpoint says; one without grades or text is useless."""
-        form, call = self.model.form, self.call
-        reply = await self.client.ask(self._messages, form.response_format, call.sample, timeout)
-        read = Malformed(reply.fault) if reply.fault else form.read(call, reply.text)
-        useless = isinstance(read, Malformed) and read.reason not in FINAL_REASONS
-        sent, written = reply.prompt_tokens, reply.completion_tokens
-        if sent is None or written is None:
-            came = Came(None, None, useless)
-        else:
-            came = Came(sent + written, self.model.config.cost(sent, written), useless)
-        self._held = reply, read, came.cost
-        return came
-
-    def keep(self, last: bool) -> None:
-        """Record it, which settles the call if it is the last one."""
-        reply, read, cost = self._held
-        self._record(reply, read, cost, settled=last)
-        spending = self.spending
-        spending.served_models.add(reply.served_model)
-        spending.prompt_tokens += reply.prompt_tokens or 0
-        spending.completion_tokens += reply.completion_tokens or 0
-        spending.cost = add(spending.cost, cost)
-        reason = self.answer.reason
-        if not reason:
-            self.breaker.succeeded()
-        elif reason not in FINAL_REASONS:
-            self.breaker.useless(f"unusable answer ({reason}): {one_line(reply.text)}")
-
-    def lose(self, fault: CallError, tries: int, last: bool) -> None:
-        """Record the reason of a call that is given up."""
-        if fault.fatal:
-            raise LlmError(f"The endpoint refuses to work: {fault}")
-        if last:
-            # A temporary fault that cost nothing is not settled: the next run asks again.
-            nothing = Reply(fault.detail, finish=None, seconds=fault.seconds)
-            self._record(nothing, Malformed(fault.reason), 0.0, settled=fault.settled)
-
-    def _record(
-        self, reply: Reply, read: tuple[int, ...] | Malformed | None, cost: float | None, *, settled: bool
-    ) -> None:
-        """Record one try."""
-        grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
-        self.answer = LlmAnswer(
-            **{name: getattr(self.call, name) for name in _OF_CALL},
-            **{name: getattr(reply, name) for name in _OF_REPLY},
-            settled=settled,
-            grades=grades,
-            reason=reason,
-            raw=reply.text or reply.refusal,
-            price=cost,
-        )
-        ledger = self.model.ledger
-        ledger.record(ledger.key(self.call), self.answer)
 
 
 @dataclass
@@ -125,8 +46,8 @@ class CallRun(Generic[T]):
     def __post_init__(self) -> None:
         self._config, self._endpoint = self.model.config, self.model.config.endpoint
         self._client: ChatClient | None = None
-        self._our_turn = False
-        self._waiting_noted = False
+        self._turn = Turn(self.model, self.reporter)
+        self._in_batches: asyncio.Task[frozenset[str]] | None = None
         self._being_asked: dict[str, asyncio.Future[LlmAnswer]] = {}
         self._done = 0
         self._started = time.monotonic()
@@ -153,13 +74,13 @@ class CallRun(Generic[T]):
             self._breaker,
             most_unusable=self._config.answers_per_call,
         )
+        self._recorder = Recorder(self.model, self.spending, self._config.price)
         showing = asyncio.create_task(self._keep_showing())
         try:
             await self._workers.run(endpoint.max_concurrency, self.jobs, self._do)
         finally:
             showing.cancel()
-            if self._our_turn:
-                self.model.ledger.end_turn(self._endpoint.model)
+            self._turn.end()
             if self._client is not None:
                 await self._client.aclose()
 
@@ -169,9 +90,9 @@ class CallRun(Generic[T]):
         with suppress(StopIteration):
             while True:
                 call = calls.send(answers[-1] if answers else None)
-                if found := self.model.find(call):
+                if kept := self.model.find(call):
                     self._breaker.answered_before()
-                answers.append(found or await self._answer(call))
+                answers.append(kept or await self._answer(call))
         # less those that this run has asked: _ask takes them off
         self.spending.from_ledger += len(answers)
         self._done += job.size
@@ -184,12 +105,12 @@ class CallRun(Generic[T]):
     async def _answer(self, call: LlmCall) -> LlmAnswer:
         """The answer to a call that the ledger lacks; if another worker is asking it, wait for that."""
         key = self.model.ledger.key(call)
-        asked = self._being_asked.get(key)
-        if asked is not None:
-            await asyncio.wait([asked])
-            if asked.cancelled():
+        pending = self._being_asked.get(key)
+        if pending is not None:
+            await asyncio.wait([pending])
+            if pending.cancelled():
                 raise StoppedError("the run is ending")
-            return asked.result()
+            return pending.result()
         answer = self._being_asked[key] = asyncio.get_running_loop().create_future()
         try:
             result = await self._ask(call)
@@ -206,35 +127,59 @@ class CallRun(Generic[T]):
         Raises LlmError when the run must end.
         """
         while True:
-            self._our_turn = self._our_turn or self.model.ledger.take_turn(self._endpoint.model)
+            ours = self._turn.take()
             # Another run may have settled the call since it was looked up.
             result = self.model.find(call)
             if result is not None:
                 return result
-            if self._our_turn:
+            if ours:
                 break
-            self._note_waiting()
+            self._turn.note_waiting()
             await self._wait(POLL)
+        result = await self._from_batch(call)
+        if result is not None:
+            return result
         # Not before a call is to be made: with every answer in the ledger no key is needed.
         self._client = self._client or ChatClient(self._endpoint)
-        prompt = _Prompt(call, self.model, self._client, self.spending, self._breaker)
-        await self._sender.send(prompt)
+        answer = await self._tried(self._client, call)
         self.spending.from_ledger -= 1
-        return prompt.answer
+        return answer
 
-    def _note_waiting(self) -> None:
-        """Say once that another run has the turn."""
-        if not self._waiting_noted:
-            self._waiting_noted = True
-            self.reporter.note(
-                f"Another run is asking {self._endpoint.model} with this ledger. This run uses its answers "
-                "and waits for its turn, so that nothing is paid for twice."
+    async def _tried(self, client: ChatClient, call: LlmCall) -> LlmAnswer:
+        """Every reply to a call is recorded; the last record is the answer."""
+        form, recorder = self.model.form, self._recorder
+        messages = form.messages(call)
+
+        async def post(timeout: float) -> Received[ReadReply]:
+            reply = await client.ask(messages, form.response_format, call.sample, timeout)
+            return recorder.read(call, reply)
+
+        answer: LlmAnswer | None = None
+        async for attempt in self._sender.attempts(post, *recorder.size(messages)):
+            answer = recorder.record(call, attempt) or answer
+            if attempt.reply is not None and answer is not None:
+                note_use(self._breaker, answer)
+        assert answer is not None, "the last try leaves a record"
+        return answer
+
+    async def _from_batch(self, call: LlmCall) -> LlmAnswer | None:
+        """The answer that a batch of an earlier run has brought; LlmError where it is still on its way."""
+        if self._in_batches is None:
+            collected = collect_ended(self.model, self.spending, self.reporter, self._wait)
+            self._in_batches = asyncio.ensure_future(collected)
+        on_their_way = await asyncio.shield(self._in_batches)
+        if self.model.ledger.key(call) in on_their_way:
+            raise LlmError(
+                f"{len(on_their_way):,} calls of {self._endpoint.model} are on their way in batches, and one "
+                "of them would be made and paid for twice. Wait for them with `endpoint: {batch: true}`, or "
+                "cancel them with `harness judge batches --cancel` and run again."
             )
+        return self.model.find(call)
 
     def _show(self) -> None:
         rate = self._done / max(1e-9, time.monotonic() - self._started)
         parts = [f"{rate:.1f}/s", *self.spending.progress()]
-        if self._waiting_noted and not self._our_turn:
+        if self._turn.waiting:
             parts.append("waits for another run")
         if (paused := self._limiter.remaining_pause()) > 0:
             parts.append(f"waits {paused:.0f} s, as the endpoint asks")
@@ -266,24 +211,38 @@ def ask(
     """
     started = time.monotonic()
     with reporter.task(name, total) as task:
-        run_to_end(CallRun(model, iter(jobs), hand_on, reporter, spending, task).run())
+        kind = BatchRun if model.config.endpoint.batch else CallRun
+        run_to_end(kind(model, iter(jobs), hand_on, reporter, spending, task).run())
     spending.seconds = time.monotonic() - started
+
+
+def send_batches(model: Model, jobs: Iterable[Job[Any]], *, reporter: Reporter) -> None:
+    """Send calls that the ledger lacks in batches, without waiting; ``ask`` collects the answers.
+
+    For several models with equal calls, whose batches can then be answered side by side. Does nothing where
+    calls are not asked in batches. Raises as ``ask``.
+    """
+    if model.config.endpoint.batch:
+        with reporter.task("sending", 0) as task:
+            run = BatchRun(model, iter(jobs), lambda *_: None, reporter, Spending(), task, wait=False)
+            run_to_end(run.run())
 
 
 def talks(
     model: Model, jobs: Iterable[Job[Any]], *, reporter: Reporter, name: str = "asking"
 ) -> tuple[list[list[LlmAnswer]], Spending]:
     """Ask all calls of all jobs; returns the answers of each in the same order, and the spending."""
-    found: dict[int, list[LlmAnswer]] = {}
+    answers_by_place: dict[int, list[LlmAnswer]] = {}
     spending = Spending()
     placed = [replace(job, about=place) for place, job in enumerate(jobs)]
-    ask(model, placed, found.__setitem__, reporter=reporter, spending=spending, name=name, total=len(placed))
-    return [found[place] for place in range(len(placed))], spending
+    hand_on, total = answers_by_place.__setitem__, len(placed)
+    ask(model, placed, hand_on, reporter=reporter, spending=spending, name=name, total=total)
+    return [answers_by_place[place] for place in range(len(placed))], spending
 
 
 def answers(
     model: Model, calls: Sequence[LlmCall], *, reporter: Reporter, name: str = "asking"
 ) -> tuple[list[LlmAnswer], Spending]:
     """Ask calls and return their answers in the same order, and the spending; errors as ``ask``."""
-    found, spending = talks(model, jobs_of(calls), reporter=reporter, name=name)
-    return [answer for (answer,) in found], spending
+    answers_by_job, spending = talks(model, jobs_of(calls), reporter=reporter, name=name)
+    return [answer for (answer,) in answers_by_job], spending

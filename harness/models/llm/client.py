@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.models.llm.completion import content_of, failure_in, was_filtered
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, read_error
-from harness.models.llm.http_client import Connection
+from harness.models.llm.http_client import due
 from harness.models.llm.money import known_tokens
-from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT, reports_error
+from harness.models.llm.openai_client import OpenAIConnection
+from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT
 
 Message = Mapping[str, str]
 # Finish reasons of chat-completions servers, in lower case. Some give none.
@@ -59,11 +61,11 @@ class Reply:
         return "" if self.text.strip() else "empty_answer"
 
 
-class ChatClient(Connection):
+class ChatClient(OpenAIConnection):
     """The connection to one endpoint, for chat completions."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
+    def __init__(self, endpoint: Endpoint, most: int = MOST_BYTES_OF_CHAT) -> None:
+        super().__init__(endpoint, most)
         self._endpoint = endpoint
 
     async def ask(
@@ -77,16 +79,16 @@ class ChatClient(Connection):
 
         ``timeout``, in seconds, bounds the whole call, a dripping answer included.
         """
-        started = time.monotonic()
-        url, body = self._endpoint.url, self._body(messages, response_format, sample)
-        content, headers = await self.content("POST", url, timeout, MOST_BYTES_OF_CHAT, json=body)
+        started, until = time.monotonic(), due(timeout)
+        content, headers = await self.chat(timeout, **self.arguments(messages, response_format, sample))
         seconds = time.monotonic() - started
-        return self._reply(await self.json(content), seconds, headers.get("x-request-id", ""))
+        request_id = headers.get("x-request-id", "")
+        return await self.json(content, lambda read: self.reply(read, seconds, request_id), until)
 
-    def _body(
+    def arguments(
         self, messages: Sequence[Message], response_format: Mapping[str, Any] | None, sample: int
     ) -> dict[str, Any]:
-        """The request for one prompt."""
+        """The arguments of ``chat.completions.create`` for one prompt."""
         e = self._endpoint
         optional = {
             "temperature": e.temperature,
@@ -98,14 +100,14 @@ class ChatClient(Connection):
             "response_format": response_format,
         }
         return {
-            "model": e.azure.deployment if e.azure else e.model,
+            "model": e.sent_model,
             "messages": [dict(message) for message in messages],
             "max_completion_tokens" if e.max_completion_tokens else "max_tokens": e.max_tokens,
             **{name: value for name, value in optional.items() if value is not None},
-            **e.extra_body,
+            "extra_body": e.extra_body,
         }
 
-    def _reply(self, completion: Any, seconds: float, request_id: str) -> Reply:
+    def reply(self, completion: Any, seconds: float, request_id: str) -> Reply:
         """The reply in a completion, which took so long; raises CallError if it is none."""
         try:
             choices, error = completion.get("choices"), completion.get("error")
@@ -113,7 +115,7 @@ class ChatClient(Connection):
             if code and (code < 500 or not choices):
                 # Gateways pass a provider's failure on as a success; its code is the status that it had.
                 raise self.failure(code, read_error(error), {})
-            if (reported := _error_in(completion)) or not isinstance(choices, list):
+            if (reported := failure_in(completion)) or not isinstance(choices, list):
                 # Beside an error may stand a choice that nobody made.
                 words = self.clean(read_error(error).words if error else reported)
                 raise _no_completion(f": {words}" if words else "")
@@ -121,10 +123,11 @@ class ChatClient(Connection):
             usage = completion.get("usage") or {}
             choice = choices[0] if choices else {}
             message = choice.get("message", {})
-            content = message.get("content")
+            content = content_of(message)
+            finish = "content_filter" if choice and was_filtered(completion) else choice.get("finish_reason")
             return Reply(
                 text=(text := cut(content)),
-                finish=cut(choice.get("finish_reason"), LONGEST_NAME) if choice else "no_choices",
+                finish=cut(finish, LONGEST_NAME) if choice else "no_choices",
                 refusal=cut(message.get("refusal") or None),
                 prompt_tokens=known_tokens(usage.get("prompt_tokens")),
                 completion_tokens=known_tokens(usage.get("completion_tokens")),
@@ -148,22 +151,7 @@ def _status_in(error: Any) -> int | None:
     return int(code) if re.fullmatch("[45][0-9]{2}", code) else None
 
 
-def _error_in(completion: dict[str, Any]) -> str:
-    """What says that the choice of a completion was not made, or was one of several; '' if nothing does."""
-    if reports_error(completion) or completion.get("object") == "error":
-        return "it reports an error"
-    choices = completion.get("choices")
-    if not isinstance(choices, list) or not choices:
-        return ""
-    choice = choices[0]
-    if len(choices) > 1 or not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-        return "it has no single message"
-    if reports_error(choice) or reports_error(choice["message"]):
-        return "its choice reports an error"
-    return "" if isinstance(choice["message"].get("content"), str | None) else "its content is no text"
-
-
 def _logprobs(choice: dict[str, Any]) -> list[dict[str, Any]] | None:
     content = (choice.get("logprobs") or {}).get("content")
-    known = isinstance(content, list) and all(isinstance(token, dict) for token in content)
-    return content or None if known else None
+    well_formed = isinstance(content, list) and all(isinstance(token, dict) for token in content)
+    return content or None if well_formed else None

@@ -20,16 +20,16 @@ _SHOWN = 5
 
 T = TypeVar("T")
 
-Purpose = Literal["rewriting", "filter", "context", "endpoint", "reranking", "answer", "measuring"]
+Purpose = Literal["rewriting", "filter", "context", "naming", "endpoint", "reranking", "answer", "measuring"]
 """The use of the answers; a request to an ``endpoint`` is one for vectors or scores."""
 
 
 class ModelConfig(StageConfig):
     """A language model, and the limits of one run that asks it."""
 
+    asks_language_model: ClassVar[bool] = True
     gone: ClassVar[Mapping[str, str]] = {
-        "batch": "batches were removed: omit this key. A larger endpoint.max_concurrency makes a run faster; "
-        "a cheaper model or max_cost makes it cost less."
+        "batch": "batches are asked for at the endpoint: write endpoint: {batch: true} in place of it."
     }
 
     endpoint: Endpoint = Field(description="Where the model is served; an endpoint of a language model.")
@@ -69,8 +69,14 @@ class ModelConfig(StageConfig):
 
     @property
     def price(self) -> Price | None:
-        """The price of a call; None if no table has it."""
-        return self.prices.get(self.asked_model)
+        """The price of a call, in a batch where that is how it is asked; None if no table has it."""
+        return self.batch_price if self.endpoint.batch else self.prices.get(self.asked_model)
+
+    @property
+    def batch_price(self) -> Price | None:
+        """The price of a call in a batch, however calls are asked now."""
+        price = self.prices.get(self.asked_model)
+        return price and price.in_batches()
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """The cost of so many tokens; None without a price."""
@@ -164,14 +170,14 @@ class FailurePolicy:
         from harness.models.llm.form import text_of
 
         words = map(text_of, answers)
-        found = [None if text is None else read(text) for text in words]
+        values = [None if text is None else read(text) for text in words]
         failed = {
             name: answer.reason or "no words"
-            for name, answer, one in zip(names, answers, found, strict=True)
-            if one is None
+            for name, answer, value in zip(names, answers, values, strict=True)
+            if value is None
         }
-        self.report(config, failed, len(found), reporter)
-        return found
+        self.report(config, failed, len(values), reporter)
+        return values
 
     def report(
         self, config: LlmStepConfig, failed: Mapping[str, str], total: int, reporter: Reporter

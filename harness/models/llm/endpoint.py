@@ -7,10 +7,11 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from harness.models.llm.batch_options import BatchOptions
 from harness.values import ConfigError, StageConfig
 
 _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
@@ -172,6 +173,11 @@ class HttpEndpoint(HttpConfig):
             raise ValueError(f"extra_body holds {name}: {cls.own_fields[name]}")
         return as_json(body, "extra_body ")
 
+    @property
+    def address(self) -> str:
+        """Where it is served."""
+        return self.base_url
+
     def __hash__(self) -> int:
         # a mapping among the fields has no hash of its own
         return hash(self.model_dump_json())
@@ -200,7 +206,26 @@ class AzureOptions(StageConfig):
     deployment: str = Field(description="The name of the deployment.")
 
 
-class Endpoint(HttpEndpoint):
+class OpenAIEndpoint(HttpEndpoint):
+    """Base of the endpoints of OpenAI's protocol, which may be a resource of Azure."""
+
+    azure: AzureOptions | None = Field(None, description="An Azure resource instead of `base_url`.")
+
+    @property
+    def address(self) -> str:
+        """Where it is served."""
+        return self.azure.endpoint if self.azure else self.base_url
+
+    @property
+    def sent_model(self) -> str:
+        """The name that a request has for the model: at Azure that of the deployment."""
+        return self.azure.deployment if self.azure else self.model
+
+    def _authorization(self, key: str) -> tuple[str, str]:
+        return ("api-key", key) if self.azure else super()._authorization(key)
+
+
+class Endpoint(OpenAIEndpoint):
     """Any endpoint that speaks the chat-completions protocol (OpenAI, Azure, DeepSeek, GLM, vLLM, Ollama)."""
 
     gone: ClassVar[Mapping[str, str]] = {
@@ -215,7 +240,6 @@ class Endpoint(HttpEndpoint):
         "stream": "remove it, for no call here can use it",
     }
 
-    azure: AzureOptions | None = Field(None, description="An Azure resource instead of `base_url`.")
     temperature: float | None = Field(0.0, ge=0, le=2, description="Not sent when null.")
     seed: int | None = Field(0, description="Sample i is sent with seed + i; not sent when null.")
     top_p: float | None = Field(None, gt=0, le=1, description="Nucleus sampling; not sent when null.")
@@ -244,6 +268,24 @@ class Endpoint(HttpEndpoint):
         "json_schema", description="How the answer format is requested: `none` means by the prompt only."
     )
     max_concurrency: int = Field(16, gt=0, description="Maximum number of concurrent calls.")
+    batch: BatchOptions | None = Field(
+        None,
+        description="`true`: ask in batches, which OpenAI and others answer within a day at half the price; "
+        "or a section with their limits. An answer is the same in the ledger either way.",
+    )
+
+    @field_validator("batch", mode="before")
+    @classmethod
+    def _yes_or_no(cls, value: object) -> object:
+        return {} if value is True else None if value is False else value
+
+    @model_validator(mode="after")
+    def _batches_carry_no_headers(self) -> Self:
+        if self.batch and "headers" in self.parameters():
+            raise ValueError(
+                "the requests of a batch have no headers of their own: omit endpoint.headers or batch"
+            )
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -255,6 +297,11 @@ class Endpoint(HttpEndpoint):
         if fields.get("max_tokens", limit) != limit:
             raise ValueError("max_tokens and max_completion_tokens are the same limit: keep one of them")
         return {**fields, "max_tokens": limit}
+
+    @property
+    def longest_answer(self) -> int:
+        """The characters of an answer that has all tokens it may have, as tokens are estimated."""
+        return 4 * self.max_tokens
 
     def parameters(self) -> dict[str, object]:
         """The parameters that can change an answer; they are part of the ledger's key.
@@ -275,24 +322,6 @@ class Endpoint(HttpEndpoint):
             "structured": self.structured,
             **{name: value for name, value in more.items() if value is not None},
         }
-
-    @property
-    def address(self) -> str:
-        """Where it is served."""
-        return self.azure.endpoint if self.azure else self.base_url
-
-    @property
-    def url(self) -> str:
-        """Where chat completions are asked for."""
-        path, azure = "/chat/completions", self.azure
-        if azure is None:
-            return self.base_url.rstrip("/") + path
-        deployment = quote(azure.deployment, safe="")
-        version = urlencode({"api-version": azure.api_version})
-        return f"{azure.endpoint.rstrip('/')}/openai/deployments/{deployment}{path}?{version}"
-
-    def _authorization(self, key: str) -> tuple[str, str]:
-        return ("api-key", key) if self.azure else super()._authorization(key)
 
 
 def as_json(value: dict[str, Any], name: str = "") -> dict[str, Any]:

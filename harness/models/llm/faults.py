@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from harness.models.llm.endpoint import SET_BY_OWN_KEYS
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.values import LlmError
+from harness.values import LlmError, redacted
 
+T = TypeVar("T")
 LONGEST = 400
 BROKEN = "broken_reply"
 """A reply that is none of the protocol."""
@@ -24,7 +26,8 @@ REDIRECTS = {301, 302, 303, 307, 308}
 _MOST_BYTES_OF_ERROR = 1_000_000
 LONGEST_NAME = 200
 """A longer id, code or model name is invalid."""
-_MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>")
+# a tag ends where the next begins, so that many that never close are read once
+_MARKUP = re.compile(r"(?s)<(script|style)\b(?:(?!<(?:script|style)\b).)*?</\1>|<[^<>]*>")
 _TOO_LONG = (
     "maximum context length",
     "prompt is too long",
@@ -65,6 +68,10 @@ class CallError(LlmError):
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}"
+
+
+class TooLargeError(CallError):
+    """The reply has more bytes than are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +140,7 @@ def read_body(content: bytes) -> ErrorBody:
 
 def one_line(text: str) -> str:
     """Text of an endpoint as one printable line of at most 400 characters."""
-    line = " ".join(text.split())
+    line = redacted(" ".join(text.split()))
     return "".join(char for char in line if char.isprintable())[:LONGEST]
 
 
@@ -150,8 +157,8 @@ def _bad_parameter(error: ErrorBody, words: str) -> CallError | None:
     """A parameter that every call sends, and that the endpoint does not take."""
     if _mentions(words, ("response_format", "json_schema")) or error.parameter == "response_format":
         return _fatal("no_structured_output", words, "Set endpoint.structured to json_object or none.")
-    given = error.parameter
-    named = given if given in _KEYS else next((n for n in _KEYS if _names(words, n)), None)
+    parameter = error.parameter
+    named = parameter if parameter in _KEYS else next((n for n in _KEYS if _names(words, n)), None)
     if named is None:
         return None
     if named == "max_tokens" and "max_completion_tokens" in words:
@@ -189,15 +196,24 @@ def _text(part: object) -> str:
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Seconds to wait, from ``retry-after-ms`` or ``retry-after`` (in seconds or as a date)."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) / unit
-        except ValueError:
-            continue
-        if 0 <= seconds < float("inf"):
-            return seconds
+        seconds = header_value(headers, name, float)
+        if seconds is not None and 0 <= seconds < float("inf"):
+            return seconds / unit
+    return header_value(headers, "retry-after", partial(_seconds_until, now=now or datetime.now(UTC)))
+
+
+def header_value(headers: Mapping[str, str], name: str, read: Callable[[str], T]) -> T | None:
+    """What ``read`` makes of a header; None where it is missing, or is nothing that can be read.
+
+    Whatever a reader raises, such as OverflowError for a date in the year 99999, is a fault of the header.
+    """
     try:
-        at = parsedate_to_datetime(headers.get("retry-after", ""))
-    except ValueError:
+        return read(headers[name])
+    except Exception:
         return None
+
+
+def _seconds_until(date: str, now: datetime) -> float:
+    at = parsedate_to_datetime(date)
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, (at - (now or datetime.now(UTC))).total_seconds())
+    return max(0.0, (at - now).total_seconds())

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from harness.models.llm.untrusted import NamedTwiceError, UntrustedJsonError, read_json
+from harness.models.llm.reply import Malformed, after_thoughts
 from harness.values import LlmAnswer, LlmCall, encodable, text_sha256
 
 Messages = list[dict[str, str]]
@@ -29,19 +29,6 @@ FINAL_REASONS = {"refusal", "content_filter"}
 
 # A name that a template shows.
 SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
-_FENCE = re.compile(r"^```\w*\s*|\s*```$")
-# A longer answer is no object that was asked for.
-_LONGEST = 50_000
-# The marks between which reasoning models put their thoughts.
-_THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
-_THOUGHT_END = re.compile(r"(?i)</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷")
-
-
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """An answer that cannot be used, and the short name of its fault."""
-
-    reason: str
 
 
 class Form(ABC):
@@ -113,36 +100,9 @@ def outcome(talk: Talk[T], answers: Iterable[LlmAnswer]) -> T:
         for answer in (None, *answers):
             talk.send(answer)
     except StopIteration as end:
-        found: T = end.value
-        return found
+        result: T = end.value
+        return result
     raise ValueError("a talk is not over with these answers")
-
-
-def after_thoughts(text: str) -> str | Malformed:
-    """The text after a reasoning model's thoughts; a thought that does not end has no answer after it."""
-    ends = [mark.end() for mark in _THOUGHT_END.finditer(text)]
-    answer = text[ends[-1] if ends else 0 :]
-    return Malformed("unfinished_thought") if _THOUGHT_BEGIN.search(answer) else answer.strip()
-
-
-def object_in(text: str) -> dict[str, Any] | Malformed:
-    """The one JSON object that an answer is, in a code fence or not, after a reasoning model's thoughts.
-
-    Text around it, a field named twice or an unfinished thought make the answer unusable: its meaning would
-    be a guess.
-    """
-    answer = after_thoughts(text)
-    if isinstance(answer, Malformed):
-        return answer
-    if len(answer) > _LONGEST:
-        return Malformed("too_long")
-    try:
-        found = read_json(_FENCE.sub("", answer))
-    except NamedTwiceError:
-        return Malformed("ambiguous")
-    except UntrustedJsonError:
-        return Malformed("no_json")
-    return found if isinstance(found, dict) else Malformed("no_object")
 
 
 def text_of(answer: LlmAnswer) -> str | None:

@@ -120,11 +120,11 @@ def limiter_of(
     A pause that the last sender did not wait for is not taken over, because it has reported it.
     """
     key = (address, requests_per_minute, tokens_per_minute)
-    known = _limiters.get(key)
-    if known is None or known.remaining_pause():
-        known = _limiters[key] = RateLimiter(requests_per_minute, tokens_per_minute)
-    known.answered()
-    return known
+    limiter = _limiters.get(key)
+    if limiter is None or limiter.remaining_pause():
+        limiter = _limiters[key] = RateLimiter(requests_per_minute, tokens_per_minute)
+    limiter.answered()
+    return limiter
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +137,14 @@ class Backoff:
     first: float = 0.5
     longest: float = 20.0
 
-    def pause(self, tries: int, asked: float | None, left: float, rng: random.Random) -> float | None:
+    def pause(self, tries: int, requested: float | None, left: float, rng: random.Random) -> float | None:
         """The seconds to wait after ``tries`` failed tries; None when ``left`` seconds do not allow them.
 
-        After a pause that the endpoint ``asked`` for, which itself does not count, a little jitter keeps
+        After a pause that the endpoint ``requested``, which itself does not count, a little jitter keeps
         the waiting callers from coming back all at once.
         """
         highest = min(self.longest, self.first * 2 ** min(tries - 1, 30))
-        pause = rng.uniform(0, min(highest, self.first) if asked else highest)
+        pause = rng.uniform(0, min(highest, self.first) if requested else highest)
         return pause if pause < left else None
 
 

@@ -10,12 +10,15 @@ from typing import Any, Generic, TypeVar
 
 from harness.models.llm.client import ENDED_BY_ITSELF
 from harness.models.llm.config import ModelConfig
-from harness.models.llm.form import FINAL_REASONS, Form, Malformed, Talk
+from harness.models.llm.form import FINAL_REASONS, Form, Talk
 from harness.models.llm.money import Estimate, Spending, sum_of, token_counter, tokens_of
+from harness.models.llm.reply import Malformed
 from harness.store import Ledger
 from harness.values import LlmAnswer, LlmCall
 
 T = TypeVar("T")
+HandOn = Callable[[T, list[LlmAnswer]], None]
+"""Takes what a job is about and its answers."""
 LIMIT = "max_tokens"
 
 
@@ -67,16 +70,16 @@ class Model:
 
     def _looked_up(self, job: Job[Any]) -> list[tuple[LlmCall, LlmAnswer | None]]:
         """The calls of a job, at most as many as there may be, with the answers that the ledger has."""
-        found: list[tuple[LlmCall, LlmAnswer | None]] = []
+        looked_up: list[tuple[LlmCall, LlmAnswer | None]] = []
         calls, answer = self.begin(job), None
         with suppress(StopIteration):
             while True:
                 call = calls.send(answer)
                 # what a talk asks after an answer that is not known is not known either
-                unknown = job.talk is not None and found and answer is None
+                unknown = job.talk is not None and looked_up and answer is None
                 answer = None if unknown else self.find(call)
-                found.append((call, answer))
-        return found
+                looked_up.append((call, answer))
+        return looked_up
 
     def find(self, call: LlmCall) -> LlmAnswer | None:
         """The answer in the ledger that settles a call, None if it is to be asked; a usable one first.
@@ -84,13 +87,13 @@ class Model:
         Besides the answer to the very same call it may be one that was given under another ``max_tokens`` and
         that this limit would not have changed. With ``ask_again`` one that cannot be used settles nothing.
         """
-        found: list[LlmAnswer] = []
-        for asked in _under_all_limits(self.ledger, call):
-            entry = self.ledger.find(self.ledger.key(asked))
-            if entry is not None and (asked is call or _still_holds(entry, call.parameters[LIMIT])):
-                found.append(_as_read_today(entry, self.form))
-        unusable = found[0] if found and not self.config.ask_again else None
-        return next((answer for answer in found if answer.usable), unusable)
+        answers: list[LlmAnswer] = []
+        for limited in _under_all_limits(self.ledger, call):
+            entry = self.ledger.find(self.ledger.key(limited))
+            if entry is not None and (limited is call or _still_holds(entry, call.parameters[LIMIT])):
+                answers.append(_as_read_today(entry, self.form))
+        unusable = answers[0] if answers and not self.config.ask_again else None
+        return next((answer for answer in answers if answer.usable), unusable)
 
     def cost(self, calls: Iterable[LlmCall]) -> float | None:
         """The cost of all tries of calls, under any limit of length; None if a price is unknown."""
@@ -101,18 +104,21 @@ class Model:
         """Estimate the cost of the calls, without making any; reads the jobs once."""
         endpoint = self.config.endpoint
         source, tokens_in = token_counter(endpoint.model)
-        count = calls = known = tokens = bare = 0
-        prompts, asked = set(), set[str]()
+        on_their_way = self.ledger.batches.keys()
+        count = calls = in_ledger = tokens = bare = in_batches = 0
+        prompts, seen = set(), set[str]()
         for job in jobs:
             count += job.size
-            found = self._looked_up(job)
-            unknown = {self.ledger.key(call): call for call, answer in found if answer is None}
-            known += sum(answer is not None for _, answer in found)
+            looked_up = self._looked_up(job)
+            unknown = {self.ledger.key(call): call for call, answer in looked_up if answer is None}
+            in_ledger += sum(answer is not None for _, answer in looked_up)
             # jobs with the same texts are one call
-            missing = [call for key, call in unknown.items() if key not in asked]
-            asked |= unknown.keys()
+            missing = [call for key, call in unknown.items() if key not in seen]
+            seen |= unknown.keys()
+            in_batches += sum(self.ledger.key(call) in on_their_way for call in missing)
+            missing = [call for call in missing if self.ledger.key(call) not in on_their_way]
             calls += len(missing)
-            prompts |= {call.prompt_sha for call, _ in found}
+            prompts |= {call.prompt_sha for call, _ in looked_up}
             # repetitions show the same texts
             for about, times in Counter((call.query, call.passages) for call in missing).items():
                 call = self.call(*about)
@@ -128,7 +134,7 @@ class Model:
         return Estimate(
             count,
             calls,
-            known,
+            in_ledger,
             tokens,
             most,
             self.config.cost(tokens, most),
@@ -139,6 +145,7 @@ class Model:
             likely_by=grounds,
             counted_by=source,
             noun=noun,
+            in_batches=in_batches,
         )
 
 
@@ -148,7 +155,7 @@ def jobs_of(calls: Iterable[LlmCall]) -> Iterator[Job[LlmCall]]:
 
 
 def came_in_batch(answer: LlmAnswer) -> bool:
-    """Whether an answer came in a batch of an earlier version, so that its time is that of the batch.
+    """Whether an answer came in a batch, so that its time is that of the batch.
 
     The names of the batch and of the request in it make up its id.
     """
@@ -162,15 +169,15 @@ def keys_of(ledger: Ledger, call: LlmCall) -> list[str]:
 
 def _under_all_limits(ledger: Ledger, call: LlmCall) -> Iterator[LlmCall]:
     yield call
-    given = call.parameters.get(LIMIT)
-    if not isinstance(given, int):
+    limit = call.parameters.get(LIMIT)
+    if not isinstance(limit, int):
         return
     others = [
         other
         for other in ledger.parameters(call.model, call.prompt_sha)
         if isinstance(other.get(LIMIT), int)
-        and other[LIMIT] != given
-        and {**other, LIMIT: given} == call.parameters
+        and other[LIMIT] != limit
+        and {**other, LIMIT: limit} == call.parameters
     ]
     for other in sorted(others, key=lambda other: -other[LIMIT]):
         yield replace(call, parameters=other)
@@ -180,10 +187,10 @@ def _still_holds(entry: LlmAnswer, limit: int) -> bool:
     """Whether an answer, given under another limit of length, would have been the same under ``limit``."""
     if entry.reason in FINAL_REASONS:
         return True
-    used, given = entry.completion_tokens, entry.parameters[LIMIT]
+    used, earlier = entry.completion_tokens, entry.parameters[LIMIT]
     finish = (entry.finish or "").lower()
-    ended = finish in ENDED_BY_ITSELF if finish else used is not None and used < given
-    return ended and (limit >= given or (used is not None and used <= limit))
+    ended = finish in ENDED_BY_ITSELF if finish else used is not None and used < earlier
+    return ended and (limit >= earlier or (used is not None and used <= limit))
 
 
 def _as_read_today(entry: LlmAnswer, form: Form) -> LlmAnswer:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
-from typing import ClassVar
 
 from pydantic import Field, field_validator
 
@@ -23,12 +22,22 @@ _MOST_TOKENS = 10**9
 class Price(StageConfig):
     """The price of a model, per million tokens read and written, in one currency of your choice."""
 
-    gone: ClassVar[Mapping[str, str]] = {"batch_factor": "batches were removed: omit this key."}
-
     input: float = Field(ge=0, description="Per million tokens read.")
     output: float = Field(ge=0, description="Per million tokens written.")
     noted: str = Field(
         "", description="When or where you looked it up; shown with every estimate that uses it."
+    )
+    batch_factor: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="The fraction of these prices that a call in a batch costs (`endpoint: {batch: true}`).",
+    )
+    batch_input: float | None = Field(
+        None, ge=0, description="Per million tokens read in a batch, in place of that fraction."
+    )
+    batch_output: float | None = Field(
+        None, ge=0, description="Per million tokens written in a batch, in place of that fraction."
     )
 
     @field_validator("noted", mode="before")
@@ -44,6 +53,22 @@ class Price(StageConfig):
         """The price of a call."""
         return (prompt_tokens * self.input + completion_tokens * self.output) / PER_MILLION
 
+    def in_batches(self) -> Price:
+        """The price of calls in batches."""
+        read, written = self.batch_input, self.batch_output
+        return _BatchPrice(
+            input=self.input * self.batch_factor if read is None else read,
+            output=self.output * self.batch_factor if written is None else written,
+            noted=self.noted,
+        )
+
+
+class _BatchPrice(Price):
+    """A price that is already that of batches."""
+
+    def __str__(self) -> str:
+        return f"{Price.__str__(self)}, in batches"
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -53,7 +78,8 @@ class Estimate:
     ``completion_tokens`` and ``price`` are the most: every answer as long as ``max_tokens`` allows.
     ``likely_completion_tokens`` and ``likely_price`` are what to expect, on the grounds that ``likely_by``
     names. ``counted_by`` says how ``prompt_tokens`` were counted; ``model`` is the name under which the price
-    table was asked, ``rate`` what it says.
+    table was asked, ``rate`` what it says. ``in_batches`` counts the calls whose answers batches that are on
+    their way will bring.
     """
 
     items: int
@@ -69,13 +95,21 @@ class Estimate:
     likely_by: str = ""
     counted_by: str = ""
     noun: str = "prompts"
+    in_batches: int = 0
+
+    @property
+    def missing(self) -> int:
+        """The calls whose answers are not there yet: to be made, or on their way."""
+        return self.calls + self.in_batches
 
     def __str__(self) -> str:
         single = "query" if self.noun == "queries" else self.noun.removesuffix("s")
         calls = f"{counted(self.items, single, self.noun)}: {counted(self.calls, 'call')} to make"
         calls += f", {self.already_answered:,} already in the ledger"
+        if self.in_batches:
+            calls += f", {self.in_batches:,} on their way in batches"
         if not self.calls:
-            return f"{calls}; nothing to pay"
+            return f"{calls}; nothing {'more ' if self.in_batches else ''}to pay"
         price = f"price unknown: the table of prices has no {self.model}"
         if self.price is not None and self.likely_price is not None:
             price = f"price likely {self.likely_price:.4f}, at most {self.price:.4f} with one try each"
@@ -154,16 +188,24 @@ class Budget:
 
     async def reserve(self, price: float) -> None:
         """Set aside the price of a call, waiting for calls in flight; LlmError if it is too much."""
-        while True:
-            if self.max_calls is not None and self._calls >= self.max_calls:
-                raise self._exhausted(f"max_calls ({self.max_calls})")
-            if self.max_cost is None or self._spent + self._reserved + price <= self.max_cost:
-                break
-            if not self._in_flight:
-                raise self._exhausted(f"max_cost ({self.max_cost:g})")
+        while not self.has_room(price):
+            if self._at_max_calls or not self._in_flight:
+                raise self.exhausted()
             self._changed.clear()
             await self._changed.wait()
+
+    def has_room(self, price: float) -> bool:
+        """Set aside the price of a call, if the limits allow it now; whether they do."""
+        if self._at_max_calls:
+            return False
+        if self.max_cost is not None and self._spent + self._reserved + price > self.max_cost:
+            return False
         self._calls += 1
+        self.adopt(price)
+        return True
+
+    def adopt(self, price: float) -> None:
+        """Set aside the price of a call that an earlier run has sent."""
         self._in_flight += 1
         self._reserved += price
 
@@ -174,7 +216,13 @@ class Budget:
         self._spent += actual
         self._changed.set()
 
-    def _exhausted(self, limit: str) -> LlmError:
+    @property
+    def _at_max_calls(self) -> bool:
+        return self.max_calls is not None and self._calls >= self.max_calls
+
+    def exhausted(self) -> LlmError:
+        """The error that says which limit has ended the run."""
+        limit = f"max_calls ({self.max_calls})" if self._at_max_calls else f"max_cost ({self.max_cost:g})"
         spent = "" if self.max_cost is None else f" and {self._spent:.4f} spent"
         return LlmError(
             f"Calls of {self.model} stopped at {limit} after {counted(self._calls, 'call')}{spent} in this "

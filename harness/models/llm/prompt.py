@@ -46,8 +46,8 @@ def read_content(name: str, folder: Path, whose: str) -> bytes:
     return content.replace(b"\r\n", b"\n")
 
 
-def parse(content: bytes, name: str, model: type[P], known: Mapping[str, Any]) -> P:
-    """The prompt in the content of a file; ``known`` are fields that the file need not have.
+def parse(content: bytes, name: str, model: type[P], defaults: Mapping[str, Any]) -> P:
+    """The prompt in the content of a file; ``defaults`` are fields that the file need not have.
 
     Raises ConfigError that says what is wrong with it.
     """
@@ -61,7 +61,7 @@ def parse(content: bytes, name: str, model: type[P], known: Mapping[str, Any]) -
     if not isinstance(fields, dict):
         raise ConfigError(f"The prompt file {name} is not a mapping of fields such as `user: …`.")
     try:
-        return model.model_validate({**known, **fields})
+        return model.model_validate({**defaults, **fields})
     except ValidationError as error:
         raise ConfigError(
             f"The prompt file {name} cannot be used: {problem_in(error)}. Correct it."
@@ -117,8 +117,8 @@ def prompts_of(
     """
 
     def read(name: str) -> Own:
-        known = {"id": prompt_path(name, folder).stem}
-        prompt = parse(read_content(name, folder, whose), name, model, known)
+        defaults = {"id": prompt_path(name, folder).stem}
+        prompt = parse(read_content(name, folder, whose), name, model, defaults)
         prompt._asked_for = name
         shown = slots_of(prompt.system, prompt.user)
         for slot in slots:

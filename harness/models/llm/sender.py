@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from itertools import count
+from typing import Any, Generic, TypeVar
 
 from harness.models.llm.endpoint import HttpConfig
 from harness.models.llm.faults import UNUSABLE, CallError
@@ -22,42 +22,47 @@ from harness.models.llm.money import Budget, Spending
 from harness.values import LlmError, Stopped, on_stop
 
 J = TypeVar("J")
+T = TypeVar("T")
 Wait = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
-    """What the sender has to know of a reply: the tokens and the cost of it, None where they are unknown.
+class Received(Generic[T]):
+    """What a reply holds, and what the limits have to know of it: tokens and cost, None where unknown.
 
     ``useless``: it cannot be used and another one might.
     """
 
+    value: T
     tokens: int | None = None
     cost: float | None = 0.0
     useless: bool = False
 
 
-class Exchange(ABC):
-    """A request, and what becomes of its replies, which it holds itself.
+@dataclass(frozen=True, slots=True)
+class Attempt(Generic[T]):
+    """One try of a request: the reply that it brought, or else the fault.
 
-    ``tokens`` is what the rate limit sets aside for a try, ``most`` the highest price of one (None: no price
-    is known).
+    ``number`` counts the tries from 1; ``last``: no further try follows.
     """
 
-    tokens: int = 0
-    most: float | None = 0.0
+    reply: Received[T] | None
+    fault: CallError | None
+    number: int
+    last: bool
 
-    @abstractmethod
-    async def post(self, timeout: float) -> Came:
-        """Send it once, within so many seconds, and hold the reply; raises CallError."""
+    def received(self, failure: Callable[[CallError, int], Exception]) -> Received[T] | None:
+        """The reply; without one, raises the ``failure`` of the fault and the number of the last try.
 
-    @abstractmethod
-    def keep(self, last: bool) -> None:
-        """Take the reply that it holds; ``last``: it is final."""
+        None where another try follows.
+        """
+        if self.fault is not None and self.last:
+            raise failure(self.fault, self.number) from None
+        return self.reply
 
-    @abstractmethod
-    def lose(self, fault: CallError, tries: int, last: bool) -> None:
-        """Take a fault, or raise; ``last``: no further try follows."""
+
+Post = Callable[[float], Awaitable[Received[T]]]
+"""Sends a request once, within so many seconds; raises CallError."""
 
 
 @dataclass
@@ -82,60 +87,67 @@ class Sender:
         # Jitter alone; nothing that is measured depends on it.
         self._rng = random.Random()
 
-    async def send(self, exchange: Exchange) -> None:
-        """Try until there is a usable reply, a final fault, or no time left; raises what ``lose`` raises."""
-        left = self.limits.deadline
-        tries, unusable, most = 0, 0, self.most_unusable or float("inf")
-        while True:
-            tries += 1
+    async def attempts(
+        self, post: Post[T], tokens: int = 0, most: float | None = 0.0
+    ) -> AsyncIterator[Attempt[T]]:
+        """Each try of a request, until there is a usable reply, a final fault, or no time left.
+
+        ``tokens`` is what the rate limit sets aside for a try, ``most`` the highest price of one (None: no
+        price is known). The breaker hears of a fault after whoever takes the tries has recorded it.
+        """
+        left, unusable = self.limits.deadline, 0
+        most_unusable = self.most_unusable or float("inf")
+        for number in count(1):
+            reply: Received[T] | None = None
+            fault: CallError | None = None
             held = 0.0
             try:
-                came, seconds = await self._try(exchange, left)
-            except CallError as fault:
-                left -= fault.seconds
-                unusable += fault.reason in UNUSABLE
-                again = fault.again and (fault.reason not in UNUSABLE or unusable < most)
-                if again and fault.retry_after:
-                    held = self._hold(fault, fault.retry_after)
-                pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if again else None
-                exchange.lose(fault, tries, pause is None)
-                if self.breaker is not None:
-                    self.breaker.note(fault, last=pause is None)
-            else:
-                left -= seconds
+                reply, seconds = await self._try(post, tokens, most, left)
+            except CallError as error:
+                fault, seconds = error, error.seconds
+            left -= seconds
+            retry_after = fault.retry_after if fault else None
+            useless = fault.reason in UNUSABLE if fault else reply is not None and reply.useless
+            unusable += useless
+            again = (fault.again if fault else useless) and not (useless and unusable >= most_unusable)
+            if fault is None:
                 self.limiter.answered()
-                unusable += came.useless
-                again = came.useless and unusable < most
-                pause = self._backoff.pause(tries, None, left, self._rng) if again else None
-                exchange.keep(pause is None)
+            elif again and retry_after:
+                held = self._hold(fault, retry_after)
+            pause = self._backoff.pause(number, retry_after, left, self._rng) if again else None
+            yield Attempt(reply, fault, number, pause is None)
+            if fault is not None and self.breaker is not None:
+                self.breaker.note(fault, last=pause is None)
             if pause is None:
                 return
             await self.wait(held + pause)
             left -= pause
 
-    async def _try(self, exchange: Exchange, left: float) -> tuple[Came, float]:
+    async def _try(
+        self, post: Post[T], tokens: int, most: float | None, left: float
+    ) -> tuple[Received[T], float]:
         """One try within the limits, and the seconds that it took."""
-        most, clock = exchange.most or 0.0, asyncio.get_running_loop().time
-        await self.budget.reserve(most)
+        reserved, clock = most or 0.0, asyncio.get_running_loop().time
+        await self.budget.reserve(reserved)
         spent = 0.0
         try:
-            await self.limiter.acquire(exchange.tokens, self.wait)
+            await self.limiter.acquire(tokens, self.wait)
             self.spending.calls += 1
             started = clock()
             try:
-                came = await exchange.post(max(0.05, min(self.limits.timeout, left)))
+                reply = await post(max(0.05, min(self.limits.timeout, left)))
             except CallError as fault:
                 fault.seconds = clock() - started
-                self.spending.note_fault(fault.reason, fault.billed, exchange.most)
-                spent = most if fault.billed else 0.0
+                self.spending.note_fault(fault.reason, fault.billed, most)
+                spent = reserved if fault.billed else 0.0
                 raise
             # One that does not say what it used is taken to have used the most.
-            spent = most if came.cost is None else came.cost
+            spent = reserved if reply.cost is None else reply.cost
         finally:
-            self.budget.settle(most, spent)
-        if came.tokens is not None:
-            self.limiter.correct(exchange.tokens, came.tokens)
-        return came, clock() - started
+            self.budget.settle(reserved, spent)
+        if reply.tokens is not None:
+            self.limiter.correct(tokens, reply.tokens)
+        return reply, clock() - started
 
     def _hold(self, fault: CallError, seconds: float) -> float:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
@@ -213,24 +225,25 @@ def send_all(
     limits: HttpConfig,
     limiter: RateLimiter,
     requests: Iterator[J],
-    exchange: Callable[[Connection, J], Exchange],
+    send: Callable[[Sender, Connection, J], Awaitable[None]],
     error: Callable[[str], Exception],
     *,
     give_up: bool = False,
+    connect: Callable[[], Connection] | None = None,
     **how: Any,
 ) -> None:
-    """Send all requests, several in parallel, each by the exchange that is made of it.
+    """Send all requests, several in parallel, each by ``send``, which takes the tries of the sender.
 
-    ``how`` are further fields of the sender. The first failure ends all and is raised; those on their way are
-    waited for or, with ``give_up``, not.
+    ``connect`` makes a connection of another class; ``how`` are further fields of the sender. The first
+    failure ends all and is raised; those on their way are waited for or, with ``give_up``, not.
     """
 
     async def run() -> None:
         workers = Workers(give_up=give_up)
         sender = Sender(limits, limiter, workers.wait, error, **how)
-        async with aclosing(Connection(limits)) as connection:
+        async with aclosing(connect() if connect else Connection(limits)) as connection:
             await workers.run(
-                limits.max_concurrency, requests, lambda asked: sender.send(exchange(connection, asked))
+                limits.max_concurrency, requests, lambda request: send(sender, connection, request)
             )
 
     run_to_end(run())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -74,8 +75,7 @@ def _read(decode: Callable[[], tuple[Any, int]], text: str, at: int) -> tuple[An
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise NamedTwiceError(f"it names the field {twice[:60]!r} twice")
     return fields
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from harness.models.encoder import Encoder, EncoderConfig
 from harness.models.llm.money import estimate_tokens
-from harness.models.served.endpoint import EmbeddingEndpoint
+from harness.models.served.served_endpoint import EmbeddingEndpoint
 
 if TYPE_CHECKING:
     from harness.models.served.fetching import ServedRequest
@@ -69,30 +69,39 @@ class ServedEncoder(Encoder):
         for start in range(0, len(texts), size):
             batch = list(texts[start : start + size])
             yield ServedRequest(
-                path="/embeddings",
-                body=self._body(batch),
+                body=self._arguments(batch),
                 tokens=sum(map(estimate_tokens, batch)),
-                read=partial(_vectors, count=len(batch), known=lengths),
+                read=partial(_vectors, count=len(batch), dimensions=lengths),
                 items=tuple(range(start, start + len(batch))),
             )
 
-    def _body(self, texts: list[str]) -> dict[str, Any]:
+    def _arguments(self, texts: list[str]) -> dict[str, Any]:
+        """The arguments of ``embeddings.create``."""
         e = self.endpoint
         length = {} if e.dimensions is None else {"dimensions": e.dimensions}
-        return {"model": e.model, "input": texts, "encoding_format": "float", **length, **e.extra_body}
+        return {
+            "model": e.sent_model,
+            "input": texts,
+            "encoding_format": "float",
+            **length,
+            "extra_body": e.extra_body,
+        }
 
 
-def _vectors(data: Any, count: int, known: set[int]) -> tuple[list[Any], int | None]:
-    """The vectors in a reply; ``known`` is how long those of earlier ones are, and is told of these."""
+def _vectors(data: Any, count: int, dimensions: set[int]) -> tuple[list[Any], int | None]:
+    """The vectors in a reply, and the tokens it used.
+
+    ``dimensions`` are the lengths of the vectors of earlier replies; those of this one are added to it.
+    """
     from harness.models.served.fetching import in_order, numbers, tokens_used, unusable
 
     items = data.get("data") if isinstance(data, dict) else None
     rows = [numbers(row, "vector") for row in in_order(items, count, "embedding", "vectors")]
     lengths = {len(row) for row in rows}
-    if len(lengths | known) != 1:
-        expected = f" where {min(known)} are expected" if known else ""
+    if len(lengths | dimensions) != 1:
+        expected = f" where {min(dimensions)} are expected" if dimensions else ""
         raise unusable(f"vectors of {', '.join(map(str, sorted(lengths)))} numbers{expected}")
     if any(not np.any(row) for row in rows):
         raise unusable("a vector of zeros, which has no direction")
-    known |= lengths
+    dimensions |= lengths
     return rows, tokens_used(data)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models.llm.faults import LONGEST_NAME, UNUSABLE, CallError
-from harness.models.llm.http_client import Connection
+from harness.models.llm.completion import failure_in_numbers
+from harness.models.llm.faults import LONGEST_NAME, UNUSABLE, CallError, read_error
+from harness.models.llm.http_client import Connection, due
 from harness.models.llm.limits import limiter_of
 from harness.models.llm.money import Budget, Spending, add, known_tokens
-from harness.models.llm.sender import Came, Exchange, send_all
-from harness.models.served.endpoint import Method, ServedEndpoint, carried
+from harness.models.llm.openai_client import OpenAIConnection
+from harness.models.llm.sender import Received, Sender, send_all
+from harness.models.served.served_endpoint import EmbeddingEndpoint, Method, ServedEndpoint, carried
 from harness.values import SINGLE, LlmError, finite
 
 # Unusable replies to one request that are paid for before the run ends.
@@ -31,16 +34,19 @@ def unusable(words: str) -> CallError:
 class ServedRequest:
     """One request: its ``body``, where to (below ``base_url``), and about how many ``tokens`` it sends.
 
-    ``read`` finds the numbers in the JSON of a reply, one row an item, and the tokens that were used (None:
-    it does not say); raises CallError.
+    For embeddings the package openai knows where to; ``body`` holds the arguments of its ``create``. ``read``
+    finds the numbers in the JSON of a reply, one row an item, and the tokens that were used (None:
+    it does not say); raises CallError. ``own_form``: what a reply looks like is the user's affair, so that no
+    field of it is known to report a failure.
     """
 
-    path: str
     body: dict[str, Any]
     tokens: int
     read: Callable[[Any], tuple[list[Any], int | None]]
     items: tuple[int, ...]
+    path: str = ""
     method: Method = "POST"
+    own_form: bool = False
 
 
 Keep = Callable[[ServedRequest, list[Any], int], None]
@@ -57,10 +63,11 @@ def fetch(
     e = endpoint
     send_all(
         e,
-        limiter_of(f"{e.base_url} {e.model}", e.requests_per_minute, e.tokens_per_minute),
+        limiter_of(f"{e.address} {e.model}", e.requests_per_minute, e.tokens_per_minute),
         iter(requests),
-        lambda connection, asked: _Numbers(asked, connection, e, keep, spending),
+        _Fetching(e, keep, spending).send,
         lambda words: LlmError(f"{e.model} {words} {_KEPT}"),
+        connect=partial(OpenAIConnection, e) if isinstance(e, EmbeddingEndpoint) else None,
         # ``spending`` is that of the whole run, which may have asked before
         spending=spending,
         budget=Budget(e.model, e.max_cost, e.max_calls, spending),
@@ -68,46 +75,62 @@ def fetch(
     )
 
 
-@dataclass
-class _Numbers(Exchange):
-    """One request for numbers, and the rows of its reply."""
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """What a reply to a request for numbers holds."""
 
-    asked: ServedRequest
-    connection: Connection
+    rows: list[Any]
+    served: str
+
+
+@dataclass
+class _Fetching:
+    """Requests to one endpoint, whose rows are handed on as they come."""
+
     endpoint: ServedEndpoint
     hand_on: Keep
     spending: Spending
 
-    def __post_init__(self) -> None:
-        self.tokens = self.asked.tokens
-        self.most = self.endpoint.cost(self.tokens, 1)
+    async def send(self, sender: Sender, connection: Connection, request: ServedRequest) -> None:
+        """Send one request; the first that is given up ends all."""
 
-    async def post(self, timeout: float) -> Came:
+        async def post(timeout: float) -> Received[_Numbers]:
+            return await self._post(connection, request, timeout)
+
+        most, spending = self.endpoint.cost(request.tokens, 1), self.spending
+        async for attempt in sender.attempts(post, request.tokens, most):
+            if (reply := attempt.received(self._error)) is not None:
+                used = reply.tokens or 0
+                spending.prompt_tokens += used
+                spending.cost = add(spending.cost, reply.cost)
+                if reply.value.served:
+                    spending.served_models.add(reply.value.served)
+                self.hand_on(request, reply.value.rows, used)
+
+    async def _post(
+        self, connection: Connection, request: ServedRequest, timeout: float
+    ) -> Received[_Numbers]:
         """Its reply, read and checked."""
-        asked = self.asked
-        url = self.endpoint.base_url.rstrip("/") + asked.path
-        sent = carried(asked.method, asked.body)
-        content, _ = await self.connection.content(asked.method, url, timeout, **sent)
-        self._data = await self.connection.json(content)
-        self._rows, reported = asked.read(self._data)
+        until = due(timeout)
+        if isinstance(connection, OpenAIConnection):
+            content, _ = await connection.embeddings(timeout, **request.body)
+        else:
+            url = self.endpoint.base_url.rstrip("/") + request.path
+            sent = carried(request.method, request.body)
+            content, _ = await connection.content(request.method, url, timeout, **sent)
+
+        def read(data: Any) -> tuple[Any, list[Any], int | None]:
+            if not request.own_form and (why := failure_in_numbers(data)):
+                words = connection.clean(read_error(data).words)
+                raise unusable(f"a reply that was not made, since {why}: {words}")
+            return data, *request.read(data)
+
+        data, rows, reported = await connection.json(content, read, until)
         # One that does not say what it used is taken to have used what was estimated.
-        self._used = self.tokens if reported is None else reported
-        return Came(self._used, self.endpoint.cost(self._used, 1))
-
-    def keep(self, last: bool) -> None:
-        """Count the reply, and pass on its rows."""
-        spending = self.spending
-        spending.prompt_tokens += self._used
-        spending.cost = add(spending.cost, self.endpoint.cost(self._used, 1))
-        served = self._data.get("model") if isinstance(self._data, dict) else None
-        if isinstance(served, str):
-            spending.served_models.add(self.connection.clean(served)[:LONGEST_NAME])
-        self.hand_on(self.asked, self._rows, self._used)
-
-    def lose(self, fault: CallError, tries: int, last: bool) -> None:
-        """The first request that is given up ends all."""
-        if last:
-            raise self._error(fault, tries) from None
+        used = request.tokens if reported is None else reported
+        served = data.get("model") if isinstance(data, dict) else None
+        name = connection.clean(served)[:LONGEST_NAME] if isinstance(served, str) else ""
+        return Received(_Numbers(rows, name), used, self.endpoint.cost(used, 1))
 
     def _error(self, fault: CallError, tries: int) -> LlmError:
         words = str(fault) if str(fault).endswith((".", "!", "?")) else f"{fault}."
@@ -130,13 +153,13 @@ def in_order(items: Any, count: int, field: str, noun: str) -> list[Any]:
         raise unusable(f"a reply without a list of {noun}")
     if len(items) != count:
         raise unusable(f"{len(items)} {noun} for {count} texts")
-    found: dict[int, Any] = {}
+    values: dict[int, Any] = {}
     for item in items:
         index = item.get("index") if isinstance(item, dict) else None
-        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count or index in found:
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count or index in values:
             raise unusable(f"{noun} whose index does not say which text each is of")
-        found[index] = item.get(field)
-    return [found[index] for index in range(count)]
+        values[index] = item.get(field)
+    return [values[index] for index in range(count)]
 
 
 def numbers(row: Any, noun: str) -> NDArray[np.float32]:
@@ -148,10 +171,10 @@ def numbers(row: Any, noun: str) -> NDArray[np.float32]:
 
 def number(value: Any, noun: str) -> float:
     """A number that is finite in single precision; raises CallError."""
-    found = finite(value, SINGLE)
-    if found is None:
+    single = finite(value, SINGLE)
+    if single is None:
         raise unusable(f"a {noun} that holds no finite number")
-    return found
+    return single
 
 
 def tokens_used(data: Any) -> int | None:

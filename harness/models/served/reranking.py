@@ -10,8 +10,8 @@ import numpy as np
 
 from harness.models.llm.faults import one_line
 from harness.models.llm.money import estimate_tokens
-from harness.models.served.endpoint import RerankEndpoint, fill, search
 from harness.models.served.fetching import ServedRequest, in_order, number, tokens_used, unusable
+from harness.models.served.served_endpoint import RerankEndpoint, fill, search
 from harness.values import by_key
 
 Pair = tuple[str, str]
@@ -47,6 +47,7 @@ class ServedPairs:
                 read=partial(_scores, count=len(group), endpoint=self.endpoint),
                 items=tuple(group),
                 method=self.endpoint.method,
+                own_form=self.endpoint.request is not None,
             )
 
     def _body(self, query: str, documents: list[str]) -> dict[str, Any]:
@@ -56,8 +57,8 @@ class ServedPairs:
             return filled
         if e.form == "tei":
             return {"query": query, "texts": documents, **e.extra_body}
-        asked = {"model": e.model, "query": query, "documents": documents, "top_n": len(documents)}
-        return asked | e.extra_body
+        body = {"model": e.model, "query": query, "documents": documents, "top_n": len(documents)}
+        return body | e.extra_body
 
 
 def _scores(data: Any, count: int, endpoint: RerankEndpoint) -> tuple[list[Any], int | None]:

@@ -19,15 +19,15 @@ from typing import Any
 from rcssmin import cssmin
 
 from harness.report.page.detail import LADDER
+from harness.report.page.page_tables import Tables
 from harness.report.page.payload import base_payload, with_detail
-from harness.report.page.tables import Tables
 
 # The page must open fast and be small enough for e-mail.
 LIMIT = 2_000_000
 # In the order in which they build on each other; main comes last and starts the page.
 _SCRIPTS = """
 elements theme dom format data state scale save rows table grid plot terms names views answer
-board gains differences curves slopes splits losses glance answer_losses answers filters kinds heat
+board gains differences curves reading slopes splits losses glance answer_losses answers filters kinds heat
 histograms judged price health origin passages two_rankings replies drill address main
 """
 _COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)")
@@ -54,18 +54,25 @@ def build_page(
     headline: str = "",
     pictures: Sequence[Mapping[str, Any]] = (),
     answer_lines: Sequence[Mapping[str, Any]] = (),
+    answer_glance: Mapping[str, Any] | None = None,
+    rankings_line: str = "",
     routes: Mapping[str, str] = MappingProxyType({}),
+    columns: Mapping[str, Any] = MappingProxyType({}),
 ) -> Page:
     """Build report.html, with as much of the rankings and texts as fits below ``limit`` bytes.
 
     ``statistics`` maps each measure to what was found out about it, as plain values; the page opens with
     ``headline``, by default the first measure. ``pictures`` of PDF pages come on top of ``limit``.
-    ``answer_lines`` are the verdict on answers, each with ``label`` and ``text``; ``routes`` has what the
-    routes of fusions are called. A result whose scores alone are larger than the limit becomes a larger page.
+    ``answer_lines`` are the verdict on answers, each with ``label`` and ``text``; where it leads, the page
+    opens with it at a glance, ``answer_glance``, and ``rankings_line`` beside it is the verdict on rankings.
+    ``routes`` has what the routes of fusions are called. ``columns`` says how settings differ: ``factors``
+    with a value each setting, ``curves`` by chunk size, and ``retrievals``, the first setting that retrieves
+    like each. A result whose scores alone are larger than the limit becomes a larger page.
     """
-    base = base_payload(tables, statistics, headline, routes) | {"pictures": list(pictures)}
+    base = base_payload(tables, statistics, headline, routes, columns) | {"pictures": list(pictures)}
     if base["answers"] is not None:
-        base["answers"]["verdict"] = list(answer_lines)
+        more = {"verdict": list(answer_lines), "glance": answer_glance, "rankings": rankings_line}
+        base["answers"] |= more
     limit += len(pack({"pictures": list(pictures)})) if pictures else 0
 
     @cache

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.report.columns import spec_of
-from harness.report.losses import QueryLosses, gap_note, losses_by_query, name_of, names_in_order
-from harness.report.page.tables import DEEPEST, Axes, Tables, cut, figure, scaled
-from harness.report.rows.answers import ANSWER_PARTS, AnswerLossRow
-from harness.report.rows.ranked import spans_of_chunk
-from harness.report.rows.steps import CHANGE, PARTS, LossRow, part_in_words
-from harness.report.stored import Row
+from harness.report.loss_tables import QueryLosses, gap_note, losses_by_query, name_of, names_in_order
+from harness.report.page.page_tables import DEEPEST, Axes, Tables, cut, figure, scaled
+from harness.report.rows.answer_rows import ANSWER_PARTS, AnswerLossRow
+from harness.report.rows.ranking_rows import spans_of_chunk
+from harness.report.rows.step_rows import CHANGE, PARTS, LossRow, part_in_words
+from harness.report.stored_tables import Row
+from harness.report.table_spec import spec_of
 from harness.values import Span, by_key, golden_answers, merge
 
 UNJUDGED = -1
@@ -67,15 +67,15 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
     the only queries that have all this.
     """
     ranked = [row for row in tables["rankings"] if int(row["rank"]) <= detail.ranks]
-    known: dict[str, int] = {}
-    rankings = _rankings(ranked, axes, known)
+    chunk_numbers: dict[str, int] = {}
+    rankings = _rankings(ranked, axes, chunk_numbers)
     evidence, drilled = _evidence(tables["judgments"]), tables.drilled
     if drilled is not None:
         evidence = {query: rows for query, rows in evidence.items() if query in drilled}
     documents: dict[str, int] = {}
     page = {row["chunk_id"]: row["page"] for row in ranked}
     columns: dict[str, Any] = {"document": [], "start": [], "end": [], "page": [], "before": {}}
-    for chunk_id in known:
+    for chunk_id in chunk_numbers:
         document, start, end = place(chunk_id)
         columns["document"].append(documents.setdefault(document, len(documents)))
         columns["start"].append(start)
@@ -83,7 +83,7 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
         columns["page"].append(_number(page[chunk_id]))
         if before := spans_of_chunk(chunk_id)[:-1]:
             columns["before"][len(columns["start"]) - 1] = before
-    shown = _texts(tables["passages"], known, evidence, detail.characters)
+    shown = _texts(tables["passages"], chunk_numbers, evidence, detail.characters)
     around = tables["surroundings"] if detail.around and drilled is None else []
     for row in around:
         shown.setdefault(row["document"], []).append((int(row["start"]), row["text"]))
@@ -100,7 +100,7 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
             [
                 [documents.setdefault(row["document"], len(documents)), int(row["start"]), int(row["end"])]
                 + [int(row["grade"]), _number(row["page"])]
-                + ([] if detail.characters == 0 else [row["snippet"]])
+                + ([] if detail.characters == 0 else _words_of(row, detail.characters))
                 for row in evidence.get(query, [])
             ]
             for query in axes.queries
@@ -112,16 +112,24 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
     }
 
 
+def _words_of(row: Row, characters: int | None) -> list[str]:
+    """The beginning of a graded span, and why its judge gave the grade where that is known."""
+    explanation = _cut(row.get("explanation", ""), characters)
+    return [row["snippet"], explanation] if explanation else [row["snippet"]]
+
+
 def place(chunk_id: str) -> tuple[str, int, int]:
     """Document, start and end of a chunk id such as ``doc:120-340`` or ``doc:0-20+120-340``."""
     return chunk_id.rpartition(":")[0], *spans_of_chunk(chunk_id)[-1]
 
 
-def _rankings(ranked: Sequence[Row], axes: Axes, known: dict[str, int]) -> list[list[list[Any]]]:
+def _rankings(ranked: Sequence[Row], axes: Axes, chunk_numbers: dict[str, int]) -> list[list[list[Any]]]:
     out: list[list[list[Any]]] = [[[None] * len(axes.queries) for _ in axes.settings] for _ in axes.stages]
     # chunks that are near each other in a document get near numbers: they compress better
-    for chunk_id in sorted({row["chunk_id"] for row in ranked}, key=lambda one: (place(one), one)):
-        known[chunk_id] = len(known)
+    for chunk_id in sorted(
+        {row["chunk_id"] for row in ranked}, key=lambda chunk_id: (place(chunk_id), chunk_id)
+    ):
+        chunk_numbers[chunk_id] = len(chunk_numbers)
     for row in ranked:
         if not axes.know(row) or row["stage"] not in axes.stage:
             continue
@@ -130,7 +138,7 @@ def _rankings(ranked: Sequence[Row], axes: Axes, known: dict[str, int]) -> list[
         if of_setting[query] is None:
             of_setting[query] = [[], [], [], []]
         chunks, scores, grades, earned = of_setting[query]
-        chunks.append(known[row["chunk_id"]])
+        chunks.append(chunk_numbers[row["chunk_id"]])
         scores.append(float(f"{float(row['score']):.4g}") if row["score"] else None)
         grades.append(UNJUDGED if row["grade"] == "" else int(row["grade"]))
         earned.append(int(row["earned"] or 0))
@@ -148,7 +156,7 @@ def _evidence(judgments: Iterable[Row]) -> dict[str, list[Row]]:
 
 def _texts(
     passages: Iterable[Row],
-    known: Mapping[str, int],
+    chunk_numbers: Mapping[str, int],
     evidence: Mapping[str, list[Row]],
     characters: int | None,
 ) -> dict[str, list[tuple[int, str]]]:
@@ -161,13 +169,13 @@ def _texts(
     merged = {document: merge(spans) for document, spans in judged.items()}
     pieces: dict[str, list[tuple[int, str]]] = {}
     for row in passages:
-        if row["chunk_id"] not in known:
+        if row["chunk_id"] not in chunk_numbers:
             continue
         text = row["text"]
         for start, stop in spans_of_chunk(row["chunk_id"]):
-            its, text = text[: stop - start], text[stop - start :]
-            for begin, end in _kept(start, start + len(its), merged.get(row["document"], []), characters):
-                pieces.setdefault(row["document"], []).append((begin, its[begin - start : end - start]))
+            part, text = text[: stop - start], text[stop - start :]
+            for begin, end in _kept(start, start + len(part), merged.get(row["document"], []), characters):
+                pieces.setdefault(row["document"], []).append((begin, part[begin - start : end - start]))
     return pieces
 
 
@@ -211,16 +219,17 @@ def losses(tables: Tables, axes: Axes, routes: Mapping[str, str]) -> dict[str, A
     if "waterfall" not in tables:
         return None
     rows = [spec_of(LossRow).parsed(row) for row in tables["waterfall"] if axes.know(row)]
-    found = list(losses_by_query(rows))
-    names = names_in_order(one.losses for one in found)
+    query_losses = list(losses_by_query(rows))
+    names = names_in_order(query.losses for query in query_losses)
     part = {name_of(row.step, row.part): row.part for row in rows}
     about = {name: f"made worse by {name}" if part[name] == CHANGE else PARTS[part[name]] for name in names}
     return {
-        "measure": found[0].measure if found else "",
+        "measure": query_losses[0].measure if query_losses else "",
         "gap": gap_note(rows),
         "parts": [{"name": part_in_words(name), "part": part[name], "about": about[name]} for name in names],
         "ways": [
-            {**way, "route": routes.get(way["route"], way["route"])} for way in _ways(found, names, axes)
+            {**way, "route": routes.get(way["route"], way["route"])}
+            for way in _ways(query_losses, names, axes)
         ],
     }
 
@@ -238,7 +247,7 @@ def answer_losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     }
 
 
-def _ways(found: Iterable[QueryLosses], names: Sequence[str], axes: Axes) -> list[dict[str, Any]]:
+def _ways(query_losses: Iterable[QueryLosses], names: Sequence[str], axes: Axes) -> list[dict[str, Any]]:
     """One column per query for every setting and route ('': none).
 
     These are its losses by the places of their ``names``, None for a part that it does not have, what is
@@ -246,16 +255,22 @@ def _ways(found: Iterable[QueryLosses], names: Sequence[str], axes: Axes) -> lis
     """
     place = {name: k for k, name in enumerate(names)}
     ways: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in found:
+    for query in query_losses:
         way = ways.setdefault(
-            (one.setting, one.route),
-            {"setting": axes.setting[one.setting], "route": one.route, "query": [], "blame": [], "left": []}
-            | {"losses": [[] if name in one.losses else None for name in names]},
+            (query.setting, query.route),
+            {
+                "setting": axes.setting[query.setting],
+                "route": query.route,
+                "query": [],
+                "blame": [],
+                "left": [],
+            }
+            | {"losses": [[] if name in query.losses else None for name in names]},
         )
-        way["query"].append(axes.query[one.query_id])
-        way["blame"].append(place[one.blame] if one.blame else None)
-        way["left"].append(scaled(one.final))
-        for name, loss in one.losses.items():
+        way["query"].append(axes.query[query.query_id])
+        way["blame"].append(place[query.blame] if query.blame else None)
+        way["left"].append(scaled(query.final))
+        for name, loss in query.losses.items():
             way["losses"][place[name]].append(scaled(loss))
     return list(ways.values())
 
@@ -272,7 +287,7 @@ def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     """
     if not tables["replies"]:
         return None
-    asked = Counter(row["setting"] for row in tables["replies"])
+    totals = Counter(row["setting"] for row in tables["replies"])
     silent = Counter(row["setting"] for row in tables["replies"] if row["reason"])
     rows = [
         row for row in tables["answer_summary"] if row["split"] == "all" and row["setting"] in axes.setting
@@ -286,7 +301,7 @@ def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     return {
         "measures": measures,
         "means": means,
-        "answered": [[asked[s] - silent[s], asked[s]] if s in asked else None for s in axes.settings],
+        "answered": [[totals[s] - silent[s], totals[s]] if s in totals else None for s in axes.settings],
         "losses": answer_losses(tables, axes),
     }
 
@@ -294,13 +309,20 @@ def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
 def replies_detail(tables: Tables, axes: Axes, characters: int | None) -> dict[str, Any]:
     """The answers: ``by[setting][query]`` is None or the answer, the reason for none, the passages read.
 
-    What was read are pairs of rank and whether it is cited, in the order of the prompt. ``scores`` are value
-    and reason by measure, ``claims`` the statements of the answer with their verdicts, as the first measure
-    that has any tells them.
+    What was read are rank (0: it is not from the ranking), whether it is cited, and how it was changed, in
+    the order of the prompt. ``scores`` are value, reason and notes by measure, ``claims`` the statements of
+    the answer with their verdicts, as the first measure that has any tells them.
     """
     by: list[list[Any]] = [[None] * len(axes.queries) for _ in axes.settings]
     golden: list[str] = [""] * len(axes.queries)
     measures = list(dict.fromkeys(row["measure"] for row in tables["answer_scores"]))
+    configured = tables.record.get("config", {}).get("answer_measures", [])
+    # it takes the golden answer apart, not the one that was given
+    of_golden = {
+        section.get("name") or section["kind"]
+        for section in configured
+        if section["kind"] == "context_recall"
+    }
     for row in filter(axes.know, tables["replies"]):
         query = axes.query[row["query_id"]]
         golden[query] = _cut(" · or: ".join(golden_answers(row["golden"])), characters)
@@ -313,29 +335,65 @@ def replies_detail(tables: Tables, axes: Axes, characters: int | None) -> dict[s
             "claims": [],
         }
     for row in filter(axes.know, tables["reply_passages"]):
-        own = by[axes.setting[row["setting"]]][axes.query[row["query_id"]]]
-        own["read"].append([int(row["rank"]), int(row["cited"] == "yes")])
+        reply = by[axes.setting[row["setting"]]][axes.query[row["query_id"]]]
+        reply["read"].append([int(row["rank"] or 0), int(row["cited"] == "yes"), row.get("change", "")])
     for row in filter(axes.know, tables["answer_scores"]):
-        own = by[axes.setting[row["setting"]]][axes.query[row["query_id"]]]
-        own["scores"][measures.index(row["measure"])] = [figure(row["value"]), row["reason"]]
-        if not own["claims"]:
-            own["claims"] = _claims(row["details"], characters)
+        reply = by[axes.setting[row["setting"]]][axes.query[row["query_id"]]]
+        claims, notes = _claims(row["details"], characters), _notes(row["details"], characters)
+        # what is shown as the claims of the answer is not said again under the measure
+        if claims and not reply["claims"] and row["measure"] not in of_golden:
+            reply["claims"], notes = claims, []
+        scored = [figure(row["value"]), row["reason"]]
+        reply["scores"][measures.index(row["measure"])] = [*scored, notes] if notes else scored
     return {"measures": measures, "by": by, "golden": golden}
 
 
 def _claims(details: str, characters: int | None) -> list[list[Any]]:
-    """Statements with their verdicts, and 1 if one contradicts the golden answer.
+    """Statements with their verdicts, 1 if one contradicts the golden answer, and the reason if there is one.
 
     None if the details of a score have none of that form.
     """
     try:
         statements = json.loads(details or "{}").get("statements", [])
         return [
-            [_cut(str(one["statement"]), characters), int(one["verdict"]), int(one.get("contradicts", 0))]
-            for one in statements
+            [
+                _cut(str(claim["statement"]), characters),
+                int(claim["verdict"]),
+                int(claim.get("contradicts", 0)),
+            ]
+            + ([_cut(str(claim["reason"]), characters)] if claim.get("reason") else [])
+            for claim in statements
         ]
     except (ValueError, AttributeError, TypeError, KeyError):
         return []
+
+
+def _notes(details: str, characters: int | None) -> list[list[Any]]:
+    """What a measure judged, each with its verdict and the reason: statements, passages by number, voters.
+
+    None without reasons: then its value says as much.
+    """
+    try:
+        notes = _reasons(json.loads(details or "{}"))
+    except (ValueError, AttributeError, TypeError, KeyError):
+        return []
+    if not any(reason for *_, reason in notes):
+        return []
+    return [
+        [_cut(str(text), characters), verdict, _cut(str(why), characters)] for text, verdict, why in notes
+    ]
+
+
+def _reasons(details: Mapping[str, Any]) -> list[tuple[str, int | None, str]]:
+    if statements := details.get("statements"):
+        return [(claim["statement"], int(claim["verdict"]), claim.get("reason", "")) for claim in statements]
+    reasons = details.get("reasons", [])
+    if votes := details.get("votes"):
+        return [(model, votes[model], " · ".join(reasons[model])) for model in reasons]
+    names = [f"[{at}]" if "useful" in details else "" for at in range(1, len(reasons) + 1)]
+    listed = (details[key] for key in ("useful", "verdicts", "grades") if key in details)
+    verdicts: list[int] = [details["refuses"]] if "refuses" in details else next(listed, [])
+    return list(zip(names, verdicts, reasons, strict=True))
 
 
 def _cut(text: str, characters: int | None) -> str:

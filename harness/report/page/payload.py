@@ -7,13 +7,12 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
-from harness.report.columns import TABLES, spec_of
 from harness.report.page.detail import Detail, answers_payload, losses, passages_detail, replies_detail
-from harness.report.page.factors import curves, factors, retrievals
-from harness.report.page.tables import Axes, Tables, cut, figure, plain, scaled
-from harness.report.rows.scores import WHY, left_out_words
-from harness.report.rows.steps import FilterRow, count_filters
-from harness.report.stored import Row
+from harness.report.page.page_tables import Axes, Tables, cut, figure, plain, scaled
+from harness.report.rows.score_rows import WHY, left_out_words
+from harness.report.rows.step_rows import FilterRow, count_filters
+from harness.report.stored_tables import Row
+from harness.report.table_spec import TABLES, spec_of
 from harness.values import BY
 
 _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge", "cost", "git")
@@ -34,19 +33,16 @@ def base_payload(
     statistics: Mapping[str, Any],
     headline: str = "",
     routes: Mapping[str, str] = MappingProxyType({}),
+    columns: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The page without rankings and texts, which ``passages_detail`` adds; ``routes`` as in `losses`.
 
-    Settings, stages, measures and queries are named once and referred to by their place.
+    Settings, stages, measures and queries are named once and referred to by their place. ``columns`` are
+    those of the leader board, as of `build_page`.
     """
     record = tables.record
     axes = Axes.of(tables)
     counts = record.get("counts", {})
-    by_name = {one.get("name"): one for one in record.get("config", {}).get("settings", [])}
-    configured = [by_name.get(name, {}) for name in axes.settings]
-    # the median tokens of every setting's chunks, where they are known
-    known = {row["setting"]: int(row["tokens_p50"]) for row in tables["chunks"] if row.get("tokens_p50")}
-    measured = [known.get(name) for name in axes.settings]
     return {
         "name": record.get("config", {}).get("name") or tables.name,
         "level": record.get("config", {}).get("bootstrap", {}).get("level", 0.95),
@@ -59,9 +55,9 @@ def base_payload(
         "summary": _summary(tables["summary"], axes),
         "scores": _scores(tables["per_query"], axes),
         "statistics": statistics,
-        "curves": curves(configured, measured),
-        "factors": factors(configured, measured),
-        "retrievals": retrievals(configured),
+        "curves": columns.get("curves", []),
+        "factors": columns.get("factors", []),
+        "retrievals": columns.get("retrievals", list(range(len(axes.settings)))),
         "left_out": left_out_words(counts.get("left_out", dict.fromkeys(WHY, 0))),
         "losses": losses(tables, axes, routes),
         "answers": answers_payload(tables, axes),
@@ -74,7 +70,10 @@ def base_payload(
         "counts": {key: value for key, value in counts.items() if key not in ("conventions", "settings")},
         "by_setting": counts.get("settings", {}),
         "conventions": counts.get("conventions", []),
-        "warnings": [one["text"] for one in record.get("warnings", [])],
+        "warnings": [warning["text"] for warning in record.get("warnings", [])],
+        "doubts": [
+            warning["text"] for warning in record.get("warnings", []) if warning.get("kind") == "judge"
+        ],
         "record": {key: record[key] for key in _RECORD if key in record},
     }
 
@@ -84,7 +83,7 @@ def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict
     axes = Axes(base["settings"], base["stages"], base["measures"], base["queries"]["id"])
     shown = passages_detail(tables, axes, detail)
     shown |= _parsers(tables, axes, shown["documents"])
-    shown["asked"] = _asked(tables["asked"], axes, detail.characters)
+    shown["asked"] = _sent_texts(tables["asked"], axes, detail.characters)
     if "replies" in tables:
         shown["replies"] = replies_detail(tables, axes, detail.characters)
     missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
@@ -163,7 +162,7 @@ def _table(tables: Tables, name: str, axes: Axes) -> list[dict[str, Any]] | None
 
 def _plain(tables: Tables, name: str) -> list[dict[str, Any]]:
     """The rows of a table, their text as it is, their numbers in short form."""
-    words = {one.name for one in TABLES[name].columns if one.kind is str}
+    words = {column.name for column in TABLES[name].columns if column.kind is str}
     return [
         {key: (cell or None) if key in words else plain(cell) for key, cell in row.items()}
         for row in tables[name]
@@ -179,16 +178,16 @@ def _prices(tables: Tables, axes: Axes, noted: Mapping[str, Any]) -> list[dict[s
         return None
     rows: dict[tuple[int, str], dict[str, Any]] = {}
     for row in _table(tables, "prices", axes) or []:
-        own = {key: row.pop(key, None) for key in _OF_MEASURE}
+        of_measure = {key: row.pop(key, None) for key in _OF_MEASURE}
         unread: list[Any] = [None] * len(axes.measures)
         kept = rows.setdefault((row["setting"], row["stage"]), {**row, "read": unread})
-        if own["measure"] in axes.measure and own["tokens_read"] is not None:
-            found = {"tokens": own["tokens_read"], "depth": own["depth"]}
-            kept["read"][axes.measure[own["measure"]]] = found
+        if of_measure["measure"] in axes.measure and of_measure["tokens_read"] is not None:
+            reading = {"tokens": of_measure["tokens_read"], "depth": of_measure["depth"]}
+            kept["read"][axes.measure[of_measure["measure"]]] = reading
     latency = {(row["setting"], row["stage"]): row for row in _table(tables, "latency", axes) or []}
     for row in rows.values():
-        taken = latency.get((row["setting"], row["stage"]), {})
-        row |= {f"latency_{q}": taken.get(f"total_{q}") for q in ("p50", "p95", "p99")}
+        times = latency.get((row["setting"], row["stage"]), {})
+        row |= {f"latency_{q}": times.get(f"total_{q}") for q in ("p50", "p95", "p99")}
         notes = noted.get(axes.settings[row["setting"]], {})
         row["seconds"] = notes.get("seconds", {}).get(row["stage"])
         row["seconds_computed_share"] = notes.get("computed_share", {}).get(row["stage"])
@@ -204,19 +203,19 @@ def _labels(anchoring: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _parsers(tables: Tables, axes: Axes, documents: Sequence[str]) -> dict[str, Any]:
     """The parser of every setting and of every document of the page; nothing if there is one parser."""
-    configured = [one.get("parse") for one in tables.record.get("config", {}).get("settings", [])]
-    if all(one == configured[0] for one in configured):
+    configured = [setting.get("parse") for setting in tables.record.get("config", {}).get("settings", [])]
+    if all(parser == configured[0] for parser in configured):
         return {}
-    own = {row["setting"]: row["document"].rpartition(BY)[2] for row in tables["rankings"]}
+    parser_of = {row["setting"]: row["document"].rpartition(BY)[2] for row in tables["rankings"]}
     return {
         "parsers": {
-            "settings": [own.get(name, "") for name in axes.settings],
+            "settings": [parser_of.get(name, "") for name in axes.settings],
             "documents": [name.rpartition(BY)[2] for name in documents],
         }
     }
 
 
-def _asked(rows: Sequence[Row], axes: Axes, characters: int | None) -> dict[str, Any]:
+def _sent_texts(rows: Sequence[Row], axes: Axes, characters: int | None) -> dict[str, Any]:
     """``texts``, and ``steps``: setting, name of the step, and for every query the places of its texts.
 
     Texts are cut to ``characters`` and no shorter than a query is long; None: whole.

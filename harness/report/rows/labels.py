@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from harness.report.columns import DocumentId, End, Page, QueryId, Setting, Start, table
+from harness.report.table_spec import DocumentId, End, Page, QueryId, Setting, Start, table
 from harness.values import Column, snippet
 
 _beginning = partial(snippet, length=160)
@@ -41,6 +41,9 @@ class JudgmentRow:
         ),
     ]
     text: Annotated[str, Column("the beginning of the span on one line", header="snippet", shown=snippet)]
+    explanation: Annotated[
+        str, Column("why the judge gave this grade, in its words; empty where its prompt does not ask")
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from harness.report.columns import Setting, Stage, table
+from harness.report.table_spec import Setting, Stage, table
 from harness.values import Column
 
 

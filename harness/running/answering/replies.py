@@ -8,20 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.report import ReplyPassageRow, ReplyRow
+from harness.running.answering.passages_read import Read, read_by
 from harness.running.context import Context
 from harness.running.corpus import Corpus
+from harness.running.loop import Loop
+from harness.running.meeting import Running
+from harness.running.pipeline import answered_by, answering, failures_allowed, has_answers, longest_answer
+from harness.running.planning import Planning
 from harness.running.search import Searched
-from harness.running.tools import RunTools
-from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, AnswerReply, passages_read
-from harness.values import Chunk, LlmError, Query, golden_of_query
+from harness.steps import AnswerInput, AnswerReply, PendingCalls
+from harness.values import LlmError, Run, golden_of_query, key_of
 
-_READING = {"top_n", "max_tokens", "order", "max_failed"}
 NO_PASSAGES = "no_passages"
 """Why a question is not asked: nothing was found, or nothing found fits ``max_tokens``."""
-
-
-ReadPassage = tuple[int, Chunk]
-"""A passage that is read, and its rank, from 1, in the last ranking of its setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Replies:
 
     setting: str
     answered_by: str
-    read: dict[str, tuple[ReadPassage, ...]]
+    read: Read
     replies: dict[str, AnswerReply]
 
 
@@ -39,86 +38,89 @@ def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -
 
     Raises LlmError if more calls have failed than ``max_failed`` allows.
     """
-    found: dict[str, Replies] = {}
-    for config, ones in groups_of(searched):
-        replied = answer_group(config, ones, corpus.queries.queries, RunTools(context))
-        found |= {one.setting: one for one in replied}
-    limits = {one.setting.name: stage.max_failed for one in searched if (stage := one.setting.answer)}
+    replies_of = {
+        answered.setting: answered
+        for answered in Loop(Running(context)).run(_answering(searched, corpus)).values()
+    }
+    limits = {
+        result.setting.name: failures_allowed(result.setting)
+        for result in searched
+        if has_answers(result.setting)
+    }
     for name, most in limits.items():
-        replies = found[name].replies.values()
+        replies = replies_of[name].replies.values()
         # a question that was not asked because nothing was read has not failed
         failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
         if len(failed) > most * len(replies):
             raise LlmError(
                 f"{name}: {len(failed)} of {len(replies)} queries have no answer by "
-                f"{found[name].answered_by} ({counted_reasons(failed, ', ')}); answer.max_failed allows "
+                f"{replies_of[name].answered_by} ({counted_reasons(failed, ', ')}); answer.max_failed allows "
                 f"{most:.0%}. Every other answer is in the ledger. Set `answer.ask_again: true` to ask the "
                 "failed ones again, name another model, or raise the limit."
             )
-    return [found[name] for name in limits]
+    return [replies_of[name] for name in limits]
 
 
-def groups_of(searched: Iterable[Searched]) -> Iterator[tuple[AnswerConfig, list[Searched]]]:
-    """Settings with the same model and prompt, whatever they read, so that equal calls are made once."""
-    groups: dict[str, tuple[AnswerConfig, list[Searched]]] = {}
-    for one in searched:
-        if (config := one.setting.answer) is not None:
-            key = config.model_dump_json(exclude=_READING)
-            groups.setdefault(key, (config, []))[1].append(one)
-    yield from groups.values()
+def _answering(searched: Sequence[Searched], corpus: Corpus) -> dict[str, Run[Replies]]:
+    """The steps of the settings that answer, by their places."""
+    return {
+        str(at): _replies(result, corpus) for at, result in enumerate(searched) if has_answers(result.setting)
+    }
 
 
-def answer_group(
-    config: AnswerConfig, ones: Sequence[Searched], queries: Sequence[Query], tools: RunTools
-) -> list[Replies]:
-    """The answers of settings with one answerer; raises PendingCallsError if a plan may not ask it."""
-    answerer = ANSWERERS.make(config)
-    reads = [read_by(one, queries) for one in ones]
-    asked = {
-        (place, query.query_id): AnswerInput(
-            query.query_id, query.text, tuple(chunk.text for _, chunk in read[query.query_id])
-        )
-        for place, read in enumerate(reads)
+def _replies(searched: Searched, corpus: Corpus) -> Run[Replies]:
+    """The answers of a setting to all queries."""
+    setting, queries, read = searched.setting, corpus.queries.queries, read_by(searched, corpus)
+    asked = [
+        AnswerInput(query.query_id, query.text, tuple(part.chunk.text for part in read[query.query_id]))
         for query in queries
         if read[query.query_id]
-    }
-    replies = dict(zip(asked, answerer.run(list(asked.values()), tools), strict=True))
-    return [
-        Replies(
-            one.setting.name,
-            answerer.name,
-            read,
-            {q.query_id: replies.get((place, q.query_id), AnswerReply(None, NO_PASSAGES)) for q in queries},
-        )
-        for place, (one, read) in enumerate(zip(ones, reads, strict=True))
     ]
+    given = yield from answering(
+        setting, asked, lambda: _guessed(asked, corpus, setting.name, longest_answer(setting))
+    )
+    replies = {query_id: AnswerReply(None, NO_PASSAGES) for query_id in read}
+    replies |= {question.query_id: reply for question, reply in zip(asked, given, strict=True)}
+    return Replies(setting.name, answered_by(setting), read, replies)
 
 
-def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPassage, ...]]:
-    """The passages a setting reads for each query, in the order read: the top of its last ranking."""
-    config = one.setting.answer
-    if config is None:
-        raise ValueError(f"{one.setting.name} has no answer section")
-    chunks, tokens = one.chunking.chunks, one.chunking.tokens.tolist()
-    row = {chunk.chunk_id: i for i, chunk in enumerate(chunks)}
-    found: dict[str, tuple[ReadPassage, ...]] = {query.query_id: () for query in queries}
-    for ranking in one.rankings[one.steps[-1]]:
-        rows = [row[chunk_id] for chunk_id in ranking.chunk_ids]
-        ranks = passages_read(config, [tokens[i] for i in rows])
-        found[ranking.query_id] = tuple((rank + 1, chunks[rows[rank]]) for rank in ranks)
-    return found
+def _guessed(inputs: Sequence[AnswerInput], corpus: Corpus, setting: str, longest: int) -> list[AnswerReply]:
+    """Answers in place of those that are not known: as long as they may be, and all different.
+
+    Where ``longest`` is 0, they are as in the query file, the question where that has none.
+    """
+    if longest:
+        # those of settings differ too
+        return [
+            AnswerReply(key_of(setting, question.query_id)[:16].ljust(longest, "-")) for question in inputs
+        ]
+    golden = (next(iter(golden_of(corpus, question.query_id)), question.question) for question in inputs)
+    return [AnswerReply(text) for text in golden]
+
+
+def plan_answers(
+    searched: Sequence[Searched], corpus: Corpus, context: Context, *, apart: bool
+) -> tuple[list[Replies], list[PendingCalls]]:
+    """What settings with an ``answer`` section answer, or about that, and the calls that are missing.
+
+    ``apart``: equal calls of several settings are not one.
+    """
+    # on rankings that are not known those of settings may be the same, and are not so in a run
+    planning = Planning(context, apart=apart)
+    replied = Loop(planning).run(_answering(searched, corpus))
+    return list(replied.values()), planning.calls
 
 
 def reply_rows(replied: Sequence[Replies], corpus: Corpus) -> Iterator[Any]:
     """The rows of replies.csv and reply_passages.csv."""
-    for one in replied:
+    for replies in replied:
         for query in corpus.queries.queries:
-            reply, read = one.replies[query.query_id], one.read[query.query_id]
+            reply, read = replies.replies[query.query_id], replies.read[query.query_id]
             yield ReplyRow(
-                setting=one.setting,
+                setting=replies.setting,
                 query_id=query.query_id,
                 split=query.split,
-                answered_by=one.answered_by,
+                answered_by=replies.answered_by,
                 answer=reply.text or "",
                 reason=reply.reason,
                 golden=corpus.queries.extras.get(query.query_id, {}).get("answer", "").strip(),
@@ -129,9 +131,17 @@ def reply_rows(replied: Sequence[Replies], corpus: Corpus) -> Iterator[Any]:
                 price=reply.price,
                 seconds=reply.seconds,
             )
-            for place, (rank, chunk) in enumerate(read):
-                cited = place in reply.cited
-                yield ReplyPassageRow(one.setting, query.query_id, place + 1, rank, chunk.chunk_id, cited)
+            for place, passage in enumerate(read):
+                yield ReplyPassageRow(
+                    replies.setting,
+                    query.query_id,
+                    place + 1,
+                    passage.rank,
+                    passage.chunk.chunk_id,
+                    place in reply.cited,
+                    passage.change,
+                    passage.chunk.text if passage.change == "altered" else "",
+                )
 
 
 def golden_of(corpus: Corpus, query_id: str) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers
-from harness.running.judging.judged import GradedQueries, Judged, judge_pool, judged_by_people
+from harness.running.judging.judged import GradedQueries, Judged, judged_by_people
+from harness.running.judging.judgments import judge_pool
 from harness.running.judging.pool import grade_all, make_judge
 from harness.running.search import Searched
 from harness.store import Ledger
@@ -62,7 +63,7 @@ def label_pairs(corpus: Corpus) -> list[judge.Pair]:
 def grade_agreement(corpus: Corpus, judge_config: judge.PoolJudgeConfig, context: Context) -> judge.Agreement:
     """Let the judge grade what people have graded, through the ledger, and compare."""
     with Ledger(context.cache.ledger) as ledger:
-        grader = make_judge(judge_config, ledger, corpus)
+        grader = make_judge(judge_config, ledger, corpus, context)
         pairs = label_pairs(corpus)
         judgments: list[Judgment] = []
         grade_all(grader, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)
@@ -90,7 +91,10 @@ def settings_agreement(
     order = None
     if shared and len(human) > 1:
         order = judge.order_agreement(
-            *(np.array([[own[q] for q in shared] for own in of.values()], float) for of in (human, model))
+            *(
+                np.array([[scores[q] for q in shared] for scores in of.values()], float)
+                for of in (human, model)
+            )
         )
     corrected: dict[Stage, judge.Corrected] = {}
     differences: dict[tuple[Stage, Stage], judge.Corrected] = {}
@@ -107,7 +111,7 @@ def settings_agreement(
 
 def _known(query: str, rows: Iterable[Mapping[str, float | None]]) -> bool:
     """Whether a query has a value under every setting."""
-    return all(own[query] is not None for own in rows)
+    return all(row[query] is not None for row in rows)
 
 
 def _values(
@@ -121,10 +125,10 @@ def _values(
     graded = GradedQueries(corpus.queries.queries, judged.judgments, config.relevance)
     scorers, measure = Scorers(graded, corpus, context), config.measures[0]
     values: Values = {}
-    for one in searched:
-        for stage, rankings in one.rankings.items():
-            table = scorers.of(one).score(rankings, [measure])
-            values[one.setting.name, stage] = {
+    for result in searched:
+        for stage, rankings in result.rankings.items():
+            table = scorers.of(result).score(rankings, [measure])
+            values[result.setting.name, stage] = {
                 query_id: None if np.isnan(value) else value
                 for query_id, value in zip(table.query_ids, table.values[:, 0].tolist(), strict=True)
                 if query_id in queries

@@ -8,54 +8,51 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import report, store
-from harness.report import Results, SummaryRow, is_route, write_results
+from harness import store
+from harness.report import Results, SummaryRow, is_route
 from harness.running import search
+from harness.running.bench.keeping import Finish, keep_results
+from harness.running.bench.preparing import prepare
 from harness.running.config.models import BenchConfig
-from harness.running.config.naming import file_names
 from harness.running.context import Context
-from harness.running.corpora import Corpora, load_corpora
+from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
-from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_measure, run_headline
-from harness.running.evaluate.tables import results_of
-from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
-from harness.running.judging.judged import (
-    GradedQueries,
-    judged_by_people,
-    pool_judge_config,
-    warn_of_same_model,
-)
-from harness.running.readiness import check_ready, results_folder, warn_of_languages
-from harness.running.tools import RETRIEVE
-from harness.store import replace_folder
-from harness.values import Board, HarnessError, Reporter, number
+from harness.running.evaluate.evaluating import Scorers, evaluate, run_headline
+from harness.running.evaluate.result_tables import results_of
+from harness.running.evaluate.warnings import warn_of_unfilled_budgets
+from harness.running.judging.judged import judged_by_people, pool_judge_config
+from harness.running.pipeline import RETRIEVE, has_answers, reranker_names
+from harness.steps import waits_for
+from harness.values import Board, HarnessError, LlmError, Reporter, number
 
 if TYPE_CHECKING:
     from harness.running.answering.replies import Replies
 
-Finish = Callable[[Path, Results], None]
-"""Adds files to an unfinished folder of results."""
+Add = Callable[[Context], Sequence[Any]]
+"""Makes rows of further tables, and may warn of what bears on the results."""
 
 
-def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = None) -> tuple[Results, Path]:
+def run_bench(
+    config: BenchConfig, reporter: Reporter, finish: Finish | None = None, add: Add | None = None
+) -> tuple[Results, Path]:
     """Run every setting and write ``results/<name>/``; returns the results and that folder.
 
     An earlier, different result is kept next to it, named after the time when it began. ``finish`` may add
     files to the folder before it takes its place; if it fails, the results are kept without them and the
-    error is raised.
+    error is raised. ``add`` makes more rows.
     """
     context = Context.at(config.cache, reporter, precision=config.precision, engine=config.engine)
     with context, context.timed("total"), shared_cache(config, context), live_table(config, context) as live:
-        corpus, found, searched = _search(config, context, live.searched)
+        corpus, found, searched = _search(config, context, live.searched, _show_first)
         replied: list[Replies] = []
-        if any(one.setting.answer is not None for one in searched):
+        if any(has_answers(result.setting) for result in searched):
             from harness.running.answering.replies import answer_all
 
             replied = answer_all(searched, corpus, context)
-        evaluated = evaluate(searched, corpus, config, context, live.scored)
+        evaluated = evaluate(searched, corpus, config, context, live.scored, live.scorers)
         answers: list[Any] = []
         if replied:
-            from harness.running.bench.answers import rows_of_answers
+            from harness.running.bench.answer_losses import rows_of_answers
 
             answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
         latencies: list[Any] = []
@@ -63,7 +60,8 @@ def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = N
             from harness.running.latency import latency_rows
 
             latencies = latency_rows(found, corpus.queries.queries, config.latency, context)
-    results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers])
+        more = add(context) if add is not None else ()
+    results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers, *more])
     return results, keep_results(results, config, finish)
 
 
@@ -89,25 +87,55 @@ def shared_cache(config: BenchConfig, context: Context) -> Iterator[None]:
 def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[search.Searched]]:
     """The corpus, and the rankings of every setting; warns of limits of the scores.
 
-    Where several parsers read the documents, each of their texts is a document of the corpus.
+    Where several parsers read the documents, each of their texts is a document of the corpus. Raises LlmError
+    in a context that may not ask, where somebody would have to be asked.
     """
-    corpus, _, searched = _search(config, context)
-    return corpus, searched
+    if context.may_ask:
+        corpus, _, searched = _search(config, context)
+        return corpus, searched
+    from harness.running.planning import Planning, search_unasked
+
+    cutting = Planning(context)
+    corpora, points = prepare(config, context, cutting)
+    searched, missing = search_unasked(points, corpora.united.queries.queries, cutting)
+    if missing:
+        raise LlmError(waits_for(missing))
+    warn_of_unfilled_budgets(searched, config, context)
+    return corpora.united, list(map(corpora.in_united, searched))
+
+
+First = Callable[[Corpora, Sequence[search.Chunked], BenchConfig, Context], None]
+"""Called with all settings before any is searched."""
+
+
+def _show_first(
+    corpora: Corpora, points: Sequence[search.Chunked], config: BenchConfig, context: Context
+) -> None:
+    """Show what needs no model, and say what the rest takes."""
+    if any(setting.model_names for setting in config.settings):
+        # only then there is a rest to wait for
+        from harness.running.bench.quick import show_first
+
+        show_first(corpora, points, config, context)
 
 
 def _search(
-    config: BenchConfig, context: Context, found: Callable[[Corpus, search.Searched], None] = lambda *_: None
+    config: BenchConfig,
+    context: Context,
+    on_result: Callable[[Corpus, search.Searched], None] = lambda *_: None,
+    first: First = lambda *_: None,
 ) -> tuple[Corpus, list[search.Searched], list[search.Searched]]:
     """The united corpus, and the rankings of every setting by the ids of its own corpus and by those of it.
 
     ``found`` is called with each of the latter as soon as it is searched.
     """
     corpora, points = prepare(config, context)
+    first(corpora, points, config, context)
     searched = search.search_settings(
         points,
         corpora.united.queries.queries,
         context,
-        lambda one: found(corpora.united, corpora.in_united(one)),
+        lambda one: on_result(corpora.united, corpora.in_united(one)),
     )
     warn_of_unfilled_budgets(searched, config, context)
     if config.precision == "fast":
@@ -115,60 +143,41 @@ def _search(
 
         with context.timed("precision"):
             compare_with_exact(searched, corpora.united.queries.queries, context)
-    return corpora.united, searched, [corpora.in_united(one) for one in searched]
+    return corpora.united, searched, [corpora.in_united(result) for result in searched]
 
 
-def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[search.Chunked]]:
-    """Find all models, read and cut the documents, and warn of what is doubtful about them."""
-    check_ready(config, context)
-    _tell_ways(context)
-    corpora = load_corpora(config, context)
-    if any(setting.answer is not None for setting in config.settings):
-        from harness.running.answering.replies import refuse_bad_golden
-
-        refuse_bad_golden(corpora.united)
-    warn_of_labels(corpora.united, config, context)
-    warn_of_same_model(config, context)
-    warn_of_languages(corpora.united, config.settings, context)
-    with context.reporter.task("chunk", len(config.settings)) as task:
-        points = search.cut_for_all(config.settings, corpora.by_setting, context, task.advance)
-    warn_of_measures(config, {one.setting.name: len(one.chunking.chunks) for one in points}, context)
-    return corpora, points
-
-
-def _tell_ways(context: Context) -> None:
-    """Say what a probe found to be the fastest."""
-    for name, probe in context.models.probed.items():
-        context.reporter.note(
-            f"precision: fast: {name} computes in {probe.way}"
-            + (f", {probe.gain:.1f} times as fast as float32 by torch." if probe.gain > 1 else ".")
-        )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LiveTable:
-    """Fills the board of a run. With human labels, scores appear immediately; else after judging."""
+    """Fills the board of a run. With human labels, scores appear immediately; else after judging.
+
+    ``scorers`` keep what is scored to be shown, for the tables.
+    """
 
     board: Board
     config: BenchConfig
     context: Context
+    scorers: Scorers | None = None
 
-    def searched(self, corpus: Corpus, one: search.Searched) -> None:
+    def searched(self, corpus: Corpus, result: search.Searched) -> None:
         """A setting has its rankings."""
         if not self.board.live:
             return
         cells = {
-            "chunks": f"{len(one.chunking.chunks):,}",
-            "seconds": f"{one.notes['seconds'][one.steps[-1]]:.1f}",
+            "chunks": f"{len(result.chunking.chunks):,}",
+            "seconds": f"{result.notes['seconds'][result.steps[-1]]:.1f}",
         }
         if pool_judge_config(self.config) is None:
-            judgments = judged_by_people(corpus, self.config).judgments
-            graded = GradedQueries(corpus.queries.queries, judgments, self.config.relevance)
-            scorer = Scorers(graded, corpus, self.context).of(one)
-            for stage, rankings in one.rankings.items():
-                ((_, mean, _),) = means_by_measure(scorer, rankings, [run_headline(self.config)])
-                cells |= {} if is_route(stage) else {stage: number(mean)}
-        self.board.put(one.setting.name, cells)
+            if self.scorers is None:
+                judged = judged_by_people(corpus, self.config)
+                self.scorers = Scorers.of_judged(judged, corpus, self.config, self.context)
+            with self.context.timed("score"):
+                tables = self.scorers.score(result, self.config)
+            cells |= {
+                stage: number(scores.mean(run_headline(self.config)))
+                for stage, scores in tables.items()
+                if not is_route(stage)
+            }
+        self.board.put(result.setting.name, cells)
 
     def scored(self, summary: Sequence[SummaryRow]) -> None:
         """A setting has its scores."""
@@ -180,44 +189,7 @@ class LiveTable:
 @contextmanager
 def live_table(config: BenchConfig, context: Context) -> Iterator[LiveTable]:
     """Show the board during the with block."""
-    rerankers = max((search.reranker_names(setting) for setting in config.settings), key=len)
+    rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
     columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
     with context.reporter.board(columns) as board:
         yield LiveTable(board, config, context)
-
-
-def keep_results(results: Results, config: BenchConfig, finish: Finish | None = None) -> Path:
-    """Write the folder of a result and return where it is.
-
-    ``finish`` may add files to the folder before it takes its place; if it fails, the results are kept
-    without them and the error is raised.
-    """
-    folder = results_folder(config)
-    failed: Exception | None = None
-    with replace_folder(folder, _name_of_replaced) as unfinished:
-        names = file_names([setting.name for setting in config.settings])
-        write_results(unfinished, results, names.__getitem__)
-        try:
-            if finish is not None:
-                finish(unfinished, results)
-        except Exception as error:
-            failed = error
-    if failed is not None:
-        raise failed
-    return folder
-
-
-def _name_of_replaced(current: Path, earlier: Path) -> str | None:
-    """The new name of an earlier result, next to the current one; None if they are the same result.
-
-    If they are the same, files that the current one lacks move over, such as a page made with `harness
-    report`.
-    """
-    if not report.same_result(current, earlier):
-        return report.name_of_earlier(earlier, current.name)
-    for path in sorted(earlier.rglob("*")):
-        there = current / path.relative_to(earlier)
-        if path.is_file() and not there.exists():
-            there.parent.mkdir(parents=True, exist_ok=True)
-            path.rename(there)
-    return None

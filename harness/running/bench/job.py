@@ -6,18 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
 from harness import judge
-from harness.models import resolve
+from harness.models import WORDS, resolve
 from harness.report import REPORT, Results, lost_label_note
 from harness.running.config.models import BenchConfig
-from harness.running.context import program_key
+from harness.running.context import in_use, program_key
 from harness.running.corpus import file_hashes, input_files
 from harness.store import Artifacts, CacheLayout, key_of
-from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord
+from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord, real_path, wrapped
+
+if TYPE_CHECKING:
+    from harness.running.bench.flow import Add
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +33,20 @@ class FinalOutput:
     @classmethod
     def of(cls, results: Results, folder: Path, page: Sequence[str] = ()) -> FinalOutput:
         """The ending of results, which are in a folder; ``page`` holds sentences about their page."""
-        from harness.comparison import brief_verdict, glance_lines
+        from harness.comparison import COLUMNS, LINES, brief_verdict, glance_lines
 
         record = results.record
         lost = lost_label_note(record.config, record.counts)
         notes = (*filter(None, [lost]), *_agreement(record), *page)
         ends = (
-            *brief_verdict(folder)[:1],
+            *brief_verdict(folder, shortest=True),
             f"All differences: harness compare {quote(str(folder))}",
             f"Page: {folder / REPORT}",
         )
         if results.concluded is not None:
-            return cls(notes, tuple(glance_lines(results.concluded, ends)))
+            # how long it took, and notes, are printed above it on the same screen
+            above = 2 + sum(len(wrapped(note, COLUMNS)) for note in notes)
+            return cls(notes, tuple(glance_lines(results.concluded, ends, LINES - above)))
         # rankings and tables stand where no verdict can be had
         return cls(notes, (f"There is no verdict: {results.verdict['why']}", *ends))
 
@@ -49,9 +54,11 @@ class FinalOutput:
 def _agreement(record: RunRecord) -> list[str]:
     """How far the members of panels agree: one that judged passages, and those of measures of answers."""
     panel = (record.cost or {}).get("panel")
-    said = [judge.panel_sentence(panel, "pairs", "grades")] if panel else []
+    sentences = [judge.panel_sentence(panel, "pairs", "grades")] if panel else []
     panels = record.counts.get("answer_panels", {})
-    return said + [f"{name}: {judge.votes_in_words(one)}" for name, one in panels.items() if one["answers"]]
+    return sentences + [
+        f"{name}: {judge.votes_in_words(panel)}" for name, panel in panels.items() if panel["answers"]
+    ]
 
 
 _KIND = "finished"
@@ -94,8 +101,8 @@ def origin_of(config: BenchConfig) -> Origin | None:
         # the run itself says what is wrong
         return None
     # the same results come of every engine
-    asked = config.model_dump(mode="json", exclude={"engine"}, serialize_as_any=True)
-    facts = asked, config.file_sha256, str(Path.cwd())
+    settings = config.model_dump(mode="json", exclude={"engine"})
+    facts = settings, config.file_sha256, str(Path.cwd())
     return key_of(program_key(), *facts), inputs
 
 
@@ -106,7 +113,7 @@ def input_hashes(config: BenchConfig) -> dict[str, str]:
     prompt, synonyms, an argument of the user's own code. Raises HarnessError or OSError where one cannot be
     used.
     """
-    values = config.model_dump(mode="json", exclude=_OUTPUTS, serialize_as_any=True)
+    values = config.model_dump(mode="json", exclude=_OUTPUTS)
     return file_hashes(dict.fromkeys([*input_files(config), *filter(_is_file, _paths(values))]))
 
 
@@ -144,8 +151,8 @@ def find_unchanged(config: BenchConfig, origin: Origin | None) -> Finished | Non
     try:
         stands = (
             file_hashes(folder / name for name in run.files)
-            == {str(folder / name): known for name, known in run.files.items()}
-            and all(resolve(name).fingerprint == known for name, known in run.models.items())
+            == {str(folder / name): file for name, file in run.files.items()}
+            and all(resolve(name).fingerprint == model for name, model in run.models.items())
             and all((layout.root / name).stat().st_size >= size for name, size in run.paid.items())
         )
     except (HarnessError, OSError):
@@ -172,7 +179,7 @@ def keep_origin(
         return
     layout = CacheLayout(config.cache)
     names = [facts["name"] for facts in record.models.values() if facts["origin"] in _LOCAL]
-    names += [setting.tokenizer for setting in config.settings]
+    names += [setting.tokenizer for setting in config.settings if setting.tokenizer != WORDS]
     models = {name: resolve(name).fingerprint for name in names}
     paid = {
         path.relative_to(layout.root).as_posix(): path.stat().st_size
@@ -186,18 +193,18 @@ def keep_origin(
 def is_complete(record: RunRecord) -> bool:
     """Whether nothing failed that another run would try again."""
     counts, cost = record.counts, record.cost or {}
-    asked = [*counts.get("rewriting", {}).values(), *counts.get("endpoints", {}).values(), cost]
+    counted_parts = [*counts.get("rewriting", {}).values(), *counts.get("endpoints", {}).values(), cost]
     return not (
         counts["documents_skipped"]
         or counts.get("calls_failed")
         or counts.get("cache_faults")
-        or any(facts.get("faults") for facts in asked)
+        or any(facts.get("faults") for facts in counted_parts)
         or any(cost.get("unscored", {}).values())
     )
 
 
 def _name(config: BenchConfig) -> str:
-    return key_of(str((config.results / config.name).resolve()))
+    return key_of(str(real_path(config.results / config.name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +220,13 @@ class BenchOutcome:
     results: Results | None
 
 
-def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False) -> BenchOutcome:
+def run_or_reuse(
+    config: BenchConfig, reporter: Reporter, *, again: bool = False, add: Add | None = None
+) -> BenchOutcome:
     """Run a benchmark and write its results and page, unless nothing has changed since the last run.
 
-    ``again`` runs it anyway. If nothing is run, the warnings of the earlier run are repeated. Raises
-    HarnessError as the run does.
+    ``again`` runs it anyway; ``add`` is that of ``run_bench``. If nothing is run, the
+    warnings of the earlier run are repeated. Raises HarnessError as the run does.
     """
     origin = origin_of(config)
     standing = None if again else find_unchanged(config, origin)
@@ -237,13 +246,15 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
         _, page = write_page(folder, reporter=remembering, name=config.name, results=results)
         notes.extend(filter(None, [page.note]))
         hashes = file_hashes(sorted(path for path in folder.rglob("*") if path.is_file()))
-        files.update({Path(path).relative_to(folder).as_posix(): known for path, known in hashes.items()})
+        files.update({Path(path).relative_to(folder).as_posix(): digest for path, digest in hashes.items()})
 
-    results, folder = run_bench(config, remembering, finish)
-    ending = FinalOutput.of(results, folder, notes)
-    try:
-        keep_origin(config, origin, results, files, tuple(remembering.warnings), ending)
-    except (HarnessError, OSError) as error:
-        # the results are whole, and must be shown
-        reporter.warn(str(error))
+    # until the origin is kept, as emptying the cache would remove the folder that it is written to
+    with in_use(config.cache):
+        results, folder = run_bench(config, remembering, finish, add)
+        ending = FinalOutput.of(results, folder, notes)
+        try:
+            keep_origin(config, origin, results, files, tuple(remembering.warnings), ending)
+        except (HarnessError, OSError) as error:
+            # the results are whole, and must be shown
+            reporter.warn(str(error))
     return BenchOutcome(folder, results.record.date, ending, results)

@@ -34,19 +34,35 @@ def write_page(
     tables, reporter = report.read_tables(folder, name, results), reporter or Silent()
     pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
     found, verdicts = statistics(tables, reporter)
+    kept = Path(tables.record.get("config", {}).get("results", "results")) / tables.name
+    leading = _leading(folder, kept, results)
     page = report.build_page(
         tables,
         found,
         headline=headline(tables),
         pictures=pictures,
-        answer_lines=comparison.answer_lines(folder),
+        answer_lines=comparison.answer_lines(folder, kept),
+        answer_glance=None if leading is None else comparison.glance_json(leading),
+        rankings_line="" if leading is None else comparison.rankings_line(folder),
         routes=comparison.routes_in_words(tables.record.get("config", {}).get("settings", [])),
+        columns=columns(tables),
     )
     path = output or folder / report.REPORT
     store.write_text(path, page.html)
-    if output is None and (verdict := verdicts.get(headline(tables))):
+    if output is None and (verdict := leading or verdicts.get(headline(tables))):
         store.write_text(folder / report.PICTURE, comparison.svg_of(verdict))
     return path, page
+
+
+def _leading(folder: Path, kept: Path, results: report.Results | None) -> comparison.Verdict | None:
+    """The verdict on answers where it leads; None where that on rankings does.
+
+    Its commands name the folder in which results are ``kept``.
+    """
+    if results is not None:
+        verdict: comparison.Verdict | None = results.concluded
+        return verdict if verdict is not None and verdict.measure not in results.compared.matrices else None
+    return comparison.verdict_on_answers(replace(comparison.read_answers_of(folder), folder=kept))
 
 
 def statistics(
@@ -60,7 +76,7 @@ def statistics(
     places = {name: i for i, name in enumerate(report.Axes.of(tables).settings)}
     stored = _stored(tables)
     run = tables.results
-    known = None if run is None else run.concluded
+    concluded = None if run is None else run.concluded
     scores = comparison.scores_of({"": stored}) if run is None else run.compared
     folder = f"{tables.record.get('config', {}).get('results', 'results')}/{tables.name}"
     # commands name the folder where the results will be
@@ -73,7 +89,7 @@ def statistics(
             out[measure] = {"about": family.about if family else ""}
             try:
                 comparison.refuse_no_quality(measure)
-                of = known if known is not None and known.measure == measure else None
+                of = concluded if concluded is not None and concluded.measure == measure else None
                 verdict = of or comparison.verdict_of(scores, measure)
                 out[measure] |= {
                     "n": verdict.population.queries,
@@ -89,47 +105,63 @@ def statistics(
     return out, verdicts
 
 
+def columns(tables: report.Tables) -> dict[str, Any]:
+    """How the settings differ, in the order of the tables, as `report.build_page` takes it."""
+    by_name = {one.get("name"): one for one in tables.record.get("config", {}).get("settings", [])}
+    # the median tokens of every setting's chunks, where they are known
+    lengths = {row["setting"]: int(row["tokens_p50"]) for row in tables["chunks"] if row.get("tokens_p50")}
+    settings = report.Axes.of(tables).settings
+    return comparison.board_columns(
+        [by_name.get(name, {}) for name in settings], [lengths.get(name) for name in settings]
+    )
+
+
 def headline(tables: report.Tables) -> str:
     """The measure that the page opens with."""
-    scored = list(dict.fromkeys(row["measure"] for row in tables["per_query"]))
+    scored = list(dict.fromkeys(row.measure for row in tables.scored))
     return comparison.headline_of(tables.record, scored) if scored else ""
 
 
 def _stored(tables: report.Tables) -> comparison.Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row["status"] == "read"}
-    result = report.StoredResult(tables.name, tables["per_query"], dict(tables.record), texts, judged="")
+    result = report.StoredResult(tables.name, tables.scored, dict(tables.record), texts, judged="")
     return comparison.Stored.of(tables.folder, result, partial(report.read_any, tables.folder))
 
 
 def _reranked(
-    rows: Sequence[Mapping[str, Any]], measure: str, scores: comparison.Scores, places: Mapping[str, int]
+    rows: Sequence[report.ScoreRow], measure: str, scores: comparison.Scores, places: Mapping[str, int]
 ) -> list[list[Any]]:
     """Every reranked setting against its own retrieval, in the form of `_pair`, and the two means."""
     return [
-        [*_pair(one, places, scores.options), report.figure(one.mean_against), report.figure(one.mean), one.n]
-        for one in comparison.reranked(rows, measure, scores.options)
+        [
+            *_pair(pair, places, scores.options),
+            report.figure(pair.mean_against),
+            report.figure(pair.mean),
+            pair.n,
+        ]
+        for pair in comparison.reranked(rows, measure, scores.options)
     ]
 
 
 def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str, Any]:
     """The verdict in words, and the group of every setting, by its key and in words."""
-    standing = {one.setting: [one.group, one.standing] for one in verdict.standings}
-    told = comparison.verdict_json(verdict)
+    standing = {standing.setting: [standing.group, standing.standing] for standing in verdict.standings}
+    as_json = comparison.verdict_json(verdict)
     return {
-        **{name: told[name] for name in ("lines", "decision", "judged", "conflicts")},
+        **{name: as_json[name] for name in ("lines", "decision", "labels", "judged", "conflicts")},
         "comparable": verdict.across,
         "leader": None if verdict.leader is None else places[verdict.leader],
         "standing": [standing.get(name) for name in places],
     }
 
 
-def _pair(one: comparison.Comparison, places: Mapping[str, int], options: comparison.Options) -> list[Any]:
+def _pair(pair: comparison.Comparison, places: Mapping[str, int], options: comparison.Options) -> list[Any]:
     """A comparison for the page: settings, difference, bounds, p, finding in words, wins, ties, losses."""
-    numbers = map(report.figure, (one.difference, one.low, one.high, one.p))
-    settings = (places[one.setting], places[one.against])
-    words = comparison.finding_words(one, options.tolerance)
-    return [*settings, *numbers, words, one.wins, one.ties, one.losses]
+    numbers = map(report.figure, (pair.difference, pair.low, pair.high, pair.p))
+    settings = (places[pair.setting], places[pair.against])
+    words = comparison.finding_words(pair, options.tolerance)
+    return [*settings, *numbers, words, pair.wins, pair.ties, pair.losses]
 
 
 def page_pictures(
@@ -143,9 +175,9 @@ def page_pictures(
     """
     if not data.can_draw():
         raise HarnessError("Pictures of pages need Pillow: pip install 'ndcg-harness[pdfium]'")
-    spans = _evidence_by_page(tables["judgments"], _hardest_first(tables["per_query"], measure))
+    spans = _evidence_by_page(tables["judgments"], _hardest_first(tables.scored, measure))
     files = _files({document for document, _ in spans}, tables.record.get("hashes", {}), reporter)
-    found, used = [], 0
+    pictures, used = [], 0
     with reporter.task("pages", len(spans)) as task:
         for (document, page), quotes in spans.items():
             task.advance()
@@ -155,8 +187,8 @@ def page_pictures(
             if drawn is None or used + len(drawn["uri"]) > most_bytes:
                 continue
             used += len(drawn["uri"])
-            found.append({"document": document, "page": page} | drawn)
-    return found
+            pictures.append({"document": document, "page": page} | drawn)
+    return pictures
 
 
 def _drawn(path: Path, page: int, quotes: Mapping[Span, str], reporter: Reporter) -> dict[str, Any] | None:
@@ -172,12 +204,12 @@ def _drawn(path: Path, page: int, quotes: Mapping[Span, str], reporter: Reporter
     return {"width": drawn.size[0], "height": drawn.size[1], "uri": uri, "marks": marks}
 
 
-def _hardest_first(per_query: Iterable[report.Row], measure: str) -> Sequence[str]:
+def _hardest_first(per_query: Iterable[report.ScoreRow], measure: str) -> Sequence[str]:
     values: dict[str, list[float]] = {}
     for row in per_query:
-        own = values.setdefault(row["query_id"], [])
-        if row["measure"] == measure and row["value"]:
-            own.append(float(row["value"]))
+        of_query = values.setdefault(row.query_id, [])
+        if row.measure == measure and row.value is not None:
+            of_query.append(row.value)
     return sorted(values, key=lambda query: fmean(values[query]) if values[query] else 1.0)
 
 
@@ -201,7 +233,7 @@ def _evidence_by_page(
 
 def _files(documents: set[str], hashes: Mapping[str, str], reporter: Reporter) -> dict[str, Path]:
     """The PDF of each document, if it is where the run found it, with the same content."""
-    found = {}
+    files = {}
     for name in (name for name in hashes if name.lower().endswith(".pdf")):
         path = Path(name)
         for document in _ids(path) & documents:
@@ -212,10 +244,10 @@ def _files(documents: set[str], hashes: Mapping[str, str], reporter: Reporter) -
             elif file_sha256(path) != hashes[name]:
                 reporter.warn(f"{path} has changed since the run, so its pages are not shown.")
             else:
-                found[document] = path
-    if not found:
+                files[document] = path
+    if not files:
         raise HarnessError("No PDF with relevant evidence is available, so there are no pages to show.")
-    return found
+    return files
 
 
 def _ids(path: Path) -> set[str]:

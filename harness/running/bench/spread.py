@@ -3,71 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.models import EncoderConfig
-from harness.running.compute import LocalPass, ModelPass, digest
+from harness.running.compute import LocalPass, ModelPass, length_of
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context, NotStoredError
+from harness.running.context import Context
 from harness.running.engine import EngineConfig, LocalEngine, speed_of
-from harness.running.passes import encoding, scoring
-from harness.running.search import Chunked, Searched
-from harness.steps import RETRIEVERS, LocalModelScorer, PendingCallsError, RerankerConfig
-from harness.values import Query, counted, duration
-
-Looked = Searched | NotStoredError | PendingCallsError
-"""The search of a setting by what is stored, or the first thing that it lacks."""
-
-
-def texts_left(
-    points: Sequence[Chunked], queries: Sequence[Query], context: Context
-) -> Iterator[tuple[str, ModelPass, dict[bytes, str], int]]:
-    """For each encoder its name, the texts that searching still has to embed, and how many are embedded.
-
-    Queries are taken as they are.
-    """
-    found: dict[str, tuple[EncoderConfig, dict[bytes, str]]] = {}
-    for point in points:
-        for retriever in point.setting.retrieve.every():
-            for config, texts in RETRIEVERS.make(retriever).wants(point.chunking.passages, queries):
-                items = found.setdefault(context.models.encoder(config).fingerprint, (config, {}))[1]
-                items.update((digest(text), text) for text in texts)
-    for config, items in found.values():
-        model = encoding(config, context)
-        known = model.known(items)
-        left = {key: text for key, text in items.items() if key not in known}
-        yield config.model_name, model, left, len(known)
-
-
-def pairs_to_score(point: Chunked, found: Looked, context: Context) -> set[tuple[str, bytes]]:
-    """The pairs of the first reranker that lacks any, where they are known."""
-    if isinstance(found, NotStoredError) and found.what == "pairs":
-        model = context.models.reranker(point.setting.rerank[found.place]).fingerprint
-        return {(model, key) for key in found.keys}
-    return set()
-
-
-def pairs_left(point: Chunked, found: Looked, queries: int) -> list[int]:
-    """How many pairs each reranker still has to score: of what is not known yet, at most."""
-    most = [0 if isinstance(found, Searched) else queries * depth for depth in depths(point)]
-    if isinstance(found, NotStoredError) and found.what == "pairs":
-        return [*[0] * found.place, len(found.keys), *most[found.place + 1 :]]
-    return most
-
-
-def depths(point: Chunked) -> list[int]:
-    """How many chunks each reranker scores for a query; approximate if a length of text is retrieved."""
-    retriever, chunks = point.setting.retrieve, point.chunking.chunks
-    most = retriever.top_k
-    if retriever.top_chars is not None:
-        length = sum(len(chunk.text) for chunk in chunks) / max(1, len(chunks))
-        most = math.ceil(retriever.top_chars / max(1.0, length))
-    most = min(len(chunks), most)
-    return [most if one.top_n is None else min(most, one.top_n) for one in point.setting.rerank]
-
+from harness.running.planning import Planned
+from harness.running.search import Chunked
+from harness.steps import LocalModelScorer, pairs_of
+from harness.values import Query, by_key, counted, duration
 
 # What the harness measures of the stages that a cluster takes over.
 _APART = ("parse", "embed", "rerank")
@@ -84,34 +31,56 @@ def wall_seconds(seconds: float | None, workers: int, batches: int | None) -> fl
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run does with its settings; ``looked`` has the search of each by what is stored."""
+    """What a run does with its settings; ``planned`` is what is known of them, and what they still take."""
 
     points: Sequence[Chunked]
-    looked: Sequence[Looked]
+    planned: Planned
     queries: Sequence[Query]
     config: BenchConfig
     context: Context
 
-    def each(self) -> Iterator[tuple[Chunked, Looked]]:
-        """Every setting with its search."""
-        return zip(self.points, self.looked, strict=True)
+    def texts(self) -> Iterator[tuple[str, ModelPass, dict[bytes, Any], int]]:
+        """For each encoder its name, the texts that searching still embeds, and how many are embedded."""
+        texts = [need for need in self.planned.left if need.whose and need.model is not None]
+        for needs in by_key(
+            (text.model.fingerprint, text) for text in texts if text.model is not None
+        ).values():
+            model, items = needs[0].model, {key: text for need in needs for key, text in need.items.items()}
+            if model is not None:
+                stored = frozenset[bytes]().union(*(need.stored for need in needs))
+                yield needs[0].config.model_name, model, items, len(stored)
+
+    def pairs(self) -> Iterator[tuple[str, ModelPass, int, int, list[Any]]]:
+        """For each model of pairs its name, how many are left at most, their characters, and some of them."""
+        by_model = by_key(
+            (need.model, need) for need in self.planned.left if not need.whose and need.model is not None
+        )
+        for model, needs in by_model.items():
+            pairs = [pair for need in needs if not need.guessed for pair in need.items.values()]
+            guessed = [passages for need in needs for passages in need.lists]
+            characters = sum(map(length_of, pairs))
+            characters += sum(
+                (len(passages) - 1) * len(passages[0]) + sum(map(len, passages[1:])) for passages in guessed
+            )
+            some = [*pairs, *pairs_of(guessed[:1])]
+            yield needs[0].config.model_name, model, sum(need.count for need in needs), characters, some
 
     def spread(self) -> Iterator[str]:
         """How what is left would be spread; none without a cluster. Documents have been read already."""
         if not self.context.engine.apart:
             return
-        workers, asked = self.context.engine.size(), self.config.engine
-        where = f"ray at {asked.address}, {counted(workers, 'worker')} of {counted(asked.threads, 'CPU')}"
-        gpus = f" and {asked.gpus:g} GPUs" if asked.gpus else ""
+        workers, engine = self.context.engine.size(), self.config.engine
+        where = f"ray at {engine.address}, {counted(workers, 'worker')} of {counted(engine.threads, 'CPU')}"
+        gpus = f" and {engine.gpus:g} GPUs" if engine.gpus else ""
         stages = [*self._embedding(workers), *self._scoring(workers)]
         yield f"Engine: {where}{gpus}."
         yield from (line for _, line in stages)
         if not stages:
             yield "Nothing is left to compute on workers."
         if len(stages) > 1:
-            known = [wall for wall, _ in stages if wall is not None]
-            parts = [duration(sum(known))] if known else []
-            parts += [] if len(known) == len(stages) else ["what is unknown"]
+            seconds = [wall for wall, _ in stages if wall is not None]
+            parts = [duration(sum(seconds))] if seconds else []
+            parts += [] if len(seconds) == len(stages) else ["what is unknown"]
             yield f"On the workers, together: {' and '.join(parts)}."
         yield _here(self.config)
 
@@ -125,44 +94,33 @@ class Work:
         return wall, f"{work} on {counted(workers, 'worker')}: {took} ({measured})."
 
     def _embedding(self, workers: int) -> Iterator[tuple[float | None, str]]:
-        for name, model, left, _ in texts_left(self.points, self.queries, self.context):
-            if left and isinstance(model, LocalPass):
-                texts: list[Any] = list(left.values())
+        for name, model, items, _ in self.texts():
+            if items and isinstance(model, LocalPass):
+                texts: list[Any] = list(items.values())
                 batches = len(model.model.batches(texts))
-                items = f"{counted(len(texts), 'text')} in {counted(batches, 'batch', 'batches')}"
-                yield self._stage(model, f"embed by {name}: {items}", sum(map(len, texts)), workers, batches)
+                amount = f"{counted(len(texts), 'text')} in {counted(batches, 'batch', 'batches')}"
+                yield self._stage(model, f"embed by {name}: {amount}", sum(map(len, texts)), workers, batches)
 
     def _scoring(self, workers: int) -> Iterator[tuple[float | None, str]]:
-        """At most so many pairs, as settings share them; they are taken to have the average length."""
-        left: dict[str, tuple[RerankerConfig, int, float]] = {}
-        question = sum(len(query.text) for query in self.queries) / max(1, len(self.queries))
-        for point, found in self.each():
-            texts = point.chunking.passages.texts
-            chunk = sum(map(len, texts)) / max(1, len(texts))
-            counts = pairs_left(point, found, len(self.queries))
-            for config, pairs in zip(point.setting.rerank, counts, strict=True):
-                scorer = self.context.models.reranker(config)
-                if isinstance(scorer, LocalModelScorer):
-                    _, before, length = left.get(scorer.fingerprint, (config, 0, 0.0))
-                    left[scorer.fingerprint] = config, before + pairs, length + pairs * (chunk + question)
-        for config, pairs, length in left.values():
-            if pairs:
-                work = f"score by {config.model_name}: at most {counted(pairs, 'pair')}"
-                yield self._stage(scoring(config, self.context), work, math.ceil(length), workers, None)
+        """At most so many pairs, as settings share them."""
+        for name, model, count, characters, _ in self.pairs():
+            if count and isinstance(model, LocalPass) and isinstance(model.model, LocalModelScorer):
+                work = f"score by {name}: at most {counted(count, 'pair')}"
+                yield self._stage(model, work, characters, workers, None)
 
 
-def _seconds(model: ModelPass, characters: int, asked: EngineConfig) -> tuple[float | None, str]:
+def _seconds(model: ModelPass, characters: int, engine: EngineConfig) -> tuple[float | None, str]:
     """The seconds of all workers together, and where their speed was measured."""
     context = model.context
-    speed = speed_of(model.path, context.engine.worker, context)
+    speed = speed_of(model.path, context.engine.worker, context.artifacts)
     if speed is not None:
         return characters / speed, f"{speed:,.0f} characters a second each, by earlier runs on Ray"
-    here = LocalEngine().worker
-    speed = speed_of(model.path, here, context)
-    if speed is None or asked.gpus or here[2]:
+    worker = LocalEngine().worker
+    speed = speed_of(model.path, worker, context.artifacts)
+    if speed is None or engine.gpus or worker[2]:
         return None, "nothing was measured with such workers"
-    speed *= asked.threads / here[1]
-    basis = f"by earlier runs in one process on {counted(int(here[1]), 'CPU')} of this machine"
+    speed *= engine.threads / worker[1]
+    basis = f"by earlier runs in one process on {counted(int(worker[1]), 'CPU')} of this machine"
     return characters / speed, f"{speed:,.0f} characters a second each, {basis}"
 
 

@@ -14,10 +14,13 @@ from pydantic.fields import FieldInfo
 
 from harness import steps
 from harness.data import PARSERS
-from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerScoringConfig
+from harness.models import default_tokenizer
+from harness.running.config.answer_measures import AnswerScoringConfig
 from harness.running.config.models import STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.running.config.naming import name_settings
 from harness.running.config.source import KeyPath, Source, read_source, source_of
+from harness.running.config.stored_chunks import as_existing, searches_existing
+from harness.running.config.tune_keys import is_range, values_of_range
 from harness.values import ConfigError, Kinds, Section, counted, printable, problem_in, quoted
 
 TABLES: dict[str, Kinds[Any]] = {
@@ -27,11 +30,14 @@ TABLES: dict[str, Kinds[Any]] = {
     "rewrite": steps.REWRITERS,
     "filter": steps.FILTERS,
     "retrieve": steps.RETRIEVERS,
+    "field": steps.FIELDS,
     "rerank": steps.RERANKERS,
     "read": steps.READERS,
     "answer": steps.ANSWERERS,
 }
-OPTIONAL = frozenset({"context", "rewrite", "filter", "rerank", "read", "answer"})
+OPTIONAL = frozenset({"context", "rewrite", "filter", "field", "rerank", "read", "answer"})
+# sections whose kind alone may stand for them, such as `field: entities`
+BY_KIND = frozenset({"field"})
 SEQUENCES = frozenset({"context", "rerank"})
 
 SETTINGS = "settings"
@@ -73,15 +79,28 @@ def _points(source: Source, at: KeyPath, entry: Mapping[str, Any]) -> list[Stage
     for step in STAGES:
         section = entry if step in entry else source.data
         if step in section:
-            found = _alternatives(source, step, places[step], section[step])
+            alternatives = _alternatives(source, step, places[step], section[step])
         else:
-            found = [None] if step in OPTIONAL else _mapping(source, step, places[step], {})
-        if step in SEQUENCES:
-            found = [one if isinstance(one, tuple) else () if one is None else (one,) for one in found]
-        options.append(found)
+            alternatives = [None] if step in OPTIONAL else _mapping(source, step, places[step], {})
+        options.append(_in_tuples(alternatives) if step in SEQUENCES else alternatives)
     _check_size(source, at, options)
-    points = [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
+    points = [
+        as_existing(dict(zip(STAGES, combination, strict=True)))
+        for combination in itertools.product(*options)
+    ]
+    # one collection, however many ways to cut the documents are beside it
+    points = [
+        point
+        for place, point in enumerate(points)
+        if not searches_existing(point["retrieve"]) or point not in points[:place]
+    ]
     for point in points:
+        if any(searches_existing(part) for part in [*point["retrieve"].every()][1:]):
+            raise source.error(
+                places["retrieve"],
+                "a collection that is there already (existing: true) has passages of its own, so it cannot "
+                "be the route of a fusion. Search it by itself.",
+            )
         # the routes of a fusion may have their own within the setting's
         if point["filter"] is not None and point["retrieve"].filter is not None:
             raise source.error(
@@ -118,6 +137,8 @@ def _entry(source: Source, step: str, at: KeyPath, value: Any) -> list[Any]:
         return [None]
     if isinstance(value, list) and step in SEQUENCES:
         return _in_turn(source, step, at, value)
+    if isinstance(value, str) and step in BY_KIND:
+        value = {"kind": value}
     if not isinstance(value, dict):
         kinds = ", ".join(TABLES[step])
         raise source.error(
@@ -133,15 +154,25 @@ def _in_turn(source: Source, step: str, at: KeyPath, value: list[Any]) -> list[A
     return list(itertools.product(*options))
 
 
+def _in_tuples(alternatives: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The alternatives of a step that may come several times in turn, each as a tuple; none for None."""
+    return [
+        alternative if isinstance(alternative, tuple) else () if alternative is None else (alternative,)
+        for alternative in alternatives
+    ]
+
+
 def _mapping(source: Source, step: str, at: KeyPath, value: dict[str, Any]) -> list[Any]:
     """The configurations that a section stands for: the product of its lists, for each kind that it names."""
-    fields = {key: its for key, its in value.items() if key != "kind"}
+    fields = {key: part for key, part in value.items() if key != "kind"}
     kinds = value.get("kind", TABLES[step].default)
     configs: list[Any] = []
     for name in kinds if isinstance(kinds, list) else [kinds]:
         model = source.kind(TABLES[step], name, at)
         source.refuse_unknown(fields, model.model_fields, at, model.gone)
-        choices = [_choices(source, (*at, key), model.model_fields[key], its) for key, its in fields.items()]
+        choices = [
+            _choices(source, (*at, key), model.model_fields[key], field) for key, field in fields.items()
+        ]
         _check_size(source, at, choices)
         for values in itertools.product(*choices):
             chosen = dict(zip(fields, values, strict=True))
@@ -159,10 +190,12 @@ def _check_size(source: Source, at: KeyPath, choices: Sequence[Sequence[Any]]) -
 def _choices(source: Source, at: KeyPath, field: FieldInfo, value: Any) -> Sequence[Any]:
     """The values of one key: a list is a sweep, unless the field is itself a list; then one of lists is."""
     section = next((mark for mark in field.metadata if isinstance(mark, Section)), None)
+    if section is not None and section.stage in SEQUENCES:
+        return _in_tuples(_alternatives(source, section.stage, at, value))
     takes_list = any(
         get_origin(one) in (list, tuple) for one in (field.annotation, *get_args(field.annotation))
     )
-    several = isinstance(value, list) and all(isinstance(one, list) for one in value)
+    several = isinstance(value, list) and all(isinstance(part, list) for part in value)
     if section is not None and not takes_list:
         return [None] if value is None else _alternatives(source, section.stage, at, value)
     if section is not None:
@@ -171,12 +204,20 @@ def _choices(source: Source, at: KeyPath, field: FieldInfo, value: Any) -> Seque
             raise source.error(at, f"must be a list of mappings such as {{kind: {default}}}.")
         # the parts of each list belong together
         lists = [((*at, i), part) for i, part in enumerate(value)] if several else [(at, value)]
-        return [one for place, part in lists for one in _in_turn(source, section.stage, place, part)]
+        return [point for place, part in lists for point in _in_turn(source, section.stage, place, part)]
     if not isinstance(value, list) or (takes_list and value and not several):
-        return [value]
+        return _in_range(source, at, value) if is_range(value) else [value]
     if not value:
         raise source.error(at, "the list is empty; name at least one value.")
     return value
+
+
+def _in_range(source: Source, at: KeyPath, value: Any) -> Sequence[Any]:
+    """The values that stand for a range of a key."""
+    try:
+        return values_of_range(value)
+    except ValueError as error:
+        raise source.error(at, f"{error}, such as {{from: 200, to: 2000, log: true}}.") from None
 
 
 def load_config(given: Path | Mapping[str, Any]) -> BenchConfig:
@@ -216,7 +257,7 @@ def _tokenizers(stated: Any, points: Sequence[Stages]) -> list[str]:
         return [stated] * len(points)
     encoders = [point["retrieve"].encoders() for point in points]
     names = [next((each.model_name for each in some if each.runs_here), None) for some in encoders]
-    first = next(filter(None, names), DEFAULT_TOKENIZER)
+    first = next(filter(None, names), None) or default_tokenizer()
     return [name or first for name in names]
 
 
@@ -230,9 +271,11 @@ def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> Answ
     others = {*BenchConfig.model_fields, *STAGES} - set(AnswerScoringConfig.model_fields)
     data = {key: value for key, value in source.data.items() if key not in others}
     if measures:
-        given = data.get("answer_measures")
-        sections = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-        configured = {str(one.get("name") or one.get("kind")): one for one in sections}
+        listed = data.get("answer_measures")
+        sections = (
+            [section for section in listed if isinstance(section, dict)] if isinstance(listed, list) else []
+        )
+        configured = {str(section.get("name") or section.get("kind")): section for section in sections}
         data["answer_measures"] = [configured.get(name, name) for name in measures]
     if path is not None:
         config = source.validated(AnswerScoringConfig, data)

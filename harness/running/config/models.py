@@ -12,11 +12,13 @@ from harness import steps
 from harness.data import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import JUDGES, LabelsConfig
 from harness.measures import Projection, is_quality, less_is_better, parse_measure
-from harness.models import PRECISION_TEXT, EmbedConfig, ModelConfig, Precision
-from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
+from harness.models import PRECISION_TEXT, BiEncoderConfig, ModelConfig, Precision, default_tokenizer
+from harness.running.config.answer_measures import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
+from harness.running.config.bootstrap import BootstrapConfig
 from harness.running.config.naming import short_names
+from harness.running.config.tune_keys import PartConfig, TuneConfig
 from harness.running.engine import EngineConfig
-from harness.values import BY, MAX_GRADE, ConfigError, StageConfig, guide, unknown_key
+from harness.values import BY, MAX_GRADE, ConfigError, StageConfig, guide, kind_of, unknown_key
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 
@@ -26,8 +28,9 @@ class RelevanceConfig(StageConfig):
 
     judge: SerializeAsAny[StageConfig] = Field(
         LabelsConfig(),
-        description="Who grades: `labels` (people, by the label file), `llm`, or a `panel` of several. The "
-        "keys of each judge are in this section.",
+        description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or, "
+        "without a language model, `cosine`, `cross_encoder` or `graph`. The keys of each judge are in this "
+        "section.",
     )
     rule: Literal["half_of_span_or_chunk", "any_overlap", "full_cover"] = Field(
         "half_of_span_or_chunk",
@@ -51,8 +54,8 @@ class RelevanceConfig(StageConfig):
     seed_ratio: int | None = Field(
         None,
         ge=1,
-        description="Also write `seed_ratio.csv` to this depth: a widely copied figure that is called NDCG "
-        "but is not; see docs/conventions.md.",
+        description="Also write `seed_ratio.csv`, for this many of the chunks retrieved first: a widely "
+        "copied figure that is called NDCG but is not; see docs/conventions.md. It needs a reranker.",
     )
 
     @property
@@ -72,31 +75,24 @@ class RelevanceConfig(StageConfig):
         name = section.get("judge", JUDGES.default) if isinstance(section, dict) else None
         if not isinstance(section, dict) or isinstance(name, StageConfig):
             return section
+        if isinstance(name, dict):
+            place = f"relevance: {{judge: {name.get('kind', JUDGES.default)}, model: …}}."
+            raise ValueError(f"judge is the name of a kind, and its keys are beside it: {place}")
         try:
             judge = JUDGES.find(name).config
         except ConfigError as error:
             raise ValueError(str(error).partition(": ")[2]) from None
-        own = cls.model_fields
-        known = [*own, *(key for key in judge.model_fields if key != "kind")]
+        relevance_fields = cls.model_fields
+        all_keys = [*relevance_fields, *(key for key in judge.model_fields if key != "kind")]
         for key in map(str, section):
-            if key not in known:
+            if key not in all_keys:
                 owners = [name for name, kind in JUDGES.items() if key in kind.config.model_fields]
                 hint = f"remove it, or name a judge that has it: relevance: {{judge: {' or '.join(owners)}}}."
                 hint = hint if owners and key != "kind" else judge.gone.get(key, "")
-                raise unknown_key(key, known, hint)
-        fields = {key: value for key, value in section.items() if key in own}
-        rest = {key: value for key, value in section.items() if key not in own}
+                raise unknown_key(key, all_keys, hint)
+        fields = {key: value for key, value in section.items() if key in relevance_fields}
+        rest = {key: value for key, value in section.items() if key not in relevance_fields}
         return {**fields, "judge": judge.model_validate(rest)}
-
-
-class BootstrapConfig(StageConfig):
-    """The intervals and tests of means over queries."""
-
-    resamples: int = Field(
-        10_000, ge=100, description="Sign flips of a test; bootstrap resamples of answerability."
-    )
-    level: float = Field(0.95, gt=0.5, lt=1, description="Confidence level.")
-    seed: int = Field(7, ge=0, description="Seed of both.")
 
 
 class LatencyConfig(StageConfig):
@@ -127,7 +123,7 @@ class Setting(StageConfig):
     name: str
     parse: ParserConfig = PypdfConfig()
     chunk: SerializeAsAny[steps.ChunkerConfig]
-    tokenizer: str = DEFAULT_TOKENIZER
+    tokenizer: str = Field(default_factory=default_tokenizer)
     context: tuple[SerializeAsAny[steps.ContextConfig], ...] = ()
     rewrite: SerializeAsAny[steps.RewriterConfig] | None = None
     filter: SerializeAsAny[steps.FilterConfig] | None = None
@@ -151,18 +147,23 @@ class Setting(StageConfig):
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that contexts and filters read, besides the documents."""
-        filters = (one.filter for one in self.finder.every())
-        own = [*(one.files for one in self.context), *(one.files for one in filters if one is not None)]
-        return tuple(file for files in own for file in files)
+        filters = (part.filter for part in self.finder.every())
+        routes = [part.context for part in self.finder.every() if part.context is not None]
+        contexts = [context for around in (self.context, *routes) for context in around]
+        paths = [
+            *(context.files for context in contexts),
+            *(condition.files for condition in filters if condition is not None),
+        ]
+        return tuple(file for files in paths for file in files)
 
     @property
     def services(self) -> list[steps.ServiceConfig]:
         """The user's own services that the search asks, each once."""
-        asked: list[StageConfig | None] = [self.rewrite, *self.rerank]
+        stages: list[StageConfig | None] = [self.rewrite, *self.rerank]
         for retriever in self.retrieve.every():
-            asked += (retriever, retriever.rewrite)
-        found = {step.model_dump_json(): step for step in asked if isinstance(step, steps.ServiceConfig)}
-        return list(found.values())
+            stages += (retriever, retriever.rewrite)
+        services = {step.model_dump_json(): step for step in stages if isinstance(step, steps.ServiceConfig)}
+        return list(services.values())
 
 
 def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
@@ -171,13 +172,13 @@ def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
     Names have no blanks, colons or ``@``; the only parser of a run is called ``base``.
     """
     distinct = {setting.parse.model_dump_json(): setting.parse for setting in settings}
-    found: dict[str, ParserConfig] = {}
+    parsers: dict[str, ParserConfig] = {}
     for name, parser in zip(short_names("parse", list(distinct.values())), distinct.values(), strict=True):
         safe = document_id(name).replace(BY, "_")
-        while safe in found:
+        while safe in parsers:
             safe += "_"
-        found[safe] = parser
-    return found
+        parsers[safe] = parser
+    return parsers
 
 
 class BenchConfig(StageConfig):
@@ -223,7 +224,8 @@ class BenchConfig(StageConfig):
         None,
         description="The model whose tokens are used to cut and count chunks, in all settings. Empty: "
         "the setting's own embedding model; a setting without one uses that of the first setting that has "
-        "one, else `embedded:all-MiniLM-L6-v2`.",
+        "one, else `embedded:all-MiniLM-L6-v2` where it is installed, else `words`: words, marks of "
+        "punctuation, and characters of scripts without spaces, which need no model.",
     )
     precision: Precision = Field("exact", description=PRECISION_TEXT)
     settings: tuple[Setting, ...] = Field(min_length=1)
@@ -257,8 +259,8 @@ class BenchConfig(StageConfig):
         description="The language model used by measures of answers: a section with the "
         "`endpoint`, `prices` and limits of `answer: {kind: llm}`.",
     )
-    answer_embedding: EmbedConfig = Field(
-        EmbedConfig(model=DEFAULT_TOKENIZER),
+    answer_embedding: BiEncoderConfig = Field(
+        BiEncoderConfig(model=DEFAULT_TOKENIZER),
         description="The bi-encoder for measures of answers that compare vectors.",
     )
     answer_max_unscored: float = Field(
@@ -284,6 +286,8 @@ class BenchConfig(StageConfig):
         "names; empty: any price.",
     )
     latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
+    part: PartConfig = Field(PartConfig(), description="Only a part of documents and queries.")
+    tune: TuneConfig = Field(TuneConfig(), description="What `harness tune` may spend.")
     engine: EngineConfig = Field(EngineConfig(), description="Where models compute and documents are read.")
     cache: Path = Field(
         Path(".cache/harness"),
@@ -361,6 +365,24 @@ class BenchConfig(StageConfig):
                 "answer_measures measures answers, but no setting has answers: add a section such as "
                 "`answer: {kind: extractive}`, or omit answer_measures"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _altered_passages_are_answered(self) -> BenchConfig:
+        for setting in self.settings:
+            if setting.read is None or not setting.read.alters:
+                continue
+            kind = kind_of(setting.read)
+            if setting.answer is None:
+                raise ValueError(
+                    f"read: kind {kind} changes what is read to answer, but there is no `answer` section: "
+                    "add one, such as `answer: {kind: llm, …}`"
+                )
+            if self.labels is None:
+                raise ValueError(
+                    f"read: kind {kind} needs labels, which say what passages hold the answer: give the "
+                    "label file"
+                )
         return self
 
     @model_validator(mode="after")

@@ -1,33 +1,29 @@
-"""Readable names for the settings of a sweep: only the values that vary."""
+"""Readable names for the settings of a sweep: only the values that vary.
+
+Which keys are a size and its overlap, and what a key that is left out means, are declared by the kinds
+(``KeyMark``); all else follows from the values.
+"""
 
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from harness.values import StageConfig, text_sha256
+from harness.comparison import marks_in
+from harness.values import CHARACTERS, Amount, KeyMark, Overlap, Size, StageConfig, Unset, text_sha256
 
-# Two fields that are read together: (first, second, short name, whether the second is always shown)
-_PAIRS = [
-    ("chunk_size", "chunk_overlap", "chunk", True),
-    ("tokens_per_chunk", "token_overlap", "tokens", False),
-]
 ONLY = "base"
 _UNSAFE = re.compile(r"[^\w.,=+@~()\[\]-]")
 # bytes; a file system allows 255, and the names of a stage and of the format come on top
 _LONGEST = 160
 _SHORT_WORD = re.compile(r"\w{1,16}")
-_WINDOW = {"tokens_per_chunk", "token_overlap"}
 # English prose has some four and a half characters a token, other text fewer.
 _CHARACTERS_A_TOKEN = 5
-# The meaning of a key that is left out, if it is more than its absence.
-_UNSET = {"top_n": "all"}
-_ROUTES = "routes"
+_ROUTES, _ROUTE = "routes", "route"
 
 Dump = Mapping[str, Any] | None
 
@@ -43,10 +39,10 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     for stage in combinations[0] if combinations else ():
         for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
             word = stage if place == 0 else f"{stage}{place + 1}"
-            own = _labels(word, [_dump(config) for config in configs])
+            differing = _labels(word, stage, [_dump(config) for config in configs])
             several = any(config is not None for config in configs)
-            for config, name, missing, label in zip(configs, parts, absent, own, strict=True):
-                name += [(stage, one) for one in label]
+            for config, name, missing, label in zip(configs, parts, absent, differing, strict=True):
+                name += [(stage, text) for text in label]
                 missing += [f"{word}=none"] if config is None and several else []
     labels = [[label for _, label in name] for name in parts]
     if len(set(map(tuple, labels))) < len(set(map(tuple, parts))):
@@ -62,7 +58,7 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def short_names(stage: str, configs: Sequence[StageConfig]) -> list[str]:
     """How the configurations of one step differ from each other; ``base`` for a single one."""
-    return [" ".join(label) or ONLY for label in _labels(stage, [_dump(config) for config in configs])]
+    return [" ".join(label) or ONLY for label in _labels(stage, stage, [_dump(config) for config in configs])]
 
 
 def _places(values: Sequence[Any]) -> list[tuple[StageConfig | None, ...]]:
@@ -80,21 +76,22 @@ def file_names(settings: Sequence[str]) -> dict[str, str]:
     plain = {setting: setting.replace("/", "-").replace(" ", "_") for setting in settings}
     # some file systems take a and A for one
     alike = Counter(name.casefold() for name in plain.values())
-    found = {}
+    names = {}
     for setting, name in plain.items():
         safe = not _UNSAFE.search(name) and not name.startswith(".") and 0 < len(name.encode()) <= _LONGEST
         if not safe or alike[name.casefold()] > 1:
             kept = _UNSAFE.sub("_", name).lstrip(".").encode()[:_LONGEST].decode(errors="ignore")
             name = f"{kept}-{text_sha256(setting)[:12]}"
-        found[setting] = name
-    return found
+        names[setting] = name
+    return names
 
 
 def _dump(config: StageConfig | None) -> Dump:
     return None if config is None else config.model_dump(mode="json")
 
 
-def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
+def _labels(word: str, stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
+    """How configurations of a step differ; ``word`` is what the step is called among several of it."""
     kinds = [None if dump is None else dump.get("kind") for dump in dumps]
     varying = {kind: _varying(dumps, kind) for kind in set(kinds)}
     several = len(set(kinds)) > 1
@@ -104,14 +101,20 @@ def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
         if dump is None:
             labels.append([])
             continue
+        marks = marks_in(stage, dump)
         shown = {
-            key: _UNSET.get(key, "none") if dump[key] is None else _value(dump[key], varying[kind][key])
+            key: _unset(marks.get(key)) if dump[key] is None else _value(dump[key], varying[kind][key])
             for key in varying[kind]
             if key != _ROUTES
         }
         named = [f"{kind}({inner})"] if inner else [str(kind)] if several and kind else []
-        labels.append(named + _fields(stage, dump, shown))
+        labels.append(named + _fields(word, dump, shown, marks))
     return labels
+
+
+def _unset(mark: KeyMark | None) -> str:
+    """What a key that is left out is called."""
+    return mark.unset if isinstance(mark, Amount | Unset) else "none"
 
 
 def _routes(dumps: Sequence[Dump]) -> list[str]:
@@ -120,11 +123,11 @@ def _routes(dumps: Sequence[Dump]) -> list[str]:
     for kind in {dump.get("kind") for dump in dumps if dump is not None and _ROUTES in dump}:
         rows = [i for i, dump in enumerate(dumps) if dump is not None and dump.get("kind") == kind]
         routes = [dict(dumps[i] or {})[_ROUTES] for i in rows]
-        if all(one == routes[0] for one in routes):
+        if all(route == routes[0] for route in routes):
             continue
         names: list[list[str]] = [[] for _ in rows]
         for place in itertools.zip_longest(*routes):
-            for name, dump, label in zip(names, place, _labels("route", place), strict=True):
+            for name, dump, label in zip(names, place, _labels(_ROUTE, "retrieve", place), strict=True):
                 if dump is not None:
                     kinds = [] if label and label[0].startswith(dump["kind"]) else [dump["kind"]]
                     name.append(",".join([*kinds, *label]))
@@ -140,30 +143,43 @@ def _varying(dumps: Sequence[Dump], kind: Any) -> dict[str, list[Any]]:
         if dump is not None and dump.get("kind") == kind:
             for key, value in dump.items():
                 values.setdefault(key, {})[repr(value)] = value
-    return {key: list(found.values()) for key, found in values.items() if len(found) > 1}
+    return {key: list(distinct.values()) for key, distinct in values.items() if len(distinct) > 1}
 
 
-def _fields(stage: str, dump: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
-    """``shown`` maps the keys that vary to their values, shortened."""
-    out = []
+def _fields(
+    word: str, dump: Mapping[str, Any], shown: Mapping[str, str], marks: Mapping[str, KeyMark]
+) -> list[str]:
+    """``shown`` maps the keys that vary to their values, shortened; a size comes with its overlap."""
+    names = []
     varying = set(shown)
-    for first, second, short, always in _PAIRS:
-        if {first, second} & varying:
-            tail = f"/{dump[second]}" if second in dump and (always or second in varying) else ""
-            out.append(f"{short}={dump[first]}{tail}")
-            varying = varying - {first, second}
-            window = dump.get("tokens_per_chunk", math.inf)
-            # a size in characters that is more than its window of tokens can hold of most text
-            capped = first == "chunk_size" and dump[first] > _CHARACTERS_A_TOKEN * window
-            if capped and not _WINDOW & varying:
-                out.append(f"window={window}")
-    return out + [f"{_short(stage, key)}={shown[key]}" for key in dump if key in varying]
+    sizes = {key: mark for key, mark in marks.items() if isinstance(mark, Size) and key in dump}
+    overlaps = {mark.of: key for key, mark in marks.items() if isinstance(mark, Overlap) and key in dump}
+    for key in sorted(sizes, key=lambda size: sizes[size].again):
+        overlap = overlaps.get(key, "")
+        if {key, overlap} & varying:
+            mark = marks.get(overlap)
+            in_words = isinstance(mark, Overlap) and (mark.shown or overlap in varying)
+            names.append(f"{sizes[key].short or key}={dump[key]}{f'/{dump[overlap]}' if in_words else ''}")
+            varying -= {key, overlap}
+            again = [other for other in sizes if sizes[other].again and other != key]
+            names += [
+                f"window={dump[window]}"
+                for window in again
+                if not {window, overlaps.get(window)} & varying and _capped(dump, key, sizes[key], window)
+            ]
+    return names + [f"{_short(word, key)}={shown[key]}" for key in dump if key in varying]
 
 
-def _short(stage: str, key: str) -> str:
+def _capped(dump: Mapping[str, Any], key: str, size: Size, window: str) -> bool:
+    """Whether a size in characters is more than a window of tokens can hold of most text."""
+    in_characters = CHARACTERS in (size.unit, dump.get(size.unit_key, CHARACTERS))
+    return in_characters and dump[key] > _CHARACTERS_A_TOKEN * dump[window]
+
+
+def _short(word: str, key: str) -> str:
     if key == "chunk":
-        return stage
-    return {"retrieve": "embed", "route": "model"}.get(stage, stage) if key == "model" else key
+        return word
+    return {"retrieve": "embed", _ROUTE: "model"}.get(word, word) if key == "model" else key
 
 
 def _value(value: Any, others: Sequence[Any]) -> str:
@@ -176,8 +192,12 @@ def _value(value: Any, others: Sequence[Any]) -> str:
         if named == "kind":
             return str(value["kind"]) + (_difference(value, alike) if len(alike) > 1 else "")
         return _last_parts(value["model"], 1) + (_mark(value) if len(alike) > 1 else "")
-    taken = [_in_words(other) for other in others if repr(other) != repr(value)]
-    if (words := _in_words(value)) and words not in taken:
+    if isinstance(value, list) and all(isinstance(part, Mapping) and "kind" in part for part in value):
+        # a list of sections is named by theirs
+        distinct = {repr(part): part for other in others if isinstance(other, list) for part in other}
+        return "+".join(_value(part, [*distinct.values()]) for part in value) or "none"
+    others_in_words = [_in_words(other) for other in others if repr(other) != repr(value)]
+    if (words := _in_words(value)) and words not in others_in_words:
         return words
     depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
     for depth in depths:
@@ -190,9 +210,9 @@ def _value(value: Any, others: Sequence[Any]) -> str:
 
 def _in_words(value: Any) -> str:
     """A mapping of plain values as ``key=value,…``; '' for all else."""
-    if not isinstance(value, Mapping) or not all(_is_plain(one) for one in value.values()):
+    if not isinstance(value, Mapping) or not all(map(_is_plain, value.values())):
         return ""
-    return ",".join(f"{key}={one}" for key, one in value.items())
+    return ",".join(f"{key}={content}" for key, content in value.items())
 
 
 def _is_plain(value: Any) -> bool:
@@ -222,8 +242,10 @@ def _on_one_line(text: str) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, list) and value and all(isinstance(one, int | float) for one in value):
-        return ",".join(repr(one).removesuffix(".0") for one in value)
-    if isinstance(value, list) and all(isinstance(one, str) and _SHORT_WORD.fullmatch(one) for one in value):
+    if isinstance(value, list) and value and all(isinstance(item, int | float) for item in value):
+        return ",".join(repr(item).removesuffix(".0") for item in value)
+    if isinstance(value, list) and all(
+        isinstance(item, str) and _SHORT_WORD.fullmatch(item) for item in value
+    ):
         return "+".join(value)
     return value if isinstance(value, str) else repr(value)

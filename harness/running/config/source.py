@@ -19,7 +19,19 @@ from typing import Any, NoReturn, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from harness.values import LARGEST, ConfigError, Kinds, StageConfig, guide, no_such_key, printable, quoted
+from harness.values import (
+    LARGEST,
+    LOOKS_SECRET,
+    ConfigError,
+    Kinds,
+    StageConfig,
+    abridged,
+    guide,
+    no_such_key,
+    printable,
+    quoted,
+    secret_in,
+)
 
 MOST_BYTES = 200_000
 MOST_VALUES = 20_000
@@ -63,12 +75,12 @@ class Source:
     def error(self, at: KeyPath, message: str) -> ConfigError:
         """A ConfigError that names file, line and key."""
         name = printable(".".join(part for part in at if isinstance(part, str)))
-        return ConfigError(f"{self.where(at)}: {name + ': ' if name else ''}{message}")
+        return ConfigError(f"{self.where(at)}: {abridged(f'{name}: {message}' if name else message)}")
 
     def refuse_unknown(
         self,
         section: Mapping[Any, Any],
-        known: Collection[str],
+        allowed: Collection[str],
         at: KeyPath = (),
         gone: Mapping[str, str] = _MOVED,
     ) -> None:
@@ -77,15 +89,15 @@ class Source:
         ``gone`` are keys of earlier versions, with what to use; by default those of the top level.
         """
         for key in section:
-            if key not in known:
-                raise self.error((*at, str(key)), gone.get(key) or no_such_key(str(key), known))
+            if key not in allowed:
+                raise self.error((*at, str(key)), gone.get(key) or no_such_key(str(key), allowed))
 
     def kind(self, kinds: Kinds[Any], name: object, at: KeyPath) -> type[StageConfig]:
         """The model of the configuration of a kind; raises ConfigError where there is none."""
         try:
             return kinds.find(name).config
         except ConfigError as error:
-            raise ConfigError(f"{self.where((*at, 'kind'))}: {error}") from None
+            raise ConfigError(f"{self.where((*at, 'kind'))}: {abridged(str(error))}") from None
 
     def validated(
         self, model: type[Model], section: Any, at: KeyPath = (), chosen: Mapping[str, Any] | None = None
@@ -167,13 +179,21 @@ def read_source(path: Path, page: str = "configuration.md") -> Source:
         raise ConfigError(
             f"{path}:1: a configuration is a mapping of keys to values, such as `name: quickstart`."
         )
-    return Source(path, data, lines, hashlib.sha256(content).hexdigest(), page)
+    source = Source(path, data, lines, hashlib.sha256(content).hexdigest(), page)
+    return _without_secrets(source)
 
 
 def source_of(mapping: Mapping[Any, Any]) -> Source:
     """A configuration that Python code holds, as if it had been read; raises ConfigError for other values."""
     source = Source(Path("configuration"), {}, {})
     source.data.update(_plain(mapping, source, ()))
+    return _without_secrets(source)
+
+
+def _without_secrets(source: Source) -> Source:
+    """The same; raises ConfigError, which does not repeat it, where a key or a value looks like a secret."""
+    if (path := secret_in(source.data)) is not None:
+        raise source.error(path, LOOKS_SECRET)
     return source
 
 
@@ -182,13 +202,13 @@ def _plain(value: Any, source: Source, at: KeyPath) -> Any:
     if len(at) > DEEPEST:
         raise source.error(at[:1], f"this is nested deeper than {DEEPEST} levels.")
     if isinstance(value, Mapping):
-        return {str(key): _plain(one, source, (*at, str(key))) for key, one in value.items()}
+        return {str(key): _plain(part, source, (*at, str(key))) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one, source, (*at, index)) for index, one in enumerate(value)]
+        return [_plain(part, source, (*at, index)) for index, part in enumerate(value)]
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, StageConfig):
-        return value.model_dump(mode="json", serialize_as_any=True)
+        return value.model_dump(mode="json")
     if value is None or isinstance(value, str | int | float | date):
         return value
     if isinstance(value, Real):
@@ -201,9 +221,10 @@ def _plain(value: Any, source: Source, at: KeyPath) -> Any:
 def _neighbours(path: Path) -> str:
     """The configuration files next to a missing one, and those of ``configs``."""
     folders = dict.fromkeys([path.parent, Path("configs")])
-    found = {folder: names for folder in folders if (names := _yaml_files(folder))}
+    files_of = {folder: names for folder in folders if (names := _yaml_files(folder))}
     return "".join(
-        f" {'This folder' if folder == Path() else folder} holds: {names}." for folder, names in found.items()
+        f" {'This folder' if folder == Path() else folder} holds: {names}."
+        for folder, names in files_of.items()
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
@@ -13,24 +13,29 @@ from harness.data import AnchorResult, LabelRow
 from harness.measures import (
     Ints,
     Scorer,
+    ScoreTable,
     SpanQrels,
     Text,
     TokenBoundaries,
     across_chunkings,
+    family_of,
     headline,
     median_length,
     parse_measure,
     relabelled,
 )
-from harness.models import ModelTokenizer
-from harness.report import LabelSensitivityRow, LossRow, SummaryRow
+from harness.models import AnyTokenizer
+from harness.report import LabelSensitivityRow, LossRow, ReadingRow, SummaryRow
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.losses import loss_levels, loss_rows
+from harness.running.evaluate.near_duplicates import clustered_sentence, clusters_by_question
 from harness.running.evaluate.oracle import Oracle
-from harness.running.evaluate.scoring import ScoredSetting, Scoring
-from harness.running.judging.judged import GradedQueries, Judged, judge_pool
+from harness.running.evaluate.scoring import ScoredSetting, Scoring, scored_by
+from harness.running.evaluate.warnings import shares_read
+from harness.running.judging.judged import GradedQueries, Judged
+from harness.running.judging.judgments import judge_pool
 from harness.running.resources import outlines
 from harness.running.search import Searched
 from harness.values import Judgment, Ranking
@@ -51,15 +56,15 @@ def run_headline(config: BenchConfig) -> str:
 class Evaluated:
     """The results of searched settings: ``scored`` has one entry per setting, in order.
 
-    ``rows`` are losses, and means with labels drawn longer and shorter; ``left_out`` counts the queries that
-    means leave out for each reason, none where they count as zero.
+    ``rows`` are losses, and means with labels drawn longer and shorter, and with less and more text read;
+    ``left_out`` counts the queries that means leave out for each reason, none where they count as zero.
     """
 
     judged: Judged
     graded: GradedQueries
     clusters: Mapping[str, str]
     scored: list[ScoredSetting]
-    rows: list[LossRow | LabelSensitivityRow]
+    rows: list[LossRow | LabelSensitivityRow | ReadingRow]
     left_out: Mapping[str, int]
 
 
@@ -69,22 +74,40 @@ def evaluate(
     config: BenchConfig,
     context: Context,
     show: Callable[[Sequence[SummaryRow]], None] = lambda _: None,
+    scorers: Scorers | None = None,
 ) -> Evaluated:
-    """Judge and score every setting; ``show`` gets the summary of each as soon as it is scored."""
+    """Judge and score every setting; ``show`` gets the summary of each as soon as it is scored.
+
+    ``scorers``, on the labels of people, may have scored some rankings already, which are not scored again.
+    """
     judged = judge_pool(searched, corpus, config, context)
-    graded = GradedQueries(corpus.queries.queries, judged.judgments, config.relevance)
-    clusters = graded.clusters(bool(corpus.texts_of))
+    if scorers is None:
+        scorers = Scorers.of_judged(judged, corpus, config, context)
+    graded = scorers.graded
+    clusters = clusters_of(graded, corpus, config, context)
     documents = {document.doc_id: document for document in corpus.texts}
-    scorers = Scorers(graded, corpus, context)
     scoring, scored = Scoring(judged, documents, clusters, graded.reasons(), config, context), []
-    for one in searched:
-        scored.append(scoring.of(one, scorers.of(one)))
+    for result in searched:
+        scored.append(scoring.of(result, scorers.of(result), partial(scorers.table, result)))
         show(scored[-1].summary)
     with context.timed("waterfall"):
         losses = _losses(searched, scorers, graded, corpus, config, context)
     with context.timed("label_sensitivity"):
         drawn = label_sensitivity_rows(searched, scorers, corpus, config, context)
-    return Evaluated(judged, graded, clusters, scored, [*losses, *drawn], graded.left_out())
+    with context.timed("reading"):
+        read = reading_rows(searched, scorers, config)
+    return Evaluated(judged, graded, clusters, scored, [*losses, *drawn, *read], graded.left_out())
+
+
+def clusters_of(
+    graded: GradedQueries, corpus: Corpus, config: BenchConfig, context: Context
+) -> dict[str, str]:
+    """The cluster of every query, by the documents of the evidence or by what is asked."""
+    if config.bootstrap.clusters == "documents":
+        return graded.clusters(bool(corpus.texts_of))
+    clusters = clusters_by_question(graded.queries, graded.judgments)
+    context.reporter.note(clustered_sentence(clusters))
+    return clusters
 
 
 class Scorers:
@@ -95,7 +118,8 @@ class Scorers:
 
     def __init__(self, graded: GradedQueries, corpus: Corpus, context: Context) -> None:
         self.queries = graded.to_score()
-        self._corpus, self._graded = corpus, graded
+        self.graded, self._corpus = graded, corpus
+        self._tables: dict[tuple[str, str], ScoreTable] = {}
         self._spans: dict[frozenset[str] | None, SpanQrels] = {}
         self._scorers: dict[tuple[object, ...], Scorer] = {}
         texts = {document.doc_id: document.text for document in corpus.texts}
@@ -106,6 +130,25 @@ class Scorers:
 
         self._boundaries = boundaries
 
+    @classmethod
+    def of_judged(cls, judged: Judged, corpus: Corpus, config: BenchConfig, context: Context) -> Scorers:
+        """Those on the grades of a judge or of people."""
+        graded = GradedQueries(corpus.queries.queries, judged.judgments, config.relevance)
+        return cls(graded, corpus, context)
+
+    def score(self, searched: Searched, config: BenchConfig) -> Mapping[str, ScoreTable]:
+        """The scores of the rankings that a setting has got so far, by stage; kept until they are taken."""
+        measures, name = scored_by(config), searched.setting.name
+        for stage, rankings in searched.rankings.items():
+            if (name, stage) not in self._tables:
+                self._tables[name, stage] = self.of(searched).score(rankings, measures)
+        return {stage: self._tables[name, stage] for stage in searched.rankings}
+
+    def table(self, searched: Searched, stage: str, measures: Sequence[str]) -> ScoreTable:
+        """The scores of a stage: those that are kept, which are so no more, else made now."""
+        kept = self._tables.pop((searched.setting.name, stage), None)
+        return self.of(searched).score(searched.rankings[stage], measures) if kept is None else kept
+
     def of(self, searched: Searched) -> Scorer:
         """The scorer of a setting, made when it is first asked for."""
         setting = searched.setting
@@ -115,20 +158,20 @@ class Scorers:
             if texts not in self._spans:
                 # the judged spans of the texts that it searches, and of evidence that is not in them
                 ids = tuple(query.query_id for query in self.queries)
-                self._spans[texts] = self._graded.spans(texts, elsewhere=True).for_queries(ids)
+                self._spans[texts] = self.graded.spans(texts, elsewhere=True).for_queries(ids)
             self._scorers[key] = Scorer(
                 self.queries,
                 self._spans[texts],
                 searched.chunking.chunks,
-                projection=self._graded.relevance.projection,
-                unanswerable=self._graded.relevance.without_relevant_text,
+                projection=self.graded.relevance.projection,
+                unanswerable=self.graded.relevance.without_relevant_text,
                 token_boundaries=self._boundaries(setting.tokenizer),
                 chunk_tokens=searched.chunking.tokens,
             )
         return self._scorers[key]
 
 
-def _boundaries(text: str, tokenizer: ModelTokenizer) -> Ints:
+def _boundaries(text: str, tokenizer: AnyTokenizer) -> Ints:
     """Where the tokens of a text begin, and where the last one ends."""
     offsets = tokenizer.offsets([text])[0]
     return np.array([start for start, _ in offsets] + [end for _, end in offsets[-1:]], dtype=np.int64)
@@ -139,8 +182,8 @@ def means_by_measure(
 ) -> Iterator[tuple[str, float | None, int]]:
     """Every measure with its mean over the queries that have a value, as in the summary, and their number."""
     for measure, values in zip(measures, scorer.score(rankings, measures).values.T, strict=True):
-        known = values[~np.isnan(values)]
-        yield measure, float(known.mean()) if len(known) else None, len(known)
+        defined = values[~np.isnan(values)]
+        yield measure, float(defined.mean()) if len(defined) else None, len(defined)
 
 
 def _losses(
@@ -162,14 +205,14 @@ def _losses(
     rows: list[LossRow] = []
     oracles: dict[Scorer, Oracle] = {}
     with context.values("orders", context.cache.orders) as stored:
-        for one in searched:
-            scorer, found = scorers.of(one), None
+        for result in searched:
+            scorer, spans = scorers.of(result), None
             if scorer not in oracles:
                 oracles[scorer] = Oracle(scorer, parse_measure(measure), stored)
             if corpus.texts_of:
-                found = graded.spans(corpus.texts_of[one.setting.name])
-            levels = loss_levels(one, oracles[scorer], found)
-            rows += loss_rows(one.setting.name, scorer.queries, levels, measure)
+                spans = graded.spans(corpus.texts_of[result.setting.name])
+            levels = loss_levels(result, oracles[scorer], spans)
+            rows += loss_rows(result.setting.name, scorer.queries, levels, measure)
     return rows
 
 
@@ -179,10 +222,10 @@ def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Ju
     These are quotes that were not found, and all labels of documents that were skipped. Each is as long as
     its quote, so that it has a place in the ideal.
     """
-    found = {a.row.line for a in anchored.anchorings if a.accepted}
+    placed = {a.row.line for a in anchored.anchorings if a.accepted}
     lost, at = [], 0
     for row in labels:
-        if row.line in found:
+        if row.line in placed:
             continue
         length = len(row.quote.strip()) or (row.end or 0) - (row.start or 0) or _UNKNOWN_LENGTH
         lost.append(Judgment(row.query_id, _LOST, at, at + length, row.grade, row.evidence, row.source))
@@ -212,12 +255,12 @@ def label_sensitivity_rows(
         for scorer in used
     }
     rows = []
-    for one in searched:
-        for stage, rankings in one.rankings.items():
-            for way, other in ways[scorers.of(one)].items():
+    for result in searched:
+        for stage, rankings in result.rankings.items():
+            for way, other in ways[scorers.of(result)].items():
                 rows += [
                     LabelSensitivityRow(
-                        setting=one.setting.name,
+                        setting=result.setting.name,
                         stage=stage,
                         measure=measure,
                         labels=way,
@@ -228,3 +271,37 @@ def label_sensitivity_rows(
                     for measure, mean, count in means_by_measure(other, rankings, measures)
                 ]
     return rows
+
+
+# How far readers read: from one passage to all that a long context holds.
+READING_DEPTHS = (500, 1_000, 2_000, 5_000, 10_000, 20_000)
+
+
+def reading_rows(searched: Sequence[Searched], scorers: Scorers, config: BenchConfig) -> list[ReadingRow]:
+    """The means of every setting and stage if 500 to 20,000 characters were read.
+
+    By the measure that losses are in units of; empty where that does not read characters, or nothing is
+    relevant.
+    """
+    measure = loss_measure(config.measures, run_headline(config))
+    family = family_of(measure)
+    by_characters = family is not None and family.cut_in_text and family.reads == "characters"
+    if not by_characters or measure not in config.measures:
+        return []
+    if not any((scorers.of(result).spans.grade > 0).any() for result in searched):
+        return []
+    depths = {replace(parse_measure(measure), cutoff=depth).name: depth for depth in READING_DEPTHS}
+    shares = shares_read(searched, tuple(depths))
+    return [
+        ReadingRow(
+            setting=result.setting.name,
+            stage=stage,
+            measure=name,
+            characters=depths[name],
+            mean=mean,
+            read=shares.get(name, {}).get(result.setting.name, 1.0),
+        )
+        for result in searched
+        for stage, rankings in result.rankings.items()
+        for name, mean, _ in means_by_measure(scorers.of(result), rankings, tuple(depths))
+    ]

@@ -75,7 +75,7 @@ def loss_rows(
         falls |= {(level.step, level.part): (losses[:, at], left[:, at]) for at, level in enumerate(way)}
     for row in np.flatnonzero(~np.isnan(levels[-1].scores)).tolist():
         for level in levels:
-            loss, rest = (float(one[row]) for one in falls[level.step, level.part])
+            loss, rest = (float(fall[row]) for fall in falls[level.step, level.part])
             bound = None if level.bound is None else max(rest, float(level.bound[row]))
             of, split = queries[row].query_id, queries[row].split
             yield LossRow(setting, of, split, measure, level.step, level.part, loss, rest, bound)
@@ -88,7 +88,7 @@ def _stands_in(level: Level, route: str) -> bool:
     return level.step == route if route else not is_route(level.step)
 
 
-def loss_levels(searched: Searched, oracle: Oracle, found: SpanQrels | None = None) -> list[Level]:
+def loss_levels(searched: Searched, oracle: Oracle, spans: SpanQrels | None = None) -> list[Level]:
     """The score that each query of a setting can still reach after each part of the pipeline.
 
     ``oracle`` is that of the setting's scorer: it knows all evidence that the scores count, that which only
@@ -105,7 +105,9 @@ def loss_levels(searched: Searched, oracle: Oracle, found: SpanQrels | None = No
     finders = [step for step in achieved if is_route(step) or step == first]
     ranked = {step: _order_of(searched.rankings[step]) for step in finders}
     filtered = searched.filtered.get(first, ())
-    if restricted := {one.query_id: one.documents for one in filtered if one.mode == "restrict"}:
+    if restricted := {
+        selection.query_id: selection.documents for selection in filtered if selection.mode == "restrict"
+    }:
         ranked[_LEFT] = _left_by(restricted, scorer.chunks.chunk_ids)
     within = {step: oracle.best(orders) for step, orders in ranked.items()}
     # an achieved score was possible; fmax: NaN stands for the same queries in all of them
@@ -123,8 +125,8 @@ def loss_levels(searched: Searched, oracle: Oracle, found: SpanQrels | None = No
     if not searched.chunking.returned_only:
         every = oracle.best()
         before.append(Level("chunk", CHUNKING, np.fmax(possible, every.scores), every.bound))
-    if found is not None:
-        before.append(Level("parse", PARSER, np.where(np.isnan(possible), np.nan, oracle.share(found))))
+    if spans is not None:
+        before.append(Level("parse", PARSER, np.where(np.isnan(possible), np.nan, oracle.share(spans))))
     levels = before[::-1]
     for step, scores in achieved.items():
         if step in finders:
@@ -139,9 +141,9 @@ def _left_by(restricted: Mapping[str, frozenset[str] | None], chunk_ids: Sequenc
     return {
         query_id: [
             chunk_id
-            for document, own in by_document.items()
+            for document, chunk_ids in by_document.items()
             if documents is None or document in documents
-            for chunk_id in own
+            for chunk_id in chunk_ids
         ]
         for query_id, documents in restricted.items()
     }

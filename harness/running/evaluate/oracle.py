@@ -55,17 +55,17 @@ class Oracle:
         first_pair = np.searchsorted(span, first_span)
         for at in np.flatnonzero(np.diff(first_pair)).tolist():
             rows = np.unique(chunk[first_pair[at] : first_pair[at + 1]])
-            own = relevant[first_span[at] : first_span[at + 1]]
-            self._rows[at] = own, rows
+            of_query = relevant[first_span[at] : first_span[at + 1]]
+            self._rows[at] = of_query, rows
 
     def scores(self, rankings: Sequence[Ranking]) -> Floats:
         """The scores of rankings [Q]; NaN without relevant evidence."""
         table = self.scorer.score(rankings, [self.measure])
         return np.where(table.has_relevant, table.values[:, 0], np.nan)
 
-    def share(self, found: SpanQrels) -> Floats:
+    def share(self, spans: SpanQrels) -> Floats:
         """The ideal of the evidence that was ``found`` over that of all evidence, [Q]; 1 if it is all."""
-        part, share = self.scorer.against(found), np.ones(len(self.ideal))
+        part, share = self.scorer.against(spans), np.ones(len(self.ideal))
         counts = [
             np.bincount(one.spans.query[one.spans.grade > 0], minlength=len(share))
             for one in (self.scorer, part)
@@ -73,21 +73,21 @@ class Oracle:
         found_ideal = self._paying.ideal(part.unread(self.measure))
         return np.divide(found_ideal, self.ideal, out=share, where=counts[0] > counts[1])
 
-    def best(self, found: Orders | None = None) -> Best:
+    def best(self, sought: Orders | None = None) -> Best:
         """The best of the chunks that were ``found`` for each query, of all without it.
 
         A query no chunk shows relevant evidence of scores 0; NaN without relevant evidence.
         """
         query_ids, chunk_ids = self.scorer.query_ids, self.scorer.chunks.chunk_ids
-        asked: list[_Asked] = []
+        requests: list[_Asked] = []
         for at, (_, rows) in self._rows.items():
-            there = None if found is None else set(found.get(query_ids[at], ()))
+            there = None if sought is None else set(sought.get(query_ids[at], ()))
             some = tuple(i for i, row in enumerate(rows) if there is None or chunk_ids[row] in there)
-            asked.append((at, some))
-        self._find([one for one in asked if one not in self._known])
+            requests.append((at, some))
+        self._find([question for question in requests if question not in self._known])
         ways: tuple[list[Ranking], list[Ranking]] = [], []
         most = np.zeros(len(query_ids))
-        for at, some in asked:
+        for at, some in requests:
             *orders, most[at] = self._known[at, some]
             for rankings, order in zip(ways, orders, strict=True):
                 names = tuple(chunk_ids[self._rows[at][1][i]] for i in order)
@@ -97,23 +97,27 @@ class Oracle:
         # fmax: NaN stands for the same queries in both
         return Best(np.fmax(*map(self.scores, ways)), np.minimum(bound, 1.0))
 
-    def _find(self, asked: Sequence[_Asked]) -> None:
+    def _find(self, requests: Sequence[_Asked]) -> None:
         """Find the orders of these queries and chunks, as far as they are not stored."""
-        for begin in range(0, len(asked), _AT_ONCE):
-            part = asked[begin : begin + _AT_ONCE]
+        for begin in range(0, len(requests), _AT_ONCE):
+            part = requests[begin : begin + _AT_ONCE]
             # made anew for each part: all queries' at once would take kilobytes a judgment
-            made = [
+            segments = [
                 EvidenceSegments.of(self.scorer, *self._rows[at], self._unit, self._paying) for at, _ in part
             ]
-            keys = [self._key(evidence, allowed) for evidence, (_, allowed) in zip(made, part, strict=True)]
+            keys = [
+                self._key(evidence, allowed) for evidence, (_, allowed) in zip(segments, part, strict=True)
+            ]
             stored = {} if self._stored is None else self._stored.get(keys)
             new: dict[bytes, bytes] = {}
-            for one, evidence, key in zip(part, made, keys, strict=True):
+            for request, evidence, key in zip(part, segments, keys, strict=True):
                 if key not in stored:
-                    by_rate, by_gain = (greedy_order(evidence, one[1], per_unit=how) for how in (True, False))
-                    found: _Found = by_rate, by_gain, most_earned(evidence, one[1])
-                    stored[key] = new[key] = json.dumps(found).encode()
-                self._known[one] = json.loads(stored[key])
+                    by_rate, by_gain = (
+                        greedy_order(evidence, request[1], per_unit=how) for how in (True, False)
+                    )
+                    result: _Found = by_rate, by_gain, most_earned(evidence, request[1])
+                    stored[key] = new[key] = json.dumps(result).encode()
+                self._known[request] = json.loads(stored[key])
             if self._stored is not None:
                 self._stored.put(new)
 
@@ -121,7 +125,9 @@ class Oracle:
         """All that the orders depend on; names of chunks and documents are not part of it."""
         columns = evidence.columns
         facts = _VERSION, self._paying, allowed, [column.shape for column in columns]
-        return hashlib.sha256(repr(facts).encode() + b"".join(one.tobytes() for one in columns)).digest()
+        return hashlib.sha256(
+            repr(facts).encode() + b"".join(column.tobytes() for column in columns)
+        ).digest()
 
 
 def greedy_order(evidence: EvidenceSegments, allowed: Sequence[int], *, per_unit: bool) -> list[int]:
@@ -211,28 +217,28 @@ def _cells(paying: Paying) -> tuple[Floats, Ints, Floats]:
     return ends.astype(np.float64), np.arange(len(ends)), 1.0 / np.log2(2.0 + np.append(0, inner) / paying.L)
 
 
-def _facts(one: EvidenceSegments) -> tuple[Floats, Floats, Floats]:
+def _facts(segments: EvidenceSegments) -> tuple[Floats, Floats, Floats]:
     """Gain [F], the first place it can be found at [F], and where in each chunk it can be [C, F].
 
     Other chunks may have shown a part of a span before; then at least one of them was read whole.
     """
-    shows = np.isfinite(one.at)
+    shows = np.isfinite(segments.at)
     others = (shows.sum(axis=0) - shows) > 0
-    elsewhere = (others * one.length) @ one.holds.T
-    alone = one.found_at(one.at, one.needed)
-    helped = one.found_at(one.at, np.maximum(one.needed - elsewhere, _ROUNDING))
-    touches = (shows[:, None, :] & one.holds).any(axis=2)
-    size = np.where(touches, one.size[:, None], np.inf)
+    elsewhere = (others * segments.length) @ segments.holds.T
+    alone = segments.found_at(segments.at, segments.needed)
+    helped = segments.found_at(segments.at, np.maximum(segments.needed - elsewhere, _ROUNDING))
+    touches = (shows[:, None, :] & segments.holds).any(axis=2)
+    size = np.where(touches, segments.size[:, None], np.inf)
     smallest = np.sort(np.vstack([size, np.full((1, size.shape[1]), np.inf)]), axis=0)
     other = np.where(size == smallest[0], smallest[1], smallest[0])
     first = np.minimum(alone, helped + other).min(axis=0)
-    n_facts = int(one.fact.max(initial=-1)) + 1
+    n_facts = int(segments.fact.max(initial=-1)) + 1
     gain, earliest = np.zeros(n_facts), np.full(n_facts, np.inf)
-    within = np.full((len(one.at), n_facts), np.inf)
+    within = np.full((len(segments.at), n_facts), np.inf)
     # a copy that cannot be found adds nothing
-    np.maximum.at(gain, one.fact, np.where(np.isfinite(first), one.gain, 0.0))
-    np.minimum.at(earliest, one.fact, first)
-    np.minimum.at(within.T, one.fact, helped.T)
+    np.maximum.at(gain, segments.fact, np.where(np.isfinite(first), segments.gain, 0.0))
+    np.minimum.at(earliest, segments.fact, first)
+    np.minimum.at(within.T, segments.fact, helped.T)
     return gain, earliest, within
 
 
@@ -285,9 +291,9 @@ def _read_whole_and_current(
 def _chunks_for(held: Floats, weight: Ints, capacity: int) -> Floats:
     """The most that whole chunks hold, by their total weight up to ``capacity``: a 0/1 knapsack."""
     best = np.zeros(capacity + 1)
-    for gain, own in zip(held.tolist(), weight.tolist(), strict=True):
-        if own <= capacity:
-            best[own:] = np.maximum(best[own:], best[: capacity + 1 - own] + gain)
+    for gain, size in zip(held.tolist(), weight.tolist(), strict=True):
+        if size <= capacity:
+            best[size:] = np.maximum(best[size:], best[: capacity + 1 - size] + gain)
     return best
 
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from harness.comparison import Interval, mean_of
-from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable, seed_ratio, separation, thresholds
+from harness.measures import (
+    UNJUDGED,
+    Floats,
+    Scorer,
+    ScoreTable,
+    is_quality,
+    judged_share,
+    separation,
+    thresholds,
+)
 from harness.report import (
     AnswerabilityRow,
     ChunkQrels,
@@ -19,34 +28,43 @@ from harness.report import (
     SummaryRow,
     ThresholdRow,
 )
-from harness.running.config.models import BenchConfig, BootstrapConfig
+from harness.running.config.bootstrap import BootstrapConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
+from harness.running.evaluate.seed_ratio import reranker_of, seed_ratio_rows
 from harness.running.judging.judged import Judged
+from harness.running.pipeline import RETRIEVE
 from harness.running.search import Searched
-from harness.values import (
-    FEWEST_FOR_INTERVAL,
-    NOT_SCORED,
-    SPLITS,
-    Document,
-    Query,
-    Ranking,
-    by_key,
-    counted,
-    finite,
-)
+from harness.values import FEWEST_FOR_INTERVAL, NOT_SCORED, SPLITS, Document, Query, Ranking, counted, finite
 
 ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredSetting:
-    """The results of one setting: rows of the tables, and the grades of its chunks."""
+    """The results of one setting: rows of the tables, and the grades of its chunks.
+
+    ``judged`` has, by stage and depth (such as judged@10), the mean share of the first ranks that is judged.
+    """
 
     summary: list[SummaryRow]
     per_query: list[ScoreRow]
     ranked: list[RankedRow]
     qrels: ChunkQrels
     more: list[SeedRatioRow | AnswerabilityRow | ThresholdRow]
+    judged: dict[str, dict[str, float]]
+
+
+def _shares(config: BenchConfig) -> list[str]:
+    return sorted({judged_share(name) for name in config.measures if is_quality(name)})
+
+
+def scored_by(config: BenchConfig) -> list[str]:
+    """What rankings are scored by: the measures of a configuration, and how much is judged.
+
+    The latter bears on every verdict, whatever the measures are.
+    """
+    return list(dict.fromkeys([*config.measures, *_shares(config)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +81,28 @@ class Scoring:
     config: BenchConfig
     context: Context
 
-    def of(self, searched: Searched, scorer: Scorer) -> ScoredSetting:
-        """The scores of every stage of a setting."""
+    def of(
+        self, searched: Searched, scorer: Scorer, table: Callable[[str, Sequence[str]], ScoreTable]
+    ) -> ScoredSetting:
+        """The scores of every stage of a setting; ``table`` gives those of a stage by measures."""
         config, setting, queries = self.config, searched.setting.name, scorer.queries
         depth, zero = config.relevance.seed_ratio, config.relevance.unanswerable == "zero"
         counted = [query.query_id for query in queries if query.answerable or zero]
         # whether there is an answer to a query that nobody graded text for is not known
-        told = [query for query in queries if self.why[query.query_id] != "ungraded"]
-        scored = ScoredSetting([], [], [], _qrels(scorer, counted), [])
+        counted_queries = [query for query in queries if self.why[query.query_id] != "ungraded"]
+        scored = ScoredSetting([], [], [], _qrels(scorer, counted), [], {})
+        retrieved: list[RankedRow] = []
         for stage, rankings in searched.rankings.items():
             with self.context.timed("score"):
-                scores = scorer.score(rankings, config.measures)
-                columns = {measure.name: scores.values[:, at] for at, measure in enumerate(scores.measures)}
+                scores = table(stage, scored_by(config))
+                every = {measure.name: scores.values[:, at] for at, measure in enumerate(scores.measures)}
+                columns = {name: every[name] for name in config.measures}
+                scored.judged[stage] = {name: mean_of_known(every[name]) for name in _shares(config)}
                 ranked = list(_ranked(searched, stage, scores, self.documents))
-                if depth is not None:
-                    ratios = seed_ratios(setting, stage, ranked, queries, depth)
+                if stage == RETRIEVE:
+                    retrieved = ranked
+                if depth is not None and stage == (reranker_of(searched) or RETRIEVE):
+                    ratios = seed_ratio_rows(searched, retrieved, queries, depth)
                     scored.more.extend(ratios)
                     columns[f"seed_ratio@{depth}"] = values_of(row.seed_ratio for row in ratios)
                 scored.summary.extend(self._summary(setting, stage, columns, scores, queries))
@@ -95,7 +120,7 @@ class Scoring:
                     for measure, value in zip(columns, values, strict=True)
                 )
                 scored.ranked.extend(ranked)
-                scored.more.extend(answerability(setting, stage, rankings, told, config.bootstrap))
+                scored.more.extend(answerability(setting, stage, rankings, counted_queries, config.bootstrap))
         return scored
 
     def _summary(
@@ -139,9 +164,15 @@ def means_by_split(
     """
     for split in (*SPLITS, ALL):
         rows = [row for row, query in enumerate(queries) if split in (ALL, query.split)]
-        own = [clusters.get(queries[row].query_id, "") for row in rows]
+        clusters_of_rows = [clusters.get(queries[row].query_id, "") for row in rows]
         for measure, column in values.items():
-            yield split, measure, rows, mean_of(column[rows], own, level)
+            yield split, measure, rows, mean_of(column[rows], clusters_of_rows, level)
+
+
+def mean_of_known(values: Floats) -> float:
+    """The mean of the values that are there; 1 where none is, as nothing is known to be unjudged."""
+    defined = values[~np.isnan(values)]
+    return round(float(defined.mean()), 4) if len(defined) else 1.0
 
 
 def values_of(values: Iterable[float | None]) -> Floats:
@@ -152,13 +183,13 @@ def values_of(values: Iterable[float | None]) -> Floats:
 def _ranked(
     searched: Searched, stage: str, scores: ScoreTable, documents: Mapping[str, Document]
 ) -> Iterator[RankedRow]:
-    given = {ranking.query_id: ranking.scores for ranking in searched.rankings[stage]}
+    scores_of = {ranking.query_id: ranking.scores for ranking in searched.rankings[stage]}
     items = scores.items
     columns = (items.query, items.rank, items.chunk, items.grade, items.earned)
     # lists: an array makes each number anew as it is gone through
     for query, rank, row, grade, earned in zip(*(column.tolist() for column in columns), strict=True):
         query_id, chunk = scores.query_ids[query], searched.chunking.chunks[row]
-        score = given[query_id][rank - 1]
+        score = scores_of[query_id][rank - 1]
         yield RankedRow(
             setting=searched.setting.name,
             stage=stage,
@@ -193,33 +224,6 @@ def _qrels(scorer: Scorer, counted: Collection[str]) -> ChunkQrels:
     )
 
 
-def seed_ratios(
-    setting: str, stage: str, ranked: Sequence[RankedRow], queries: Sequence[Query], depth: int
-) -> list[SeedRatioRow]:
-    """One row per query: the seeds n - 1, …, 0 of its first n chunks (at most ``depth``) over their grades.
-
-    Undefined, with the reason, where nothing is ranked, a chunk is unjudged or the judge found nothing.
-    """
-    grades = by_key((row.query_id, row.grade) for row in ranked if row.rank <= depth)
-    return [
-        SeedRatioRow(
-            setting, stage, query.query_id, query.split, depth, *_ratio(grades.get(query.query_id, ()))
-        )
-        for query in queries
-    ]
-
-
-def _ratio(grades: Sequence[int | None]) -> tuple[float | None, str]:
-    judged = [grade for grade in grades if grade is not None]
-    if not grades:
-        return None, "no ranking"
-    if len(judged) < len(grades):
-        return None, f"{len(grades) - len(judged)} of {len(grades)} chunks are not judged"
-    if not any(judged):
-        return None, "nothing relevant"
-    return seed_ratio(np.arange(len(judged))[::-1], np.array(judged)), ""
-
-
 def answerability(
     setting: str,
     stage: str,
@@ -233,24 +237,24 @@ def answerability(
     and takes no part, nor has one whose ranks came without scores, or that is not among ``queries``.
     """
     answerable = {query.query_id: query.answerable for query in queries}
-    tops = [one for one in rankings if one.scores and one.scores[0] != NOT_SCORED]
+    tops = [ranking for ranking in rankings if ranking.scores and ranking.scores[0] != NOT_SCORED]
     yes, no = (
-        np.array([one.scores[0] for one in tops if answerable.get(one.query_id) is side])
+        np.array([top.scores[0] for top in tops if answerable.get(top.query_id) is side])
         for side in (True, False)
     )
-    found = separation(yes, no, bootstrap.seed, bootstrap.resamples, bootstrap.level)
-    if found is None:
+    separated = separation(yes, no, bootstrap.seed, bootstrap.resamples, bootstrap.level)
+    if separated is None:
         return
-    sides = {"answerable query": found.n_answerable, "unanswerable query": found.n_unanswerable}
-    few = [counted(n, one, f"{one[:-1]}ies") for one, n in sides.items() if n < FEWEST_FOR_INTERVAL]
+    sides = {"answerable query": separated.n_answerable, "unanswerable query": separated.n_unanswerable}
+    few = [counted(n, side, f"{side[:-1]}ies") for side, n in sides.items() if n < FEWEST_FOR_INTERVAL]
     yield AnswerabilityRow(
         setting,
         stage,
-        found.auroc,
-        found.low,
-        found.high,
-        found.n_answerable,
-        found.n_unanswerable,
+        separated.auroc,
+        separated.low,
+        separated.high,
+        separated.n_answerable,
+        separated.n_unanswerable,
         f"from only {' and '.join(few)}" if few else "",
     )
     for row in zip(*thresholds(yes, no), strict=True):

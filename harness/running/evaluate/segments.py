@@ -49,9 +49,9 @@ class Paying:
     @classmethod
     def of(cls, measure: Measure) -> Paying:
         """Read a measure of the families ndcg_evidence and ndcg_text."""
-        given = arguments(measure, FAMILIES[measure.family])
-        found = measure.family.startswith("ndcg_evidence")
-        return cls(found, measure.cutoff or 0, given.get("enough", 1), given["L"])
+        parameters = arguments(measure, FAMILIES[measure.family])
+        is_evidence = measure.family.startswith("ndcg_evidence")
+        return cls(is_evidence, measure.cutoff or 0, parameters.get("enough", 1), parameters["L"])
 
     @property
     def stretches(self) -> int:
@@ -142,22 +142,22 @@ class EvidenceSegments:
     @property
     def columns(self) -> list[Floats | Ints | Bools]:
         """All of the arrays."""
-        return [getattr(self, one.name) for one in fields(self) if one.name != "paying"]
+        return [getattr(self, field.name) for field in fields(self) if field.name != "paying"]
 
     @cached_property
     def _own(self) -> tuple[Ints, Floats]:
         """The segments of each span, [S, M], and their lengths, 0 for those that only fill a row up."""
         counts = self.holds.sum(axis=1)
-        own = np.argsort(~self.holds, axis=1, kind="stable")[:, : int(counts.max(initial=1))]
-        return own, np.where(np.arange(own.shape[1]) < counts[:, None], self.length[own], 0.0)
+        order = np.argsort(~self.holds, axis=1, kind="stable")[:, : int(counts.max(initial=1))]
+        return order, np.where(np.arange(order.shape[1]) < counts[:, None], self.length[order], 0.0)
 
     def found_at(self, when: Floats, needed: Floats) -> Floats:
         """The place where ``needed`` [S] or [N, S] of each span has been read, [N, S]; infinite if never.
 
         ``when`` [N, G] is the place at which each segment was first read, infinite if it was not.
         """
-        own, length = self._own
-        began = when[:, own]
+        columns, length = self._own
+        began = when[:, columns]
         order = np.argsort(began, axis=2, kind="stable")
         began = np.take_along_axis(began, order, axis=2)
         read = np.where(
@@ -167,8 +167,8 @@ class EvidenceSegments:
         there = (had >= np.asarray(needed)[..., None] - _ROUNDING) & (read > 0)
         first = there.argmax(axis=2)[:, :, None]
         at, before_it = (np.take_along_axis(one, first, axis=2)[:, :, 0] for one in (began, had - read))
-        found: Floats = np.where(there.any(axis=2), at + np.maximum(needed - before_it, 0.0), np.inf)
-        return found
+        read_until: Floats = np.where(there.any(axis=2), at + np.maximum(needed - before_it, 0.0), np.inf)
+        return read_until
 
     def by_fact(self, by_span: Floats) -> Floats:
         """The highest of each evidence's copies, [N, F]."""
@@ -186,10 +186,10 @@ class EvidenceSegments:
         paying = self.paying
         if not paying.found:
             paid = paid_up_to(paying.budget, paying.L)
-            known, places = np.isfinite(when), np.arange(len(paid))
-            start = np.where(known, when, 0.0)
+            finite, places = np.isfinite(when), np.arange(len(paid))
+            start = np.where(finite, when, 0.0)
             earned = np.interp(start + self.length, places, paid) - np.interp(start, places, paid)
-            by_span = (np.where(known, earned, 0.0) @ self.holds.T) * (self.gain / self.span_length)
+            by_span = (np.where(finite, earned, 0.0) @ self.holds.T) * (self.gain / self.span_length)
         else:
             place = self.found_at(when, self.needed)
             there = place <= paying.budget + _ROUNDING

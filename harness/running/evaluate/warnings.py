@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.comparison import ENOUGH_READ
+from harness.comparison import ENOUGH_READ, sentence_of
 from harness.data import AnchorConfig, Anchoring
 from harness.measures import (
     FAMILIES,
@@ -23,63 +23,51 @@ from harness.measures import (
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.corpus import Corpus
+from harness.running.evaluate.near_duplicates import near_duplicates_sentence
 from harness.running.judging.judged import pool_judge_config
+from harness.running.judging.label_kind import label_kind
+from harness.running.pipeline import RETRIEVE, chunks_reranked, chunks_retrieved
 from harness.running.search import Searched
-from harness.running.tools import RETRIEVE
-from harness.values import MAX_GRADE, counted
+from harness.steps import RetrieverConfig
+from harness.values import MAX_GRADE
 
 _SHOWN = 8
 
 
 def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> None:
-    """Warn of doubtful quotes, answers to unanswerable queries, and answerable queries without a label.
+    """Say what labels are taken for, and warn of doubtful ones and of answerable queries without any.
 
     Says nothing if a judge grades: then its grades count.
     """
     if pool_judge_config(config) is not None:
         return
     queries, labels = corpus.queries.queries, corpus.labels
-    found = [one for one in corpus.anchored.anchorings if one.accepted]
+    if config.labels and (assumed := label_kind(corpus, config).assumption(config.labels.name)):
+        context.reporter.note(assumed)
+    places = [row for row in corpus.anchored.anchorings if row.accepted]
     unanswerable = {query.query_id for query in queries if not query.answerable}
     labelled = {row.query_id for row in labels}
-    treated = "left out of" if config.relevance.unanswerable == "exclude" else "counted as 0 in"
-
-    def doubt(which: Iterable[object], one: str, many: str, what: str, place: str = "") -> None:
+    zero = "" if config.relevance.unanswerable == "exclude" else ".zero"
+    doubted: dict[str, Iterable[object]] = {
+        "figures": (row.row.line for row in places if row.figures_differ),
+        "copies": (
+            row.row.line for row in places if row.place.copies > 1 and not _credited(row, config.anchor)
+        ),
+        f"answered{zero}": sorted({row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable),
+        f"unlabelled{zero}": (
+            query.query_id for query in queries if query.answerable and query.query_id not in labelled
+        ),
+    }
+    for code, which in doubted.items():
         # a label may be found in several texts
         if names := list(dict.fromkeys(map(str, which))):
-            where = f"{place}{'s' if len(names) > 1 else ''} " if place else ""
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            shown = f"{where}{', '.join(names[:_SHOWN])}{more}"
-            context.warn("labels", f"{counted(len(names), one, many)} {what} ({shown})")
-
-    doubt(
-        (one.row.line for one in found if one.figures_differ),
-        "label was",
-        "labels were",
-        "found by similarity, but figures in quote and text differ; compare them in the anchoring.csv of a "
-        "run",
-        "label file, line",
-    )
-    doubt(
-        (one.row.line for one in found if one.place.copies > 1 and not _credited(one, config.anchor)),
-        "quote was",
-        "quotes were",
-        "found more than once in the searched text, and the first place was used; quote more of the text, or "
-        "label every copy with one evidence name",
-        "label file, line",
-    )
-    doubt(
-        sorted({row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable),
-        "query is marked unanswerable, has a label of the highest grade, and is",
-        "queries are marked unanswerable, have a label of the highest grade, and are",
-        f"{treated} NDCG",
-    )
-    doubt(
-        (one.query_id for one in queries if one.answerable and one.query_id not in labelled),
-        "query has no label and is",
-        "queries have no label and are",
-        f"{treated} NDCG and recall; label the passages that answer, or mark answerable: no",
-    )
+            shown = f"{', '.join(names[:_SHOWN])}{more}"
+            of_one = ".one" if len(names) == 1 else ""
+            text = sentence_of(f"labels.{code}{of_one}", count=f"{len(names):,}", places=shown)
+            context.warn("labels", text)
+    if config.bootstrap.clusters == "documents" and (repeated := near_duplicates_sentence(queries, labels)):
+        context.warn("questions", repeated)
     lengths = [row.end - row.start for row in labels if row.grade and row.answer is None]
     for measure in map(parse_measure, config.measures if lengths else ()):
         if measure.family != "ndcg_evidence":
@@ -89,9 +77,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
             # a small part of such a label counts as finding it
             context.warn(
                 "labels",
-                f"the median label has {length:,.0f} characters, and {measure.name} counts any {enough} of "
-                "them as found evidence, whether they contain the answer or not. Shorten the labels, or name "
-                "the words that answer in their column answer.",
+                sentence_of("labels.long", length=f"{length:,.0f}", measure=measure.name, enough=enough),
                 measures=[measure.name],
             )
 
@@ -119,7 +105,8 @@ def _warn_of_shallow_rankings(
 ) -> None:
     """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
     deepest, settings = max(cutoffs.values()), config.settings
-    depths = {one.name: one.retrieve.top_k for one in settings if one.retrieve.top_chars is None}
+    by_name = {setting.name: chunks_retrieved(setting) for setting in settings}
+    depths = {name: depth for name, depth in by_name.items() if depth is not None}
     shallow = {name: depth for name, depth in depths.items() if depth < min(deepest, chunks[name])}
     if shallow:
         context.warn(
@@ -129,7 +116,7 @@ def _warn_of_shallow_rankings(
             _deeper_than(min(shallow.values()), cutoffs),
             shallow,
         )
-    reranked = [(one.name, step.top_n) for one in settings for step in one.rerank]
+    reranked = [(setting.name, count) for setting in settings for count in chunks_reranked(setting)]
     flat = [(name, n) for name, n in reranked if n is not None and n <= deepest and n < chunks[name]]
     if flat:
         first = [top_n for _, top_n in flat]
@@ -196,7 +183,7 @@ def text_ranked(searched: Searched, unit: str, stage: str = RETRIEVE) -> NDArray
     if unit == "ranks":
         return np.array([len(ranking.chunk_ids) for ranking in rankings], dtype=np.int64)
     lengths = searched.chunking.tokens.tolist() if unit == "tokens" else [len(c.text) for c in chunks]
-    length = {chunk.chunk_id: one for chunk, one in zip(chunks, lengths, strict=True)}
+    length = {chunk.chunk_id: length_of for chunk, length_of in zip(chunks, lengths, strict=True)}
     return np.array([sum(length[i] for i in ranking.chunk_ids) for ranking in rankings], dtype=np.int64)
 
 
@@ -214,12 +201,12 @@ def warn_of_unfilled_budgets(
         budget, unit = depths[name]
         short: dict[str, str] = {}
         least = budget
-        for one in searched:
-            read = text_ranked(one, unit)
-            ends = (read < budget) & _cut_by_depth(one)
+        for result in searched:
+            read = text_ranked(result, unit)
+            ends = (read < budget) & _cut_by_depth(result)
             if ends.any():
                 extent = f"{ends.sum()} of {len(read)} queries, median {np.median(read):,.0f}"
-                short[one.setting.name] = f"{one.setting.name} ({extent})"
+                short[result.setting.name] = f"{result.setting.name} ({extent})"
                 least = min(least, int(read[ends].min()))
         if short:
             raised = f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
@@ -227,7 +214,7 @@ def warn_of_unfilled_budgets(
                 "depth",
                 f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short.values())}. "
                 f"What would come next was not retrieved, and counts as lost. {remedy or raised}",
-                [one for one, (amount, of) in depths.items() if of == unit and amount > least],
+                [label for label, (amount, of) in depths.items() if of == unit and amount > least],
                 short,
             )
 
@@ -246,12 +233,13 @@ def _cut_by_depth(searched: Searched) -> NDArray[np.bool_]:
     by_chunks = searched.over_chunks or searched
     ranks = text_ranked(by_chunks, "ranks")
     left: NDArray[np.bool_] = ranks < len(by_chunks.chunking.chunks)
-    asked = searched.setting.retrieve
-    if asked.kind == "returned":
+    # what two routes share is one rank of a fusion, which then ends before its own depth
+    steps = [config for stage, config in by_chunks.configs.items() if stage.count(".") < 2]
+    retrievers = [step for step in steps if isinstance(step, RetrieverConfig)]
+    if not retrievers:
         return left
     reached = np.zeros(len(ranks), dtype=np.bool_)
-    # what two routes share is one rank of a fusion, which then ends before its own depth
-    for step in (asked, *getattr(asked, "routes", ())):
+    for step in retrievers:
         if step.top_chars is None:
             reached |= ranks >= step.top_k
         else:
@@ -265,13 +253,13 @@ def shares_read(searched: Sequence[Searched], measures: Sequence[str]) -> dict[s
     Queries for which nothing more was to be had count as read in full; settings with enough are left out.
     """
     shares: dict[str, dict[str, float]] = {}
-    cut = {one.setting.name: _cut_by_depth(one) for one in searched}
+    cut = {result.setting.name: _cut_by_depth(result) for result in searched}
     for name, (amount, unit) in _depths(measures).items():
-        for one in searched:
-            full = np.minimum(1.0, text_ranked(one, unit) / amount)
-            share = float(np.where(cut[one.setting.name], full, 1.0).mean()) if len(full) else 1.0
+        for result in searched:
+            full = np.minimum(1.0, text_ranked(result, unit) / amount)
+            share = float(np.where(cut[result.setting.name], full, 1.0).mean()) if len(full) else 1.0
             if share < ENOUGH_READ:
-                shares.setdefault(name, {})[one.setting.name] = round(share, 4)
+                shares.setdefault(name, {})[result.setting.name] = round(share, 4)
     return shares
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.judge import PEOPLE, LabelsConfig
 from harness.measures import SpanQrels
+from harness.models import EMBEDDED
 from harness.report import WHY, CostRow, JudgmentRow
 from harness.running.config.models import BenchConfig, RelevanceConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.search import Searched
+from harness.running.judging.label_kind import label_kind
 from harness.values import Document, Judgment, Query, document_of
 
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ class GradedQueries:
 
         The latter are where other parsers have found that evidence; with one parser there are none.
         """
-        own = self.within(texts)
+        spans = self.within(texts)
         if texts is None or not elsewhere:
-            return SpanQrels.from_judgments(own)
-        there = {(row.query_id, row.evidence) for row in own}
+            return SpanQrels.from_judgments(spans)
+        there = {(row.query_id, row.evidence) for row in spans}
         others = (row for row in self.judgments if row.doc_id not in texts)
         return SpanQrels.from_judgments(
-            [*own, *(row for row in others if (row.query_id, row.evidence) not in there)]
+            [*spans, *(row for row in others if (row.query_id, row.evidence) not in there)]
         )
 
     def clusters(self, several_texts: bool = False) -> dict[str, str]:
@@ -82,16 +83,18 @@ class GradedQueries:
         weights: dict[str, dict[str, tuple[int, int]]] = {}
         for judgment in self.judgments:
             if judgment.grade:
-                own = weights.setdefault(judgment.query_id, {})
+                weight_of = weights.setdefault(judgment.query_id, {})
                 document = document_of(judgment.doc_id) if several_texts else judgment.doc_id
-                highest, characters = own.get(document, (0, 0))
-                own[document] = max(highest, judgment.grade), characters + judgment.end - judgment.start
-        found = {}
+                highest, characters = weight_of.get(document, (0, 0))
+                weight_of[document] = max(highest, judgment.grade), characters + judgment.end - judgment.start
+        clusters = {}
         for query in self.queries:
-            own = weights.get(query.query_id, {})
-            document = min(own, key=lambda name: (-own[name][0], -own[name][1], name), default="")
-            found[query.query_id] = query.cluster or document
-        return found
+            weight_of = weights.get(query.query_id, {})
+            document = min(
+                weight_of, key=lambda name: (-weight_of[name][0], -weight_of[name][1], name), default=""
+            )
+            clusters[query.query_id] = query.cluster or document
+        return clusters
 
     def reasons(self) -> dict[str, str]:
         """The reason for every query, should it have no relevant text."""
@@ -118,28 +121,19 @@ def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
     return None if isinstance(judge, LabelsConfig) else cast("PoolJudgeConfig", judge)
 
 
-def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
-    """Grade the union of the passages that all settings rank high, or return the grades of people.
-
-    Raises JudgeError if the judge cannot be asked, stops at a limit, or leaves too much without a grade;
-    what it has answered is in the ledger, and the next run goes on from there.
-    """
-    judge_config = pool_judge_config(config)
-    if judge_config is None:
-        return judged_by_people(corpus, config)
-    # what grades is loaded only where it is asked
-    from harness.running.judging.pool import judged_by_judge
-
-    return judged_by_judge(searched, corpus, judge_config, context)
-
-
 def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
     """The human labels as the judgments of a run."""
     # a label that two people graded names both
+    kind = label_kind(corpus, config)
     names = sorted({name or PEOPLE for label in corpus.labels for name in label.judge.split(", ")})
     return Judged(
         judge=", ".join(names) or PEOPLE,
-        fingerprint={"kind": "labels", "file": str(config.labels)},
+        fingerprint={
+            "kind": "labels",
+            "file": str(config.labels),
+            "labels": kind.kind,
+            "labels_assumed": bool(kind.why),
+        },
         judgments=corpus.labels,
         rows=label_rows(corpus, scored_on=True),
         failed=frozenset(),
@@ -163,6 +157,7 @@ def judgment_row(
     samples: str = "",
     spread: int = 0,
     cost: float | None = None,
+    explanation: str = "",
 ) -> JudgmentRow:
     """One row of the table of judgments; ``reason`` is where there is no grade."""
     return JudgmentRow(
@@ -181,21 +176,37 @@ def judgment_row(
         spread=spread,
         cost=cost,
         text=document.text[judgment.start : judgment.end],
+        explanation=explanation,
     )
 
 
-def warn_of_same_model(config: BenchConfig, context: Context) -> None:
-    """Warn if a model that judges also ranks, whatever organisation prefix or case its name has."""
+def rankers_that_judge(config: BenchConfig) -> dict[str, list[str]]:
+    """Each model that judges and also ranks, with the names under which settings rank by it.
+
+    Organisation prefix and case of a name do not matter.
+    """
     judge = pool_judge_config(config)
-    encoders = (one.model_name for setting in config.settings for one in setting.retrieve.encoders())
-    rankers = sorted({*encoders, *(one.model_name for setting in config.settings for one in setting.rerank)})
-    for model in [one.endpoint.model for one in judge.asked] if judge else []:
-        if same := [name for name in rankers if _bare(name) == _bare(model)]:
-            context.warn(
-                "judge",
-                f"The judge {model} also ranks ({', '.join(same)}): a model that grades its own ranking "
-                "agrees with itself, which measures nothing. Use another judge or human labels.",
-            )
+    rankers = sorted({name for setting in config.settings for name in setting.model_names})
+    judging = judge.model_names if judge else ()
+    same = {model: [name for name in rankers if _same_weights(name, model)] for model in judging}
+    return {model: names for model, names in same.items() if names}
+
+
+def warn_of_same_model(config: BenchConfig, context: Context) -> None:
+    """Warn if a model that judges also ranks."""
+    for model, names in rankers_that_judge(config).items():
+        context.warn(
+            "judge",
+            f"The judge {model} also ranks ({', '.join(names)}): a model that grades its own ranking "
+            "agrees with itself, which measures nothing. Use another judge or human labels.",
+        )
+
+
+def _same_weights(name: str, other: str) -> bool:
+    """Whether two names are those of one model, or of two uses of the same embedded weights."""
+    if name in EMBEDDED and other in EMBEDDED:
+        return EMBEDDED[name][:2] == EMBEDDED[other][:2]
+    return _bare(name) == _bare(other)
 
 
 def _bare(name: str) -> str:

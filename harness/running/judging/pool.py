@@ -16,6 +16,7 @@ from harness.judge import (
     GradedPairs,
     GradingForm,
     JudgeTools,
+    Labelled,
     Lazy,
     LlmConfig,
     Pair,
@@ -23,6 +24,7 @@ from harness.judge import (
     PoolConfig,
     PoolJudge,
     PoolJudgeConfig,
+    ScoredJudge,
     Sink,
     Summary,
     candidates_of,
@@ -38,14 +40,39 @@ from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
 from harness.running.judging.judged import Judged, judgment_row, label_rows, pool_judge_config
-from harness.running.search import Searched
+from harness.running.loop import Loop
+from harness.running.passes import scores_of_pairs
+from harness.running.planning import Planning
+from harness.running.search import Searched, run_step
+from harness.steps import PendingCalls, Texts
 from harness.store import Ledger, LedgerEntry
-from harness.values import ConfigError, JudgeError, Silent, counted, finite, guide, kind_of
+from harness.values import Chunk, ConfigError, JudgeError, Silent, ask, counted, finite, guide, kind_of
 
 
-def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus) -> PoolJudge:
+def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus, context: Context) -> PoolJudge:
     """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
-    return JUDGES.make(config, JudgeTools(ledger, lambda: people_graded(corpus)))
+    tools = JudgeTools(
+        ledger,
+        people_graded=lambda: people_graded(corpus),
+        labelled=lambda: labelled_by_people(corpus),
+        vectors=lambda texts, encoder: ask(Texts(encoder, texts, "queries")),
+        pair_scores=scores_of_pairs,
+        run=lambda step: run_step(step, context),
+    )
+    return JUDGES.make(config, tools)
+
+
+def labelled_by_people(corpus: Corpus) -> list[Labelled]:
+    """All pairs that people have graded, in the order of the labels; those without a grade are left out."""
+    queries = {query.query_id: query for query in corpus.queries.queries}
+    documents = corpus.by_id
+    return [
+        Labelled(
+            Pair(queries[label.query_id], Chunk.of(documents[label.doc_id], label.start, label.end)), label
+        )
+        for label in corpus.labels
+        if label.grade is not None and label.query_id in queries
+    ]
 
 
 def people_graded(corpus: Corpus) -> tuple[Example, ...]:
@@ -81,10 +108,10 @@ def answers(
     ``failed`` are those without grades alone, ``flagged`` those to passages that address the judge.
     """
     whose = {pair for judge in judges for pair in _prompts(judge, config)}
-    known = read_queries(config.queries, config.split).queries if query is not None else ()
-    texts = {one.text for one in known if one.query_id == query}
+    queries = read_queries(config.queries, config.split).queries if query is not None else ()
+    texts = {one.text for one in queries if one.query_id == query}
     part = (query or "").casefold()
-    if query is not None and not texts and not any(part in one.text.casefold() for one in known):
+    if query is not None and not texts and not any(part in query.text.casefold() for query in queries):
         raise JudgeError(f"{config.queries} has no query with the id {query!r} or with it in its text.")
     for entry in ledger.entries():
         if (
@@ -121,14 +148,14 @@ def judged_by_judge(
     graded = GradedPairs(pool.pairs)
     flagged = flag_passages(pool.pairs, context) if judge_config.asked else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, corpus)
+        judge = make_judge(judge_config, ledger, corpus, context)
         summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
     return Judged(
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
         judgments=graded.judgments,
         rows=_rows(pool, graded, label_rows(corpus, scored_on=False)),
-        failed=frozenset(one.query_id for one in graded.judgments if one.grade is None),
+        failed=frozenset(judgment.query_id for judgment in graded.judgments if judgment.grade is None),
         costs=cost_rows(graded.costs, pool.by_setting, _paid_once(pool.pairs, graded.costs)),
         spent={**_spent(summary), "speak_to_the_judge": flagged},
     )
@@ -141,7 +168,7 @@ def _rows(pool: Pool, graded: GradedPairs, more: Sequence[JudgmentRow]) -> Seque
     def row(at: int) -> JudgmentRow:
         if at >= count:
             return more[at - count]
-        samples, spread, reason = graded.sampled(at)
+        samples, spread, reason, explanation = graded.sampled(at)
         return judgment_row(
             judgments[at],
             pool.pairs.documents[pool.pairs.columns[1][at]],
@@ -150,6 +177,7 @@ def _rows(pool: Pool, graded: GradedPairs, more: Sequence[JudgmentRow]) -> Seque
             samples=" ".join(map(str, samples)),
             spread=spread,
             cost=finite(graded.costs[at]),
+            explanation=explanation,
         )
 
     return Lazy(count + len(more), row)
@@ -160,12 +188,12 @@ def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) 
     return pool_of(
         corpus.queries.queries,
         {
-            one.setting.name: [
-                {ranking.query_id: ranking for ranking in ranked} for ranked in one.rankings.values()
+            result.setting.name: [
+                {ranking.query_id: ranking for ranking in ranked} for ranked in result.rankings.values()
             ]
-            for one in searched
+            for result in searched
         },
-        {chunk.chunk_id: chunk for one in searched for chunk in one.chunking.chunks},
+        {chunk.chunk_id: chunk for result in searched for chunk in result.chunking.chunks},
         corpus.documents,
         config,
     )
@@ -173,20 +201,20 @@ def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) 
 
 def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
     """Warn of passages that address the judge; returns their words by the id of the passage."""
-    found: dict[str, str] = {}
+    flags: dict[str, str] = {}
     for pair in pairs:
-        if pair.passage.chunk_id not in found and (words := find_injection(pair.passage.text)):
-            found[pair.passage.chunk_id] = words
-    if found:
-        passages = "a passage addresses" if len(found) == 1 else f"{len(found)} passages address"
-        shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
-        more = "; …" if len(found) > FLAGS_SHOWN else ""
+        if pair.passage.chunk_id not in flags and (words := find_injection(pair.passage.text)):
+            flags[pair.passage.chunk_id] = words
+    if flags:
+        passages = "a passage addresses" if len(flags) == 1 else f"{len(flags)} passages address"
+        shown = "; ".join(f"{name}: “{words}”" for name, words in list(flags.items())[:FLAGS_SHOWN])
+        more = "; …" if len(flags) > FLAGS_SHOWN else ""
         context.warn(
             "judge",
             f"{passages} the judge ({shown}{more}). See its answers: "
             "`harness judge answers CONFIG --flagged`.",
         )
-    return found
+    return flags
 
 
 def estimate_pool(
@@ -196,8 +224,23 @@ def estimate_pool(
     if not config.asked:
         return None
     with Ledger(context.cache.ledger) as ledger:
-        estimates = make_judge(config, ledger, corpus).estimates(pairs)
+        estimates = make_judge(config, ledger, corpus, context).estimates(pairs)
     return together([estimate for _, estimate in estimates])
+
+
+def scores_to_buy(
+    pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context, corpus: Corpus
+) -> tuple[PendingCalls, ...]:
+    """What endpoints would be asked for by a judge by scores; nothing is computed or asked."""
+    if not config.served:
+        return ()
+    with Ledger(context.cache.ledger) as ledger:
+        judge, pool = make_judge(config, ledger, corpus, context), list(pairs)
+        if not pool or not isinstance(judge, ScoredJudge):
+            return ()
+        planning = Planning(context)
+        Loop(planning).run({"0": judge.scoring(pool, labelled_by_people(corpus))})
+    return tuple(endpoint for endpoint in planning.endpoints if endpoint.estimate.calls)
 
 
 def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:

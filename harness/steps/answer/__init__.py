@@ -7,13 +7,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
 from harness.models import EncoderConfig
-from harness.steps.search.tools import Shared
-from harness.values import KindAt, Kinds, StageConfig, Step
+from harness.values import Amount, KindAt, Kinds, Run, StageConfig, Step
 
 Order = Literal["rank", "reverse", "edges"]
 
@@ -21,7 +20,7 @@ Order = Literal["rank", "reverse", "edges"]
 class AnswerConfig(StageConfig):
     """Base of the configurations of answerers: how much of a ranking is read, and in which order."""
 
-    top_n: int | None = Field(
+    top_n: Annotated[int | None, Amount(unset="all")] = Field(
         5, ge=1, description="How many passages are read at most; null: as many as `max_tokens` allows."
     )
     max_tokens: int | None = Field(
@@ -53,6 +52,11 @@ class AnswerConfig(StageConfig):
     def encoders(self) -> tuple[EncoderConfig, ...]:
         """The encoders that it uses."""
         return ()
+
+    @property
+    def longest_answer(self) -> int:
+        """The most characters of an answer that a plan cannot know; 0: about those of a golden one."""
+        return 0
 
 
 def passages_read(config: AnswerConfig, lengths: Sequence[int]) -> list[int]:
@@ -116,8 +120,8 @@ class Answerer(Step[Config]):
         """The name of the answerer, for tables and messages."""
 
     @abstractmethod
-    def run(self, asked: Sequence[AnswerInput], tools: Shared) -> list[AnswerReply]:
-        """The replies; every question has at least one passage. Raises LlmError if no model can be asked."""
+    def run(self, inputs: Sequence[AnswerInput]) -> list[AnswerReply] | Run[list[AnswerReply]]:
+        """The replies, or a generator that yields needs; every question has at least one passage."""
 
 
 ANSWERERS: Kinds[Answerer[Any]] = Kinds(

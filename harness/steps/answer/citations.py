@@ -26,7 +26,7 @@ def read_citations(text: str, passages: int) -> tuple[tuple[int, ...], int]:
     bad = 0
     for mark in _LOOSE.finditer(text):
         strict = _STRICT.fullmatch(mark[0])
-        numbers = [int(one) for one in re.findall(r"\d+", strict[1] or strict[2])] if strict else []
+        numbers = [int(digits) for digits in re.findall(r"\d+", strict[1] or strict[2])] if strict else []
         if numbers and all(1 <= number <= passages for number in numbers):
             cited |= dict.fromkeys(number - 1 for number in numbers)
         else:

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from harness.models import ComputingConfig, EmbedConfig, EncoderConfig
 from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply
-from harness.steps.search.tools import Shared
-from harness.values import sentence_spans
+from harness.steps.search.needs import Texts
+from harness.values import Run, sentence_spans
 
 REFUSAL = "I cannot answer this from the passages."
 
@@ -52,18 +52,20 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
         """The kind and the model."""
         return f"extractive by {self.config.model}"
 
-    def run(self, asked: Sequence[AnswerInput], tools: Shared) -> list[AnswerReply]:
+    def run(self, inputs: Sequence[AnswerInput]) -> Run[list[AnswerReply]]:
         """The best sentences of every question's passages."""
-        sentences = [list(_sentences(one.passages)) for one in asked]
-        texts = dict.fromkeys([one.question for one in asked])
-        texts |= dict.fromkeys(text for own in sentences for _, text in own)
+        sentences = [list(_sentences(question.passages)) for question in inputs]
+        texts = dict.fromkeys([question.question for question in inputs])
+        texts |= dict.fromkeys(text for sentence in sentences for _, text in sentence)
         if not texts:
             return []
-        vectors = _unit(tools.vectors(list(texts), self.config.encoder))
+        vectors = _unit((yield Texts(self.config.encoder, list(texts), "queries")))
         row = {text: i for i, text in enumerate(texts)}
         return [
-            self._reply(own, vectors[[row[text] for _, text in own]] @ vectors[row[one.question]])
-            for one, own in zip(asked, sentences, strict=True)
+            self._reply(
+                of_question, vectors[[row[text] for _, text in of_question]] @ vectors[row[question.question]]
+            )
+            for question, of_question in zip(inputs, sentences, strict=True)
         ]
 
     def _reply(self, sentences: Sequence[tuple[int, str]], likeness: NDArray[np.float32]) -> AnswerReply:
@@ -93,5 +95,5 @@ def _sentences(passages: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
-    found: NDArray[np.float32] = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
-    return found
+    scaled: NDArray[np.float32] = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    return scaled

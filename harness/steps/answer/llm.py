@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 from harness.models import LlmStepConfig, Prompt, Request, prompts_of, text_of
 from harness.steps.answer import AnswerConfig, Answerer, AnswerInput, AnswerReply
 from harness.steps.answer.citations import read_citations, without_citations
-from harness.steps.search.tools import Shared
-from harness.values import LlmAnswer
+from harness.steps.search.needs import answers_of
+from harness.values import LlmAnswer, Run
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -39,8 +39,11 @@ class LlmAnswerConfig(LlmStepConfig, AnswerConfig):
     prompt: AnswerPrompt = Field(
         "cited",
         validate_default=True,
-        description="`cited`, `cited_zh` (with citations such as [1]), `plain`, `plain_zh` (without), or the "
-        "path of your own file: it ends in `.yaml`, has `{{ query }}` and `{{ passages }}`, and says "
+        description="`cited`, `cited_zh` (with citations such as [1]), `plain`, `plain_zh` (without), "
+        "`abilities`, `abilities_zh` (with the phrases by which RGB tells that a model refuses or sees "
+        "an error), `abilities_unwarned`, `abilities_unwarned_zh` (the same without the warning that "
+        "passages may be wrong), or the path of your own file: it ends in `.yaml`, has `{{ query }}` and "
+        "`{{ passages }}`, and says "
         "`cites: true` where it asks for citations.",
     )
 
@@ -56,10 +59,15 @@ class LlmAnswerConfig(LlmStepConfig, AnswerConfig):
     @property
     def asked(self) -> LlmAnswerConfig:
         """The same with ``model`` and ``temperature`` where the endpoint has them."""
-        own = {"model": self.model, "temperature": self.temperature}
-        update = {key: value for key, value in own.items() if value is not None}
+        facts = {"model": self.model, "temperature": self.temperature}
+        update = {key: value for key, value in facts.items() if value is not None}
         endpoint = self.endpoint.model_copy(update=update)
         return self.model_copy(update={"endpoint": endpoint, "model": None, "temperature": None})
+
+    @property
+    def longest_answer(self) -> int:
+        """That of all tokens it may have."""
+        return self.endpoint.longest_answer
 
     @property
     def asked_model(self) -> str:
@@ -77,20 +85,21 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
         """The model and the prompt."""
         return f"{self.config.prompt.name} by {self.config.asked_model}"
 
-    def run(self, asked: Sequence[AnswerInput], tools: Shared) -> list[AnswerReply]:
+    def run(self, inputs: Sequence[AnswerInput]) -> Run[list[AnswerReply]]:
         """The model's words about every question."""
         prompt = self.config.prompt
-        about = [(one.question, one.passages) for one in asked]
-        answers = tools.answers(Request(self.config.asked, prompt.form, about, prompt.name, "answer"))
-        return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
+        about = [(question.question, question.passages) for question in inputs]
+        request = Request(self.config.asked, prompt.form, about, prompt.name, "answer")
+        answers = yield from answers_of(request)
+        return [_reply(answer, question, prompt) for answer, question in zip(answers, inputs, strict=True)]
 
 
-def _reply(answer: LlmAnswer, given: AnswerInput, prompt: AnswerPrompt) -> AnswerReply:
+def _reply(answer: LlmAnswer, answer_input: AnswerInput, prompt: AnswerPrompt) -> AnswerReply:
     text = text_of(answer)
     reason = "" if text is not None else answer.reason or "no_words"
     if text is not None and prompt.cites and not without_citations(text):
         text, reason = None, "only_citations"
-    cited, bad = read_citations(text or "", len(given.passages)) if prompt.cites else ((), 0)
+    cited, bad = read_citations(text or "", len(answer_input.passages)) if prompt.cites else ((), 0)
     return AnswerReply(
         text=text,
         reason=reason,

@@ -20,6 +20,8 @@ from harness.values import (
     HarnessError,
     KindAt,
     Kinds,
+    Overlap,
+    Size,
     Span,
     StageConfig,
     Tokenizer,
@@ -83,7 +85,9 @@ class ChunkerConfig(StageConfig):
 class SizedConfig(ChunkerConfig):
     """A chunker whose sizes can be given in characters or tokens."""
 
-    chunk_size: int = Field(1000, ge=1, description="The longest chunk, in `unit`.")
+    chunk_size: Annotated[int, Size(unit="unit", short="chunk")] = Field(
+        1000, ge=1, description="The longest chunk, in `unit`."
+    )
     unit: SizeUnit = Field(
         "characters",
         description="What sizes count: `characters`, tokens of the embedding model (`model`; its special "
@@ -94,7 +98,7 @@ class SizedConfig(ChunkerConfig):
 class OverlappingConfig(SizedConfig):
     """A sized chunker whose neighbouring chunks may share text."""
 
-    chunk_overlap: Annotated[int, smaller_than("chunk_size")] = Field(
+    chunk_overlap: Annotated[int, smaller_than("chunk_size"), Overlap("chunk_size", shown=True)] = Field(
         0, ge=0, description="The maximum overlap of neighbouring chunks, in `unit`; less than `chunk_size`."
     )
 
@@ -104,16 +108,16 @@ CHUNKER_VERSION = 1
 
 KINDS: Kinds[ChunkerConfig] = Kinds(
     "chunk",
-    KindAt("recursive_token", "RecursiveTokenConfig"),
-    KindAt("recursive", "RecursiveConfig"),
-    KindAt("token", "TokenChunkerConfig", module="recursive_token"),
-    KindAt("sentence", "SentenceConfig"),
-    KindAt("markdown", "MarkdownConfig"),
-    KindAt("page", "PageConfig", module="markdown"),
-    KindAt("python", "PythonChunkerConfig"),
-    KindAt("rows", "RowsConfig"),
-    KindAt("semantic", "SemanticConfig"),
-    KindAt("langchain", "LangchainConfig"),
+    KindAt("recursive_token", "RecursiveTokenConfig", words="recursive chunks in token windows"),
+    KindAt("recursive", "RecursiveConfig", words="recursive chunks"),
+    KindAt("token", "TokenChunkerConfig", module="recursive_token", words="token windows"),
+    KindAt("sentence", "SentenceConfig", words="whole sentences"),
+    KindAt("markdown", "MarkdownConfig", words="sections by heading"),
+    KindAt("page", "PageConfig", module="markdown", words="whole pages"),
+    KindAt("python", "PythonChunkerConfig", words="own chunker"),
+    KindAt("rows", "RowsConfig", words="table rows"),
+    KindAt("semantic", "SemanticConfig", words="chunks by meaning"),
+    KindAt("langchain", "LangchainConfig", words="LangChain chunks"),
     home=__name__,
 )
 
@@ -135,7 +139,7 @@ def chunk_documents(
     for document, cuts in zip(documents, config.split(documents, tokenizer, vectors), strict=True):
         spans = list(cuts)
         for span in spans:
-            whole = all(type(one) is int for one in span) and len(span) == 2
+            whole = all(type(offset) is int for offset in span) and len(span) == 2
             if not (whole and 0 <= span[0] <= span[1] <= len(document.text)):
                 raise HarnessError(
                     f"chunk: kind {config.kind} returned {quoted(span, 60)} for {document.doc_id}: it must "

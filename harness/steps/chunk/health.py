@@ -99,7 +99,7 @@ def examine(
     for doc_id, spans_of_chunks in shown.items():
         outline, chunks = outlines[doc_id], list(spans_of_chunks)
         ends = np.array([spans[-1][1] for spans in chunks], dtype=np.int64)
-        spans = np.array(sorted(span for its in chunks for span in its), dtype=np.int64)
+        spans = np.array(sorted(span for chunk_spans in chunks for span in chunk_spans), dtype=np.int64)
         cut_ends += _inside(ends, outline.sentences)
         tables_cut += _not_whole(outline.tables, spans)
         once, more = _coverage(spans)

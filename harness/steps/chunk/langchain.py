@@ -7,13 +7,26 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError
-from typing import Any, Literal
+from importlib.util import find_spec
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
 from harness.steps.chunk.sizes import SizeUnit, measure_in
-from harness.values import ConfigError, CorpusError, Document, Span, Tokenizer, guide, installed_version
+from harness.values import (
+    ConfigError,
+    CorpusError,
+    Document,
+    Inside,
+    KeyMark,
+    Overlap,
+    Size,
+    Span,
+    Tokenizer,
+    guide,
+    installed_version,
+)
 
 # Their overlap is in tokens, however lengths are counted.
 _IN_TOKENS = {"TokenTextSplitter", "SentenceTransformersTokenTextSplitter"}
@@ -26,6 +39,12 @@ _USED_BY = {
     "SentenceTransformersTokenTextSplitter": ("sentence-transformers", "transformers"),
 }
 _SHOWN = 40
+# what the arguments of its classes mean; names of settings show them as they are
+_ARGUMENTS: dict[str, KeyMark] = {
+    "chunk_size": Size(unit="unit", in_tokens={"splitter": ("TokenTextSplitter",)}),
+    "chunk_overlap": Overlap("chunk_size"),
+    "tokens_per_chunk": Size(unit="tokens", again=True),
+}
 
 
 class LangchainConfig(ChunkerConfig):
@@ -46,7 +65,7 @@ class LangchainConfig(ChunkerConfig):
         description="For `RecursiveCharacterTextSplitter`: a programming or markup language whose separators "
         "it takes, such as `python`, `html` or `latex`.",
     )
-    arguments: dict[str, Any] = Field(
+    arguments: Annotated[dict[str, Any], Inside(_ARGUMENTS)] = Field(
         {},
         description="Keyword arguments of the class, such as `{chunk_size: 1000, chunk_overlap: 100}`; a "
         "list of mappings is a sweep.",
@@ -63,14 +82,23 @@ class LangchainConfig(ChunkerConfig):
             raise ValueError("language belongs to RecursiveCharacterTextSplitter; omit it or splitter")
         return self
 
+    def check_ready(self) -> None:
+        """Raise ConfigError where the package is missing, without loading it."""
+        super().check_ready()
+        if find_spec("langchain_text_splitters") is None:
+            raise ConfigError(
+                "chunk: the kind langchain is not installed. Install it: pip install "
+                "'ndcg-harness[langchain]', or use kind: recursive."
+            )
+
     @property
     def libraries(self) -> dict[str, str]:
         """The versions of the library and of what the class needs besides, where that is installed."""
-        found = {"langchain-text-splitters": installed_version("langchain-text-splitters")}
+        versions = {"langchain-text-splitters": installed_version("langchain-text-splitters")}
         for name in _USED_BY.get(self.splitter, ()):
             with suppress(PackageNotFoundError):
-                found[name] = installed_version(name)
-        return found
+                versions[name] = installed_version(name)
+        return versions
 
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The chunks of each document; raises CorpusError for one whose text the splitter alters."""
@@ -97,9 +125,11 @@ def _splitter(config: LangchainConfig, length: Callable[[str], int]) -> Any:
     if config.unit != "characters":
         arguments["length_function"] = length
     try:
-        made = getattr(langchain_text_splitters, config.splitter)
+        splitter_class = getattr(langchain_text_splitters, config.splitter)
         return (
-            made(**arguments) if config.language is None else made.from_language(config.language, **arguments)
+            splitter_class(**arguments)
+            if config.language is None
+            else splitter_class.from_language(config.language, **arguments)
         )
     except Exception as error:  # any error of the class about its arguments or missing packages
         raise ConfigError(
@@ -138,10 +168,10 @@ def _left_out(splitter: Any, config: LangchainConfig) -> str:
     if getattr(splitter, "_keep_separator", True):
         return ""
     separators = getattr(splitter, "_separators", None) or [getattr(splitter, "_separator", "")]
-    given = [one for one in separators if isinstance(one, str) and one]
+    non_empty = [separator for separator in separators if isinstance(separator, str) and separator]
     if getattr(splitter, "_is_separator_regex", False):
-        return "|".join(f"(?:{one})" for one in given)
-    return "|".join(re.escape(one) for one in given)
+        return "|".join(f"(?:{separator})" for separator in non_empty)
+    return "|".join(re.escape(separator) for separator in non_empty)
 
 
 class AlteredError(ValueError):
@@ -168,10 +198,12 @@ def places_of(pieces: Sequence[str], text: str, overlap: int | None, left_out: s
                     layer.setdefault(place, []).append(start)
         if not layer:
             at = _past(between, text, max(ends.values()))
-            own = piece.lstrip()
-            same = next((i for i in range(len(own)) if not text.startswith(own[: i + 1], at)), len(own))
+            stripped = piece.lstrip()
+            same = next(
+                (i for i in range(len(stripped)) if not text.startswith(stripped[: i + 1], at)), len(stripped)
+            )
             raise AlteredError(
-                f"its piece {number + 1} has {_shown(own[same:])} where the document has "
+                f"its piece {number + 1} has {_shown(stripped[same:])} where the document has "
                 f"{_shown(text[at + same :])} (character {at + same})"
             )
         layers.append(layer)
@@ -185,7 +217,7 @@ def places_of(pieces: Sequence[str], text: str, overlap: int | None, left_out: s
 
 def _only(sought: Sequence[str], layers: Sequence[dict[int, list[int]]], last: Sequence[int]) -> list[Span]:
     """The only place of every piece that leads to one of the ``last`` places."""
-    found: list[Span] = []
+    places: list[Span] = []
     possible = sorted(last)
     for number in range(len(layers) - 1, -1, -1):
         piece, layer = sought[number], layers[number]
@@ -194,25 +226,25 @@ def _only(sought: Sequence[str], layers: Sequence[dict[int, list[int]]], last: S
                 f"its piece {number + 1}, {_shown(piece)}, may begin at character {possible[0]} or "
                 f"{possible[1]}, since the text repeats there"
             )
-        found.append((possible[0], possible[0] + len(piece)))
+        places.append((possible[0], possible[0] + len(piece)))
         possible = sorted({before for start in possible for before in layer[start]})
-    return found[::-1]
+    return places[::-1]
 
 
 def _past(between: re.Pattern[str], text: str, end: int) -> int:
     """The end of the blanks, and of what else may be left out, after ``end``."""
-    found = between.match(text, end)
-    return found.end() if found else end
+    match = between.match(text, end)
+    return match.end() if match else end
 
 
 def _matches(piece: str, text: str, low: int, high: int) -> list[int]:
     """All places from ``low`` to ``high`` at which the piece is."""
-    found = []
+    starts = []
     at = text.find(piece, low, high + len(piece))
     while at >= 0:
-        found.append(at)
+        starts.append(at)
         at = text.find(piece, at + 1, high + len(piece))
-    return found
+    return starts
 
 
 def _shown(text: str) -> str:

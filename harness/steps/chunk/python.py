@@ -50,7 +50,11 @@ def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
 def _offsets(item: Any) -> Span | None:
     """Two whole numbers, of whatever type; None for anything else."""
     try:
-        start, end = (int(one) for one in item if one == int(one) and not isinstance(one, bool | np.bool_))
+        start, end = (
+            int(number)
+            for number in item
+            if number == int(number) and not isinstance(number, bool | np.bool_)
+        )
     except (TypeError, ValueError, OverflowError):
         return None
     return start, end

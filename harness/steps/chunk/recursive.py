@@ -146,10 +146,10 @@ def _pieces(text: str, span: Span, separator: str, keep: KeepSeparator) -> Itera
     start, end = span
     if not separator:
         return ((i, i + 1) for i in range(start, end))
-    found = re.compile(re.escape(separator)).finditer(text, start, end)
+    separators = re.compile(re.escape(separator)).finditer(text, start, end)
     if keep == "start":
-        return between(start, end, (match.start() for match in found))
+        return between(start, end, (match.start() for match in separators))
     if keep == "end":
-        return between(start, end, (match.end() for match in found))
-    edges = chain((start,), chain.from_iterable(match.span() for match in found), (end,))
+        return between(start, end, (match.end() for match in separators))
+    edges = chain((start,), chain.from_iterable(match.span() for match in separators), (end,))
     return ((first, last) for first, last in zip(edges, edges, strict=True) if first < last)

@@ -9,19 +9,19 @@ from pydantic import Field
 from harness.steps.chunk import ChunkerConfig, Cuts, Documents, Vectors
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
 from harness.steps.chunk.sizes import TokenUnit, in_characters, smaller_than, tokenizer_for
-from harness.values import ConfigError, Span, Tokenizer, TokenWindows, token_offsets, trim
+from harness.values import ConfigError, Overlap, Size, Span, Tokenizer, TokenWindows, token_offsets, trim
 
 
 class TokenWindowConfig(ChunkerConfig):
     """The fields of a chunker that cuts windows of tokens."""
 
-    tokens_per_chunk: int = Field(
+    tokens_per_chunk: Annotated[int, Size(unit="tokens", short="tokens", again=True)] = Field(
         256,
         ge=1,
         description="The longest chunk in tokens, the special tokens that the model adds included. At most "
         "what the model reads.",
     )
-    token_overlap: Annotated[int, smaller_than("tokens_per_chunk")] = Field(
+    token_overlap: Annotated[int, smaller_than("tokens_per_chunk"), Overlap("tokens_per_chunk")] = Field(
         0,
         ge=0,
         description="The maximum overlap of neighbouring windows, in tokens; less than `tokens_per_chunk`.",
@@ -76,8 +76,10 @@ class RecursiveTokenConfig(TokenWindowConfig):
     """Recursive character splitting followed by token splitting."""
 
     kind: Literal["recursive_token"] = "recursive_token"
-    chunk_size: int = Field(1000, ge=1, description="The longest piece of the recursive step, in characters.")
-    chunk_overlap: Annotated[int, smaller_than("chunk_size")] = Field(
+    chunk_size: Annotated[int, Size(unit="unit", short="chunk")] = Field(
+        1000, ge=1, description="The longest piece of the recursive step, in characters."
+    )
+    chunk_overlap: Annotated[int, smaller_than("chunk_size"), Overlap("chunk_size", shown=True)] = Field(
         0,
         ge=0,
         description="The maximum overlap of neighbouring pieces, in characters; less than `chunk_size`.",

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from harness.steps.chunk import Cuts, Documents, SizedConfig, Vectors
 from harness.steps.chunk.health import OUTLINE_VERSION, table_spans
 from harness.steps.chunk.recursive import RecursiveSplitter
 from harness.steps.chunk.sizes import measure_in
-from harness.values import Document, Span, Tokenizer, delimited, records_of
+from harness.values import Document, Span, Tokenizer, delimited, merge, records_of
 
 # "Sheet: Prices" above the rows of a sheet of a workbook; see corpus/workbook.py.
 _SHEET = re.compile(r"Sheet: [^\n]*\n")
@@ -42,6 +42,12 @@ class RowsConfig(SizedConfig):
         "which is shown with every row. In other text: the maximum number of lines with only years at the "
         "head of a table.",
     )
+    heading_rows: tuple[int, ...] = Field(
+        (),
+        description="Instead of the first `header_rows` records: which records of delimited text or of a "
+        "sheet are the header, counted from 1, such as `[1, 3]`. Each is shown with every row below it, and "
+        "the records between them are rows. A list of lists is a sweep.",
+    )
     above: int = Field(
         2,
         ge=0,
@@ -57,6 +63,13 @@ class RowsConfig(SizedConfig):
         "except workbooks are delimited by it.",
     )
 
+    @field_validator("heading_rows")
+    @classmethod
+    def _count_from_one(cls, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        if any(number < 1 for number in numbers) or len(set(numbers)) < len(numbers):
+            raise ValueError("records are counted from 1, each named once, such as [1, 3]")
+        return tuple(sorted(numbers))
+
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The rows of each document's tables, and its other text in pieces."""
         splitter = RecursiveSplitter(measure_in(self.unit, tokenizer), self.chunk_size)
@@ -66,49 +79,66 @@ class RowsConfig(SizedConfig):
         """The ranges shown before each span (a row or a piece of other text)."""
         tables = tables_of(document, self)
         starts = [table.rows[0][0] for table in tables]
-        found: list[tuple[Span, ...]] = []
+        shown: list[tuple[Span, ...]] = []
         for start, _ in spans:
             at = bisect_right(starts, start) - 1
-            own = at >= 0 and start < tables[at].rows[-1][1]
-            found.append(tables[at].before if own else ())
-        return found
+            in_table = at >= 0 and start < tables[at].rows[-1][1]
+            shown.append(tables[at].above(start) if in_table else ())
+        return shown
 
 
 @dataclass(frozen=True, slots=True)
 class RowTable:
-    """A table: the ranges of its rows in the order of the text, and the heading of each."""
+    """A table: the ranges of its rows and of its heading, each in the order of the text.
+
+    A heading may have several ranges, with rows between them. ``begins`` is where the table begins.
+    """
 
     rows: tuple[Span, ...]
     before: tuple[Span, ...]
+    begins: int
+
+    def above(self, start: int) -> tuple[Span, ...]:
+        """The ranges of the heading above ``start``."""
+        return tuple(span for span in self.before if span[1] <= start)
 
 
 def tables_of(document: Document, config: RowsConfig) -> list[RowTable]:
     """The tables of a document that have rows, in the order of the text."""
-    found: list[RowTable] = []
+    tables: list[RowTable] = []
     # pages or sheets, else all of it
     for start, end in pairwise([*(document.page_starts or (0,)), len(document.text)]):
         sheet = _SHEET.match(document.text, start, end)
-        delimiter = "\t" if sheet else config.delimiter
-        table = _delimited(
-            document.text, (sheet.end() if sheet else start, end), start, delimiter, config.header_rows
-        )
+        table = _delimited(document.text, (sheet.end() if sheet else start, end), start, bool(sheet), config)
         if table is None:
-            found += _figures(document.text, start, end, config)
+            tables += _figures(document.text, start, end, config)
         elif table.rows:
-            found.append(table)
-    return found
+            tables.append(table)
+    return tables
 
 
-def _delimited(text: str, span: Span, top: int, delimiter: str | None, header_rows: int) -> RowTable | None:
+def _delimited(text: str, span: Span, top: int, is_sheet: bool, config: RowsConfig) -> RowTable | None:
     """The table of the delimited text in ``span``, whose heading begins at ``top``; None if it is none."""
+    delimiter = "\t" if is_sheet else config.delimiter
     records = delimited(text, *span) if delimiter is None else records_of(text, delimiter, *span)
     if records is None:
         return None
-    body = records.spans[header_rows:]
-    if not body:
+    spans = records.spans
+    chosen = config.heading_rows or range(1, config.header_rows + 1)
+    heading = {number - 1 for number in chosen if number <= len(spans)}
+    rows = tuple(row for place, row in enumerate(spans) if place not in heading)
+    if not rows:
         # a heading without rows is a row
-        return RowTable((((records.spans[0][0], records.spans[-1][1]),) if records.spans else ()), ())
-    return RowTable(body, _heading(text, top, body[0][0]))
+        return RowTable((((spans[0][0], spans[-1][1]),) if spans else ()), (), spans[0][0] if spans else top)
+    # each with its line end, and the first with the title of the sheet above it
+    borders = [top, *(start for start, _ in spans[1:]), spans[-1][1]]
+    shown = [(borders[place], borders[place + 1]) for place in sorted(heading)]
+    if not shown and spans[0][0] > top:
+        shown = [(top, spans[0][0])]
+    elif is_sheet and 0 not in heading:
+        shown.insert(0, (top, spans[0][0]))
+    before = tuple(part for first, last in merge(shown) for part in _heading(text, first, last))
+    return RowTable(rows, before, min(span[0] for span in (*before, rows[0])))
 
 
 def _heading(text: str, start: int, end: int) -> tuple[Span, ...]:
@@ -126,7 +156,9 @@ def _figures(text: str, start: int, end: int, config: RowsConfig) -> Iterator[Ro
             heading += 1
         above = _above(text, reached, start + first, config.above)
         rows = tuple(lines[heading:])
-        yield RowTable(rows, _heading(text, above, rows[0][0]))
+        before = _heading(text, above, rows[0][0])
+        # lines above stay with the text, unless the page begins with them
+        yield RowTable(rows, before, above if before and above == start else rows[0][0])
         reached = start + last
 
 
@@ -141,7 +173,7 @@ def _lines(text: str, start: int, end: int) -> list[Span]:
 
 def _only_years(text: str, line: Span) -> bool:
     numbers = _NUMBER.findall(text[line[0] : line[1]])
-    return bool(numbers) and all(one.isdigit() and int(one) in _YEARS for one in numbers)
+    return bool(numbers) and all(number.isdigit() and int(number) in _YEARS for number in numbers)
 
 
 def _above(text: str, reached: int, start: int, most: int) -> int:
@@ -158,12 +190,8 @@ def _above(text: str, reached: int, start: int, most: int) -> int:
 def _split(document: Document, config: RowsConfig, splitter: RecursiveSplitter) -> Iterator[Span]:
     reached = 0
     for table in tables_of(document, config):
-        heading = table.before[0] if table.before else (table.rows[0][0],) * 2
-        # the heading of delimited text is in no other chunk; lines above other tables stay with the text
-        delimited_here = heading[0] in (0, *document.page_starts)
-        outside = heading[0] if delimited_here else table.rows[0][0]
-        if reached < outside:
-            yield from splitter.split(document.text, (reached, outside))
+        if reached < table.begins:
+            yield from splitter.split(document.text, (reached, table.begins))
         for at in range(0, len(table.rows), config.rows):
             some = table.rows[at : at + config.rows]
             yield some[0][0], some[-1][1]

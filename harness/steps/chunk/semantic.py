@@ -67,11 +67,11 @@ class SemanticConfig(SizedConfig, ComputingConfig):
             for document, sentences in zip(documents, cut, strict=True)
             for text in _windows(document.text, sentences, self.neighbours)
         ]
-        found = vectors(texts, self.embed)
+        window_vectors = vectors(texts, self.embed)
         spans, first = [], 0
         for sentences in cut:
             count = len(sentences.spans)
-            apart = distances(found[first : first + count])
+            apart = distances(window_vectors[first : first + count])
             first += count
             cuts = [0, *breaks(apart, sentences, self), count]
             spans.append([sentences.span(a, b) for a, b in pairwise(cuts) if a < b])
@@ -103,16 +103,16 @@ def breaks(apart: Floats, sentences: Sentences, config: SemanticConfig) -> list[
         short = min(sentences.size(before, cut), sentences.size(cut, after)) < config.min_size
         if short and sentences.size(before, after) <= config.chunk_size:
             cuts.pop(at)
-    found: list[int] = []
+    starts: list[int] = []
     for first, last in pairwise(cuts):
-        found += [first] if first else []
-        found += _fitting(apart, sentences, first, last, config)
-    return found
+        starts += [first] if first else []
+        starts += _fitting(apart, sentences, first, last, config)
+    return starts
 
 
 def _fitting(apart: Floats, sentences: Sentences, first: int, last: int, config: SemanticConfig) -> list[int]:
     """Where to cut a run that is too long: at the largest distance that leaves no part too short."""
-    found: list[int] = []
+    cuts: list[int] = []
     waiting = [(first, last)]
     while waiting:
         first, last = waiting.pop()
@@ -121,9 +121,9 @@ def _fitting(apart: Floats, sentences: Sentences, first: int, last: int, config:
         inner = range(first + 1, last)
         long = [i for i in inner if min(sentences.size(first, i), sentences.size(i, last)) >= config.min_size]
         cut = max(long or inner, key=lambda i: (float(apart[i - 1]), -i))
-        found.append(cut)
+        cuts.append(cut)
         waiting += [(first, cut), (cut, last)]
-    return sorted(found)
+    return sorted(cuts)
 
 
 def _windows(text: str, sentences: Sentences, neighbours: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from harness.values import ConfigError, HarnessError, StageConfig, guide
+from harness.values import ConfigError, HarnessError, StageConfig, Telling, guide
 
 _OURS = Path(__file__).parents[2]
 _NOT_THEIRS = tuple(Path(file) for file in (contextlib.__file__, importlib.__file__))
@@ -51,6 +51,7 @@ class CodeConfig(StageConfig):
     call: Annotated[
         str,
         AfterValidator(_is_call),
+        Telling(),
         Field(
             description="`package.module:function`, found in the working folder or among installed packages. "
             "It is imported when a run begins, also by `validate`, and called when the step runs, with your "
@@ -76,7 +77,7 @@ def find_call(name: str) -> Callable[..., Any]:
     module_name, _, path = name.partition(":")
     try:
         with _working_folder():
-            found: Any = importlib.import_module(module_name)
+            target: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"call: {name}: no module {error.name} in the working folder or installed."
@@ -86,12 +87,12 @@ def find_call(name: str) -> Callable[..., Any]:
             f"call: {name}: {module_name} cannot be imported: {type(error).__name__}: {error}{_where(error)}."
         ) from error
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             raise ConfigError(f"call: {name}: {module_name} has no {part}.")
-        found = getattr(found, part)
-    if not callable(found):
-        raise ConfigError(f"call: {name} is a {type(found).__name__}; name a function.")
-    call: Callable[..., Any] = found
+        target = getattr(target, part)
+    if not callable(target):
+        raise ConfigError(f"call: {name} is a {type(target).__name__}; name a function.")
+    call: Callable[..., Any] = target
     return call
 
 
@@ -122,17 +123,19 @@ def calling(name: str) -> Iterator[None]:
 def _where(error: BaseException) -> str:
     """The last place of a traceback that is not ours, such as `` (search.py:12)``."""
     steps = [(Path(step.filename), step.lineno) for step in traceback.extract_tb(error.__traceback__)]
-    theirs = [(file.name, line) for file, line in steps if not (file in _NOT_THEIRS or _OURS in file.parents)]
-    places = [f" ({name}:{line})" for name, line in theirs if not name.startswith("<")]
+    user_frames = [
+        (file.name, line) for file, line in steps if not (file in _NOT_THEIRS or _OURS in file.parents)
+    ]
+    places = [f" ({name}:{line})" for name, line in user_frames if not name.startswith("<")]
     return places[-1] if places else ""
 
 
 @contextmanager
 def _working_folder() -> Iterator[None]:
     """Modules of the working folder can be imported, as with ``python -m``."""
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
+    folder = str(Path.cwd())
+    sys.path.insert(0, folder)
     try:
         yield
     finally:
-        sys.path.remove(here)
+        sys.path.remove(folder)

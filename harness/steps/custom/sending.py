@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from harness import models
 from harness.steps.custom.service import ServiceConfig
-from harness.steps.search.tools import PendingServiceError, Tools
 from harness.values import HarnessError
 
 # Statuses after which another try may help: too many requests, a time-out, a conflict, an outage.
@@ -28,47 +28,6 @@ class Message:
     response: str | None
 
 
-def kept_or_asked(
-    service: ServiceConfig,
-    texts: Mapping[str, str],
-    tools: Tools,
-    stage: str,
-    given: Mapping[str, Any],
-    read: Callable[[Any, list[str]], Sequence[Any]],
-    prepare: Callable[[], None] = lambda: None,
-) -> dict[str, Any]:
-    """The answer to each of ``texts``, by its key: the kept one, else the service is asked and it is kept.
-
-    A request is filled with the texts and what is ``given``; ``read`` checks the answer to it and gives
-    one value a text; ``prepare`` is called before the first request. Raises PendingServiceError where
-    something is missing and nothing may be asked.
-    """
-    answers = {key: tools.kept("answer", key) for key in texts}
-    missing = [key for key, answer in answers.items() if answer is None]
-    if not missing:
-        return answers
-    if not tools.may_ask:
-        raise PendingServiceError(service.url)
-    size = service.batch_size if service.asks_several else 1
-    groups = [missing[start : start + size] for start in range(0, len(missing), size)]
-    asked = [[texts[key] for key in group] for group in groups]
-
-    def keep(place: int, answer: Any) -> None:
-        # checked before it is stored: an answer that breaks the contract is requested again
-        several = read(answer if service.asks_several else [answer], asked[place])
-        for key, value in zip(groups[place], several, strict=True):
-            tools.keep("answer", key, value)
-            answers[key] = value
-
-    with tools.timed(stage):
-        prepare()
-        bodies = [
-            models.fill(service.request, {"query": group[0], "queries": group, **given}) for group in asked
-        ]
-        send(service, [Message(body, service.url, service.method, service.response) for body in bodies], keep)
-    return answers
-
-
 def send(service: ServiceConfig, messages: Sequence[Message], keep: Callable[[int, Any], object]) -> None:
     """Send all messages; ``keep`` gets what ``response`` finds in each answer as it arrives, with its index.
 
@@ -78,62 +37,74 @@ def send(service: ServiceConfig, messages: Sequence[Message], keep: Callable[[in
         service,
         models.limiter_of(service.url, service.requests_per_minute),
         iter(enumerate(messages)),
-        lambda connection, numbered: _Answered(*numbered, connection, service, keep),
+        _Service(service, keep).send,
         lambda words: HarnessError(f"http: {service.url} {words}"),
         give_up=True,
     )
 
 
 @dataclass
-class _Answered(models.Exchange):
-    """One message, and what ``response`` finds in its reply."""
+class _Service:
+    """Messages to one service; ``keep`` gets what is found in each reply."""
 
-    _place: int
-    _message: Message
-    _connection: models.Connection
-    _service: ServiceConfig
-    _keep: Callable[[int, Any], object]
+    service: ServiceConfig
+    keep: Callable[[int, Any], object]
 
-    async def post(self, timeout: float) -> models.Came:
-        """Find the answer in its reply."""
-        message = self._message
+    async def send(
+        self, sender: models.Sender, connection: models.Connection, numbered: tuple[int, Message]
+    ) -> None:
+        """Send one message; the first that is given up ends all."""
+        place, message = numbered
+
+        async def post(timeout: float) -> models.Received[Any]:
+            return models.Received(await self._found(connection, message, timeout))
+
+        def failure(fault: models.CallError, tries: int) -> HarnessError:
+            return self._error(
+                message,
+                f"gave up: {fault.detail}, even after {tries} tries. Check the service, or raise "
+                f"deadline ({self.service.deadline:g} s).",
+            )
+
+        async for attempt in sender.attempts(post):
+            if (reply := attempt.received(failure)) is not None:
+                self.keep(place, reply.value)
+
+    async def _found(self, connection: models.Connection, message: Message, timeout: float) -> Any:
+        """What ``response`` finds in the reply; None where any reply will do."""
+        until = models.due(timeout)
         sent = models.carried(message.method, message.body)
-        status, content, headers = await self._connection.send(message.method, message.url, timeout, **sent)
+        try:
+            status, content, headers = await connection.send(message.method, message.url, timeout, **sent)
+        except models.CallError as fault:
+            raise self._of_broken(message, fault) from None
         if status in models.REDIRECTS:
-            raise self._error(f"cannot be asked: {models.redirected(headers)}.")
+            raise self._error(message, f"cannot be asked: {models.redirected(headers)}.")
         if not 200 <= status < 300:
-            said = self._connection.clean(models.read_body(content).words)
-            words = f"answered {status}: {said or 'no message'}"
+            explanation = connection.clean(models.read_body(content).words)
+            words = f"answered {status}: {explanation or 'no message'}"
             if status in _PASSING or status >= 500:
                 raise models.CallError(
                     f"http_{status}", words, again=True, retry_after=models.retry_after(headers)
                 )
-            raise self._error(f"{words}. Check headers_env and its key, url, method and request.")
-        self._found = None if message.response is None else await self._read(content, message.response)
-        return models.Came()
-
-    def keep(self, last: bool) -> None:
-        """Hand it on."""
-        self._keep(self._place, self._found)
-
-    def lose(self, fault: models.CallError, tries: int, last: bool) -> None:
-        """The first message that is given up ends all, and a reply that nobody would read does at once."""
-        if fault.reason == models.BROKEN:
-            raise self._error(f"cannot be read: {fault.detail}.") from None
-        if last:
+            raise self._error(message, f"{words}. Check headers_env and its key, url, method and request.")
+        if message.response is None:
+            return None
+        try:
+            return await connection.json(content, partial(models.search, message.response), until)
+        except models.CallError as fault:
+            raise self._of_broken(message, fault) from None
+        except ValueError as error:
+            why, shown = connection.clean(str(error)), connection.shown(content)
             raise self._error(
-                f"gave up: {fault.detail}, even after {tries} tries. Check the service, or raise "
-                f"deadline ({self._service.deadline:g} s)."
+                message, f"gave {why}: {shown!r}. Correct the expression, or the request."
             ) from None
 
-    async def _read(self, content: bytes, response: str) -> Any:
-        """What ``response`` finds in a reply."""
-        answer = await self._connection.json(content)
-        try:
-            return models.search(response, answer)
-        except ValueError as error:
-            why, shown = self._connection.clean(str(error)), self._connection.shown(content)
-            raise self._error(f"gave {why}: {shown!r}. Correct the expression, or the request.") from None
+    def _of_broken(self, message: Message, fault: models.CallError) -> HarnessError:
+        """The fault, or the error of a reply that nobody can read, which ends all at once."""
+        if fault.reason != models.BROKEN:
+            return fault
+        return self._error(message, f"cannot be read: {fault.detail}.")
 
-    def _error(self, words: str) -> HarnessError:
-        return HarnessError(f"http: {self._message.url} {words}")
+    def _error(self, message: Message, words: str) -> HarnessError:
+        return HarnessError(f"http: {message.url} {words}")

@@ -66,10 +66,10 @@ class ServiceConfig(HttpConfig):
         return problem and f"{self.url}: {problem}"
 
 
-def known_names(request: Any, known: Sequence[str]) -> set[str]:
-    """The names that a request has; raises ValueError where one of them is not ``known``."""
+def known_names(request: Any, allowed: Sequence[str]) -> set[str]:
+    """The names that a request has; raises ValueError where one of them is not ``allowed``."""
     names = names_in(request)
-    if unknown := sorted(names - {*known}):
-        wrong, *right = (f"{{{{ {name} }}}}" for name in (unknown[0], *known))
+    if unknown := sorted(names - {*allowed}):
+        wrong, *right = (f"{{{{ {name} }}}}" for name in (unknown[0], *allowed))
         raise ValueError(f"the request names {wrong}; known are {', '.join(right)}")
     return names

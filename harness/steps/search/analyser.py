@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError
 from io import StringIO
 from typing import Any, Literal
 
+from harness.steps.search import stop_words
 from harness.values import ConfigError, installed_version, text_sha256
 
 StopWords = Literal["none", "short", "long"]
@@ -30,9 +31,9 @@ STEMMED = frozenset({"auto", "english", "jieba"})
 class Analyser:
     """Text → terms, in order. The same for passages and queries."""
 
-    def __init__(self, name: AnalyserName, stop_words: StopWords, dictionary: str = "") -> None:
+    def __init__(self, name: AnalyserName, length: StopWords, dictionary: str = "") -> None:
         """``dictionary`` is the text of a user dictionary of jieba."""
-        self._name, self._stop_words, self._dictionary = name, stop_words, dictionary
+        self._name, self._length, self._dictionary = name, length, dictionary
 
     @property
     def identity(self) -> list[Any]:
@@ -40,9 +41,9 @@ class Analyser:
         facts: list[Any] = [self._name, _VERSION, unicodedata.unidata_version]
         if self._name in STEMMED:
             facts += [
-                self._stop_words,
+                self._length,
                 f"PyStemmer {installed_version('PyStemmer')}",
-                f"bm25s {installed_version('bm25s')}",
+                stop_words.ORIGIN,
             ]
         if self._name == "jieba":
             facts += [_jieba_version(), text_sha256(self._dictionary)]
@@ -54,17 +55,17 @@ class Analyser:
         text = normalise(text)
         if _PLAIN.fullmatch(text):
             return [term for word in _PLAIN_WORD.findall(text) if (term := of_word(word)) is not None]
-        found: list[str] = []
+        terms: list[str] = []
         for piece, is_run in pieces(text):
             if is_run:
-                found += of_run(piece)
+                terms += of_run(piece)
             elif (term := of_word(piece)) is not None:
-                found.append(term)
-        return found
+                terms.append(term)
+        return terms
 
     @cached_property
     def _made(self) -> tuple[Callable[[str], str | None], Callable[[str], list[str]]]:
-        word = _english_stems(self._stop_words) if self._name in STEMMED else str
+        word = _english_stems(self._length) if self._name in STEMMED else str
         if self._name == "jieba":
             cut = _jieba_cutter(self._dictionary)
             # jieba knows no kana and no Hangul
@@ -72,13 +73,16 @@ class Analyser:
         return word, bigrams if self._name in {"auto", "cjk"} else lambda run: [run]
 
 
-def _english_stems(stop_words: StopWords) -> Callable[[str], str | None]:
+def _english_stems(length: StopWords) -> Callable[[str], str | None]:
     """Lower-case word → its stem (Porter2), or None for a stop word."""
     import Stemmer
-    from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_EN_PLUS
 
-    # Lucene's 33 English stop words, or NLTK's 179, as bm25s ships them
-    stop = frozenset({"none": (), "short": STOPWORDS_EN, "long": STOPWORDS_EN_PLUS}[stop_words])
+    words: dict[StopWords, frozenset[str]] = {
+        "none": frozenset(),
+        "short": stop_words.SHORT,
+        "long": stop_words.LONG,
+    }
+    stop = words[length]
     stem = Stemmer.Stemmer("english").stemWord
     return cache(lambda word: None if word in stop else stem(word))
 
@@ -200,8 +204,8 @@ class Synonyms:
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
             for left, right in _pairs(line, terms, f"{name}, line {number}"):
-                known = rules.setdefault(left, [])
-                known += [one for one in right if one not in known]
+                expansions = rules.setdefault(left, [])
+                expansions += [terms_of_entry for terms_of_entry in right if terms_of_entry not in expansions]
         return cls({left: tuple(right) for left, right in rules.items()})
 
     @property
@@ -209,24 +213,24 @@ class Synonyms:
         """The rules as JSON-able facts."""
         return [[list(left), *map(list, right)] for left, right in self.rules.items()]
 
-    def expand(self, asked: Sequence[str]) -> list[str]:
+    def expand(self, query_terms: Sequence[str]) -> list[str]:
         """The terms of a query with its synonyms; a term that two alternatives share is asked for once."""
         if not self.rules:
-            return list(asked)
+            return list(query_terms)
         longest = max(map(len, self.rules))
-        found: list[str] = []
+        expanded: list[str] = []
         at = 0
-        while at < len(asked):
-            for size in range(min(longest, len(asked) - at), 0, -1):
-                match = self.rules.get(tuple(asked[at : at + size]))
+        while at < len(query_terms):
+            for size in range(min(longest, len(query_terms) - at), 0, -1):
+                match = self.rules.get(tuple(query_terms[at : at + size]))
                 if match is not None:
-                    found += dict.fromkeys(term for one in match for term in one)
+                    expanded += dict.fromkeys(term for synonym in match for term in synonym)
                     at += size
                     break
             else:
-                found.append(asked[at])
+                expanded.append(query_terms[at])
                 at += 1
-        return found
+        return expanded
 
 
 def _pairs(

@@ -67,8 +67,8 @@ def ranked(
     query_id: str, rows: Ints, scores: Doubles, depth: SearchDepth, chunk_ids: Sequence[str]
 ) -> Ranking:
     """The best of the chunks ``rows`` [n] by their ``scores`` [n], as deep as is asked for."""
-    found, rounded = best(rows, scores, depth)
-    return Ranking(query_id, tuple(chunk_ids[i] for i in found), tuple(rounded.tolist()))
+    order, rounded = best(rows, scores, depth)
+    return Ranking(query_id, tuple(chunk_ids[i] for i in order), tuple(rounded.tolist()))
 
 
 def best(rows: Ints, scores: Doubles, depth: SearchDepth) -> tuple[Ints, Doubles]:
@@ -78,17 +78,17 @@ def best(rows: Ints, scores: Doubles, depth: SearchDepth) -> tuple[Ints, Doubles
     """
     wanted = depth.usual
     while True:
-        own, all_rows = scores, rows
+        near_scores, all_rows = scores, rows
         if wanted < len(scores):
             # what is lower than the last one wanted by two units of the last decimal is below it rounded
             cut = np.partition(scores, -wanted)[-wanted] - 2 * 10.0**-DECIMALS
             near = scores >= cut
-            own, all_rows = scores[near], rows[near]
-        order, rounded = in_order(all_rows, own)
+            near_scores, all_rows = scores[near], rows[near]
+        order, rounded = in_order(all_rows, near_scores)
         end = depth.of_ranked(depth.lengths[order])
         # all that are kept may be too few to fill a number of characters
         filled = end <= wanted and (depth.top_chars is None or end < len(order))
-        if filled or len(own) == len(scores):
+        if filled or len(near_scores) == len(scores):
             return order[:end], rounded[:end]
         wanted *= 4
 

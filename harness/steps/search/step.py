@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.models import EncoderConfig
-from harness.values import ConfigError, Query, Ranking, Section, StageConfig, Step
-
-if TYPE_CHECKING:
-    from harness.steps.search.tools import Tools
+from harness.steps.search.field import FieldConfig
+from harness.steps.search.passages import Contexts, Passages
+from harness.values import (
+    Amount,
+    ConfigError,
+    Query,
+    Ranking,
+    Run,
+    Section,
+    StageConfig,
+    Step,
+    Unset,
+    under_way,
+)
 
 Identity = list[Any]
 """JSON-able facts that decide the output of a step, besides its input."""
@@ -27,6 +35,16 @@ class RewriterConfig(StageConfig):
     """Base of the configurations of rewriters."""
 
     kind: str
+
+    @property
+    def most(self) -> int:
+        """How many texts it may make of a query."""
+        return 1
+
+    @property
+    def longest(self) -> int:
+        """The most characters of such a text, where a language model writes it."""
+        return 0
 
 
 Config = TypeVar("Config", bound=StageConfig)
@@ -45,24 +63,22 @@ class Rewriter(QueryStep[Rewriting]):
     """Queries → queries for a retriever. Ids, splits and order stay the same.
 
     One that makes one text of each query defines ``run``; one that makes none or many defines ``phrasings``,
-    and in ``fuse`` how the rankings of many become one. ``repeatable``: running it again costs nothing, so
-    its time can be measured. ``own_code``: it runs the user's own code, which may cost something.
+    and in ``fuse`` how the rankings of many become one. Both return what they make, or are generators that
+    yield needs. ``repeatable``: running it again costs nothing, so its time can be measured. ``own_code``:
+    it runs the user's own code, which may cost something.
     """
 
     repeatable: ClassVar[bool] = False
     own_code: ClassVar[bool] = False
 
-    def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
+    def run(self, queries: Sequence[Query]) -> list[Query] | Run[list[Query]]:
         """The rewritten queries, one for each."""
         raise TypeError(f"{type(self).__name__} does not make one text of each query")
 
-    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+    def phrasings(self, queries: Sequence[Query]) -> list[tuple[Query, ...]] | Run[list[tuple[Query, ...]]]:
         """The texts to search for each query; one without any gets no ranking."""
-        return [(query,) for query in self.run(queries, tools)]
-
-    def again(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
-        """The same phrasings, computed even if they are cached, to measure the time."""
-        return self.phrasings(queries, tools)
+        rewritten = yield from under_way(self.run(queries))
+        return [(query,) for query in rewritten]
 
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
         """The score of every chunk that the phrasings of one query have found; only needed for many."""
@@ -107,7 +123,9 @@ class TableConfig(StageConfig):
 
     def has_gaps(self, gaps: Mapping[str, Sequence[str]], table: Collection[str], total: int) -> ConfigError:
         """The error of documents that lack values of columns; ``table``: those of ``total`` with a row."""
-        missing = (f"{one} ({', '.join(its)})" if one in table else one for one, its in gaps.items())
+        missing = (
+            f"{column} ({', '.join(gap)})" if column in table else column for column, gap in gaps.items()
+        )
         return ConfigError(
             f"{self.file}: a row or value is missing for {len(gaps)} of {total} documents: "
             f"{'; '.join(missing)}. Add them, or set {self.otherwise}."
@@ -188,50 +206,10 @@ class FilterResult:
     failed: str = ""
 
 
-SearchOne = Callable[[Query], Ranking]
+SearchOne: TypeAlias = Callable[[Query], Ranking]
 """Searches for one query."""
-
-
-class NotMeasuredError(Exception):
-    """The time of a step for a single query cannot be measured; the message says why."""
-
-
-@dataclass(frozen=True)
-class Passages:
-    """The chunks of a setting as steps see them.
-
-    ``texts`` is what is indexed: the chunk, and the context of the setting around it; ``lengths`` are the
-    characters that count as read, those of the chunk alone; ``key`` identifies all of it.
-    """
-
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    lengths: tuple[int, ...]
-    key: str
-
-    def part(self, places: Sequence[int], key: str) -> Passages:
-        """The chunks at these places; ``key`` identifies them."""
-        return Passages(
-            tuple(self.ids[place] for place in places),
-            tuple(self.texts[place] for place in places),
-            tuple(self.lengths[place] for place in places),
-            key,
-        )
-
-    @cached_property
-    def documents(self) -> tuple[str, ...]:
-        """The document of each chunk."""
-        return tuple(chunk_id.rpartition(":")[0] for chunk_id in self.ids)
-
-    @cached_property
-    def document_of(self) -> dict[str, str]:
-        """The ``documents`` by the ids of the chunks."""
-        return dict(zip(self.ids, self.documents, strict=True))
-
-    @cached_property
-    def length_of(self) -> dict[str, int]:
-        """The ``lengths`` by the ids of the chunks."""
-        return dict(zip(self.ids, self.lengths, strict=True))
+Fingerprint: TypeAlias = Callable[[EncoderConfig], str]
+"""Everything that decides a vector of an encoder besides the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +232,8 @@ class RetrievalResult:
 
     ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
     ``routes`` are the results that a fusion combined. ``asked`` are the queries that it searched for,
-    ``filtered`` the results of a filter by query, empty without a filter. ``rewritings``
-    are those made for it, not for its routes. ``Tools.search`` adds the ``name`` of a route, ``asked``,
-    ``effort`` and ``rewritings``.
+    ``filtered`` the results of a filter by query, empty without a filter. ``rewritings`` are those made for
+    it, not for its routes. ``search`` adds the ``name`` of a route, ``asked`` and ``rewritings``.
     """
 
     rankings: list[Ranking]
@@ -265,7 +242,6 @@ class RetrievalResult:
     filtered: tuple[FilterResult, ...] = ()
     asked: tuple[Query, ...] = ()
     name: str = ""
-    effort: Effort = Effort()
     rewritings: tuple[Phrasings, ...] = ()
 
 
@@ -273,8 +249,8 @@ class RetrieverConfig(StageConfig):
     """Base of the configurations of retrievers: depth, rewriter and filter."""
 
     kind: str
-    top_k: int = Field(20, ge=1, description="Chunks retrieved per query.")
-    top_chars: int | None = Field(
+    top_k: Annotated[int, Amount()] = Field(20, ge=1, description="Chunks retrieved per query.")
+    top_chars: Annotated[int | None, Amount()] = Field(
         None,
         ge=1,
         description="Instead of `top_k`: retrieve chunks until they contain this many characters, so that "
@@ -288,6 +264,14 @@ class RetrieverConfig(StageConfig):
     filter: Annotated[SerializeAsAny[FilterConfig] | None, Section("filter")] = Field(
         None,
         description="A document filter for this retriever only, such as for one route.",
+    )
+    context: Annotated[Contexts | None, Section("context"), Unset("setting")] = Field(
+        None,
+        description="What this retriever, such as a route, indexes around chunks in place of the `context` "
+        "of the setting, and written like it; `null`: nothing. Rerankers read that of the setting.",
+    )
+    field: Annotated[SerializeAsAny[FieldConfig] | None, Section("field")] = Field(
+        None, description="What of queries and chunks is searched in place of their text, such as `entities`."
     )
 
     @model_validator(mode="after")
@@ -322,6 +306,17 @@ class RetrieverConfig(StageConfig):
         for part in self.parts:
             yield from part.every()
 
+    def searching(self, around: Contexts | None = None) -> Iterator[tuple[RetrieverConfig, Contexts | None]]:
+        """The retrievers that search an index, each with its own context or that of the fusion around it.
+
+        ``around`` is the one to use where neither has any; None: that of the setting.
+        """
+        contexts = around if self.context is None else self.context
+        if not self.parts:
+            yield self, contexts
+        for part in self.parts:
+            yield from part.searching(contexts)
+
     @property
     def embed(self) -> EncoderConfig | None:
         """The encoder that it searches with, if any."""
@@ -329,15 +324,17 @@ class RetrieverConfig(StageConfig):
 
     def encoders(self) -> tuple[EncoderConfig, ...]:
         """All encoders it searches with, its own and those of its parts, each once."""
-        own = () if self.embed is None else (self.embed,)
-        return tuple(dict.fromkeys((*own, *(one for part in self.parts for one in part.encoders()))))
+        encoders = () if self.embed is None else (self.embed,)
+        return tuple(
+            dict.fromkeys((*encoders, *(encoder for part in self.parts for encoder in part.encoders())))
+        )
 
 
 class RerankerConfig(StageConfig, ABC):
     """Base of the configurations of rerankers."""
 
     kind: str
-    top_n: int | None = Field(
+    top_n: Annotated[int | None, Amount(unset="all")] = Field(
         None,
         ge=1,
         description="How many chunks of each ranking are scored; the rest follow in the retriever's "
@@ -357,36 +354,24 @@ Configured = TypeVar("Configured", bound=RetrieverConfig)
 
 
 class Retriever(Step[Configured]):
-    """(Passages, queries) → rankings. Pure except for its use of ``tools``.
+    """(Passages, queries) → rankings.
 
-    ``own_code``: it runs the user's own code, which may cost something.
+    ``own_code``: it runs the user's own code, which may cost something. ``one_by_one``: what it makes of
+    passages is a need (`Index`, `Built`, `TermsOf`, `Texts` of passages), so that the time of a single query
+    is that of the rest.
     """
 
     own_code: ClassVar[bool] = False
+    one_by_one: ClassVar[bool] = False
 
     @abstractmethod
-    def identity(self, tools: Tools) -> Identity:
+    def identity(self, fingerprint: Fingerprint) -> Identity:
         """All that decides its rankings, besides passages and queries: settings, models, library versions."""
 
     @abstractmethod
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+    def run(self, passages: Passages, queries: Sequence[Query]) -> RetrievalResult | Run[RetrievalResult]:
         """Rank the passages for every query. A query that matches nothing has an empty ranking.
 
-        There is at least one query and one passage, but for fusions.
+        There is at least one query and one passage. The result, or a generator that yields needs and returns
+        it.
         """
-
-    def warm(self, passages: Passages, tools: Tools) -> AbstractContextManager[SearchOne]:
-        """Search one query at a time with the index open, as a service would, to measure the time.
-
-        Raises NotMeasuredError if the kind does not offer it, or a search would cost money.
-        """
-        raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
-
-    def wants(
-        self, passages: Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
-        """The texts it will embed, by encoder, so that one pass of each model can serve all settings.
-
-        The parts of a fusion return their own.
-        """
-        return ()

@@ -1,27 +1,24 @@
-"""The tools of a run for its search steps: models, language models, tables, caches, a clock, documents."""
+"""What contexts and readers see of documents, and calls that are not made yet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import models, values
-from harness.models import EncoderConfig, Value
-from harness.steps.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
-from harness.values import Chunk, Document, LlmAnswer, LlmError, Query, Reporter, Slot, StageConfig
+from harness.values import Chunk, Document, StageConfig
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCalls:
     """A request to a language model or an endpoint that was not made.
 
-    ``key`` identifies it, ``problem`` what is missing, ``purpose`` is what the answers are for.
+    ``key`` identifies it, ``problem`` what is missing, ``purpose`` is what the answers are for. ``at_most``:
+    what is asked is not known yet, and the estimate is a bound.
     """
 
     name: str
@@ -29,36 +26,23 @@ class PendingCalls:
     estimate: models.Estimate | models.ServedEstimate
     problem: str = ""
     purpose: models.Purpose = "rewriting"
+    at_most: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}: {'at most ' if self.at_most else ''}{self.estimate}"
 
 
-class PendingCallsError(LlmError):
-    """The next step depends on answers that cost money, which a plan or dry run does not request."""
-
-    def __init__(self, *missing: PendingCalls) -> None:
-        self.missing = missing
-        estimates = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
-        purpose = missing[0].purpose if missing else "rewriting"
-        needed = "request to an endpoint" if purpose == "endpoint" else purpose
-        super().__init__(
-            f"Rankings depend on {'an' if purpose == 'answer' else 'a'} {needed} that has not been made yet. "
-            f"{estimates}."
-        )
-
-
-class PendingServiceError(PendingCallsError):
-    """The next step depends on a user-defined service, which a plan or dry run does not call."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self.args = (f"Rankings depend on answers of {url}, which has not been called yet.",)
-
-
-@dataclass(frozen=True, slots=True)
-class Talked:
-    """The answers about one thing in their order, and their cost, whichever run paid; None: no price."""
-
-    answers: tuple[LlmAnswer, ...]
-    cost: float | None
+def waits_for(missing: Sequence[PendingCalls]) -> str:
+    """The calls that rankings wait for, as sentences; '' where there are none."""
+    if not missing:
+        return ""
+    estimates = "; ".join(map(str, missing))
+    purpose = missing[0].purpose
+    needed = "request to an endpoint" if purpose == "endpoint" else purpose
+    return (
+        f"Rankings depend on {'an' if purpose == 'answer' else 'a'} {needed} that has not been made yet. "
+        f"{estimates}."
+    )
 
 
 class VectorRows(Protocol):
@@ -75,96 +59,11 @@ Spread: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any
 one by one as they are sent."""
 
 
-class Shared(Protocol):
-    """Tools for all steps: those over queries, those over documents, and answers."""
-
-    @property
-    def reporter(self) -> Reporter:
-        """Progress and warnings."""
-
-    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
-        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
-
-    def answers(self, request: models.Request) -> list[LlmAnswer]:
-        """The answers of a language model in the order asked, from the ledger where it has them.
-
-        Raises PendingCallsError if the run may not ask, and LlmError where the model cannot be asked.
-        """
-
-    def talks(self, request: models.Request) -> list[Talked]:
-        """The same for requests whose calls depend on answers: all that is answered about each thing."""
-
-    def facts(
-        self, file: Path, key: str, columns: Sequence[str], documents: Collection[str]
-    ) -> Mapping[str, Mapping[str, str]]:
-        """The cells of a table by document and column, those of ``documents`` only.
-
-        ``key`` is the column with the names of the documents. Raises ConfigError for a column that is not
-        there and for a document with two rows.
-        """
-
-
-class Tools(Shared, Protocol):
-    """The part of a run that steps over queries may use; they see nothing else of it."""
-
-    @property
-    def may_ask(self) -> bool:
-        """Whether language models and services may be asked; not in a plan."""
-
-    @property
-    def spread(self) -> Spread | None:
-        """Searches shards on the workers of a cluster; None where this process does all."""
-
-    def timed(self, stage: str) -> AbstractContextManager[None]:
-        """Add the wall time of the with block to the timings of the run."""
-
-    def key(self, *facts: Any) -> str:
-        """A hash of JSON-able facts, the same on every machine and run."""
-
-    def fingerprint(self, encoder: EncoderConfig) -> str:
-        """Everything that decides a vector of the encoder besides the text."""
-
-    def vector_rows(self, texts: Sequence[str], encoder: EncoderConfig) -> VectorRows:
-        """The vectors of many texts: read from the cache a part at a time, as they may not fit in memory."""
-
-    def embed(self, text: str, encoder: EncoderConfig) -> Value:
-        """The encoding of one text, computed now even if it is cached, to measure the time.
-
-        Raises NotMeasuredError if that would cost money.
-        """
-
-    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
-        """The encoding of each text, in order; bulky values are read again at each iteration.
-
-        All are computed before it returns.
-        """
-
-    def index(self, key: str) -> AbstractContextManager[Slot]:
-        """The place on disk of an index with this key; what is finished there is kept when it is closed."""
-
-    def identity(self, retriever: RetrieverConfig) -> Identity:
-        """All that decides the rankings of a retriever besides passages and queries."""
-
-    def kept(self, kind: str, key: str) -> Any | None:
-        """The value that a step has stored under a key, None if there is none."""
-
-    def keep(self, kind: str, key: str, value: Any) -> None:
-        """Keep a JSON-able value, whole or not at all."""
-
-    def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
-        """The cells of a table row by row; raises ConfigError for a column that is not there."""
-
-    def search(
-        self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> RetrievalResult:
-        """The rankings of a route, from the cache where they are known."""
-
-
 WindowUnit = Literal["sentences", "characters"]
 
 
-class Sources(Shared, Protocol):
-    """The part of a run that contexts and readers may use; they see nothing else of it."""
+class Sources(Protocol):
+    """The text around chunks, for contexts and readers; they see nothing else of a run."""
 
     def document(self, doc_id: str) -> Document:
         """A document of the corpus."""

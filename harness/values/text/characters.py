@@ -9,9 +9,11 @@ import re
 import textwrap
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+
+from harness.values.secrets import redacted
 
 # Full-width characters, their punctuation among them; Korean parts its words by blanks.
 WIDE = "\u2e80-\u312f\u3190-\u4dbf\u4e00-\ua4cf\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff"
@@ -37,7 +39,7 @@ def on_one_line(text: str) -> str:
     """The text on one line: a blank for white space, nothing for one line break in Chinese or Japanese."""
     if text.isascii():
         return " ".join(text.split())
-    return _BLANKS.sub(lambda found: " " if found["wrap"] is None else "", text).strip()
+    return _BLANKS.sub(lambda match: " " if match["wrap"] is None else "", text).strip()
 
 
 @lru_cache(maxsize=8192)  # a chunk is shown at many ranks
@@ -60,6 +62,9 @@ def wrapped(text: str, cells: int, indent: str = "", break_words: bool = True) -
 
     With ``break_words`` a word that is wider is broken; else it is on a line of its own.
     """
+    if not text or text.isspace():
+        # textwrap takes the square of their number
+        return []
     if text.isascii() or not re.search(f"[{WIDE}]", text):
         return textwrap.wrap(
             text,
@@ -78,19 +83,19 @@ def wrapped(text: str, cells: int, indent: str = "", break_words: bool = True) -
             line, filled = "", 0
         if line or not unit.isspace():
             line, filled = line + unit, filled + size
-    return [indent + one for one in [*lines, line.rstrip()] if one]
+    return [indent + row for row in [*lines, line.rstrip()] if row]
 
 
-def _units(text: str, room: int | None) -> list[str]:
+def _units(text: str, room: int | None) -> Iterator[str]:
     """Units that are never broken: words, full-width characters with the marks that cling to them, blanks."""
-    found = []
     for unit in _UNIT.findall(text):
-        while room is not None and width(unit) > room:
-            end = next(i for i in range(len(unit), 0, -1) if width(unit[:i]) <= room)
-            found.append(unit[:end])
-            unit = unit[end:]
-        found.append(unit)
-    return found
+        start = filled = 0
+        for at, letter in enumerate(unit if room is not None and width(unit) > room else ""):
+            filled += width(letter)
+            if room is not None and filled > room:
+                yield unit[start:at]
+                start, filled = at, width(letter)
+        yield unit[start:]
 
 
 _LETTER = re.compile(r"[^\W\d_]")
@@ -114,7 +119,7 @@ def main_script(text: str) -> str:
         for letter in _LETTER.findall(text)
         if _LATIN.match(letter) is None
     )
-    name = max(counts, key=lambda one: counts[one]) if counts else "LATIN"
+    name = max(counts, key=lambda script: counts[script]) if counts else "LATIN"
     return _NAMES.get(name, name.capitalize())
 
 
@@ -129,10 +134,12 @@ def printable(text: str) -> str:
     r"""Text on one line, where nothing steers a terminal, reorders letters or commands a CI runner.
 
     Blanks of any kind become a space. Control characters, lone surrogates, marks of writing direction and
-    other invisible characters are shown as Python would write them, such as ``\x1b``.
+    other invisible characters are shown as Python would write them, such as ``\x1b``. What looks like a
+    secret is not shown.
     """
+    text = redacted(text)
     shown = text if text.isprintable() else "".join(map(_shown, text))
-    return _COMMAND.sub(lambda found: _escape(found[0]), shown)
+    return _COMMAND.sub(lambda match: _escape(match[0]), shown)
 
 
 def printable_lines(text: str) -> str:
@@ -142,20 +149,21 @@ def printable_lines(text: str) -> str:
 
 def quoted(value: object, longest: int = 100) -> str:
     """A value as Python would write it, cut where it is long: for messages about what was found instead."""
-    text = repr(value)
+    # before it is cut: half of a secret looks like none
+    text = redacted(repr(value))
     return printable(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, names: Iterable[str]) -> str:
     """The tail of a message that suggests the known name most like another; '' where none is close."""
-    lowered = {one.lower(): one for one in known}
+    lowered = {candidate.lower(): candidate for candidate in names}
     near = get_close_matches(name.lower(), lowered, n=1)
     return f" (did you mean {lowered[near[0]]!r}?)" if near else ""
 
 
 def without_controls(text: str) -> str:
     """Text for another program: lines, tabs and invisible letters stay; control characters are escaped."""
-    return _CONTROL.sub(lambda found: _escape(found[0]), text)
+    return _CONTROL.sub(lambda match: _escape(match[0]), text)
 
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -173,3 +181,26 @@ def _escape(letter: str) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def wording_pattern(wordings: Iterable[str]) -> re.Pattern[str]:
+    """Matches any of the wordings in any case, the longest first; none at all without any.
+
+    One that begins or ends in an ASCII letter or digit is no part of a longer word or number: `7` is not in
+    `17`. Text without blanks between words, such as Chinese, is matched everywhere. Between words any blanks
+    match, line breaks too.
+    """
+    ordered = sorted(
+        {text for wording in wordings if (text := " ".join(wording.split()))},
+        key=lambda wording: (-len(wording), wording),
+    )
+    parts = [
+        ("(?<![A-Za-z0-9])" if _WORD.match(wording) else "")
+        + r"\s+".join(map(re.escape, wording.split()))
+        + ("(?![A-Za-z0-9])" if _WORD.match(wording[-1]) else "")
+        for wording in ordered
+    ]
+    return re.compile("|".join(parts) if parts else r"(?!)", re.IGNORECASE)
+
+
+_WORD = re.compile("[A-Za-z0-9]")

@@ -79,10 +79,10 @@ def numbered_headings(text: str) -> Iterator[Heading]:
     """
     offset = 0
     for line in text.splitlines(keepends=True):
-        found = _NUMBERED.match(line)
+        match = _NUMBERED.match(line)
         title = " ".join(line.split())
-        if found and len(title) <= _LONGEST and not _NO_HEADING.search(title):
-            kind = found.lastgroup or "number"
+        if match and len(title) <= _LONGEST and not _NO_HEADING.search(title):
+            kind = match.lastgroup or "number"
             level = {"part": 1, "chapter": 2, "section": 3}.get(kind)
-            yield Heading(offset, level or 2 + found[0].strip().rstrip(".").count("."), title)
+            yield Heading(offset, level or 2 + match[0].strip().rstrip(".").count("."), title)
         offset += len(line)

@@ -19,9 +19,12 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """A count with its word: ``1 query``, ``2,000 queries``; ``many`` is ``one`` with an s unless given."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """A count with its word: ``1 query``, ``2,000 queries``.
+
+    Without ``plural`` it is the singular with an s.
+    """
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def confidence(level: float) -> str:

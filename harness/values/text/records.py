@@ -46,13 +46,13 @@ def records_of(text: str, delimiter: str, start: int, end: int) -> Records | Non
     first = field = at = start
     width, quoted, closed = 1, False, -1
     while True:
-        found = token.search(text, at, end)
-        if found is None:
+        match = token.search(text, at, end)
+        if match is None:
             break
-        mark, at = found.group(), found.end()
+        mark, at = match.group(), match.end()
         if mark == '"':
             # one that follows a closing quote doubles it
-            if quoted or found.start() in (field, closed):
+            if quoted or match.start() in (field, closed):
                 quoted = not quoted
                 closed = -1 if quoted else at
         elif quoted:
@@ -60,8 +60,8 @@ def records_of(text: str, delimiter: str, start: int, end: int) -> Records | Non
         elif mark == delimiter:
             width, field = width + 1, at
         else:
-            if text[first : found.start()].strip():
-                spans.append((first, found.start()))
+            if text[first : match.start()].strip():
+                spans.append((first, match.start()))
                 widths.append(width)
             first = field = at
             width = 1
@@ -81,9 +81,9 @@ def delimited(text: str, start: int, end: int) -> Records | None:
     """
     best: Records | None = None
     for delimiter in DELIMITERS:
-        found = records_of(text, delimiter, start, end) if delimiter in text[start:end] else None
-        if found is None or len(found.spans) < _FEWEST or len(Counter(found.widths)) > 1:
+        records = records_of(text, delimiter, start, end) if delimiter in text[start:end] else None
+        if records is None or len(records.spans) < _FEWEST or len(Counter(records.widths)) > 1:
             continue
-        if found.widths[0] > (best.widths[0] if best else 1):
-            best = found
+        if records.widths[0] > (best.widths[0] if best else 1):
+            best = records
     return best

@@ -44,10 +44,10 @@ def merge(spans: Iterable[Span]) -> list[Span]:
 
 def outside(spans: Iterable[Span], covered: Iterable[Span]) -> list[Span]:
     """The parts of ``spans`` that no range of ``covered`` holds, merged and in order."""
-    taken = merge(covered)
+    merged = merge(covered)
     out: list[Span] = []
     for start, end in merge(spans):
-        for first, last in taken[bisect_left(taken, start, key=itemgetter(1)) :]:
+        for first, last in merged[bisect_left(merged, start, key=itemgetter(1)) :]:
             if first >= end:
                 break
             if start < first:
@@ -98,16 +98,16 @@ class TokenWindows:
                 return windows
             first = self._next(text, offsets, first, end)
 
-    def _end(self, text: str, offsets: list[Span], first: int, done: int) -> int:
-        """The token before which the window from ``first`` ends: after ``done``, the end of the last one."""
+    def _end(self, text: str, offsets: list[Span], first: int, previous_end: int) -> int:
+        """The token before which the window from ``first`` ends; it is after ``previous_end``."""
         latest = first + self.size
         if latest >= len(offsets):
             return len(offsets)
         if self.whole_words:
-            for i in range(latest, max(first + self.size // 2, done), -1):
+            for i in range(latest, max(first + self.size // 2, previous_end), -1):
                 if _between_words(text, offsets, i):
                     return i
-        for i in range(latest, done, -1):
+        for i in range(latest, previous_end, -1):
             if _between_characters(offsets, i):
                 return i
         later = range(latest + 1, len(offsets))

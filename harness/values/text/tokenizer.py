@@ -122,5 +122,5 @@ def token_counts(tokenizer: Tokenizer, texts: Sequence[str]) -> list[int]:
         counts = tokenizer.counts([encodable(text) for text in unique])
     else:
         counts = [len(offsets) for offsets in token_offsets(tokenizer, unique)]
-    known = dict(zip(unique, counts, strict=True))
-    return [known[text] for text in texts]
+    count_of = dict(zip(unique, counts, strict=True))
+    return [count_of[text] for text in texts]

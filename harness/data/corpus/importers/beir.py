@@ -148,8 +148,8 @@ def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> Imp
                 f"{qrels_path}: no judgment is of a query of {queries_path.name} and a document of "
                 f"{corpus.name} that have text. Point to the judgments of this collection."
             )
-        asked = {query_id for query_id, *_ in kept}
-        queries = [(name, text) for name, text in questions.items() if name in asked]
+        judged_queries = {query_id for query_id, *_ in kept}
+        queries = [(name, text) for name, text in questions.items() if name in judged_queries]
         write_text(folder / "queries.csv", delimited_text([("query_id", "text"), *queries]))
         columns = ("query_id", "document", "start", "end", "grade")
         write_text(folder / "labels.csv", delimited_text([columns, *kept]))
@@ -167,7 +167,7 @@ def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> Imp
         (len(questions) - len(blank) - len(queries), queried, "without judgments"),
     )
     notes = [f"Left out: {counted(n, *noun)} {what}." for n, noun, what in left_out if n]
-    if below := sum(one.score < 0 for one in judgments):
+    if below := sum(judgment.score < 0 for judgment in judgments):
         notes.append(f"{counted(below, 'negative grade')} became 0.")
     written = len(lengths) - len(empty)
     return ImportSummary(target, written, len(queries), len(kept), (f"Judgments: {qrels_path}.", *notes))
@@ -175,16 +175,16 @@ def import_beir(source: Path, target: Path, *, qrels: Path | None = None) -> Imp
 
 def _find_qrels(source: Path, qrels: Path | None) -> Path:
     if qrels is not None:
-        found = [path for path in (source / qrels, Path(qrels)) if path.is_file()]
-        if not found:
+        candidates = [path for path in (source / qrels, Path(qrels)) if path.is_file()]
+        if not candidates:
             raise CorpusError(f"{source / qrels}: there is no such qrels file. Correct the name.")
-        return found[0]
+        return candidates[0]
     if (source / "qrels.tsv").is_file():
         return source / "qrels.tsv"
-    found = sorted((source / "qrels").glob("*.tsv")) or sorted(source.glob("*.tsv"))
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    candidates = sorted((source / "qrels").glob("*.tsv")) or sorted(source.glob("*.tsv"))
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
         raise CorpusError(f"{source}: there is no qrels.tsv and no qrels/*.tsv. Add the judgments.")
-    names = listed([str(path.relative_to(source)) for path in found])
+    names = listed([str(path.relative_to(source)) for path in candidates])
     raise CorpusError(f"{source}: there are several qrels: {names}. Choose one with --qrels.")

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from harness.data.corpus.documents import PDF_SUFFIXES
+from harness.data.corpus.document_files import PDF_SUFFIXES
 from harness.data.corpus.parsers.pdf_file import SecondReader
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2
@@ -20,8 +20,8 @@ from harness.values import KindAt, Kinds, installed_version
 ParserConfig = Annotated[PypdfConfig | Pypdfium2Config | PythonParserConfig, Field(discriminator="kind")]
 PARSERS: Kinds[ParserConfig] = Kinds(
     "parse",
-    KindAt("pypdf", "PypdfConfig"),
-    KindAt("pypdfium2", "Pypdfium2Config"),
+    KindAt("pypdf", "PypdfConfig", tries=({},)),
+    KindAt("pypdfium2", "Pypdfium2Config", tries=({},)),
     KindAt("python", "PythonParserConfig"),
     home=__name__,
 )

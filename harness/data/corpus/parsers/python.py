@@ -41,8 +41,8 @@ class PythonParserConfig(CodeConfig):
             returned = call_function(self.call, str(path), **self.arguments)
             texts = (returned,) if isinstance(returned, str) else returned
             if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-                given = type(returned).__name__
-                raise self.broken(f"returned {given}, not a text, nor a list of a text a page")
+                kind = type(returned).__name__
+                raise self.broken(f"returned {kind}, not a text, nor a list of a text a page")
         except HarnessError as error:
             raise CorpusError(f"{path}: {error}") from error
         if not texts:

@@ -14,8 +14,8 @@ from harness.data import Searcher
 from harness.labels.scaffold.config_text import tables_in
 from harness.labels.testset.config import TestsetPrompt
 from harness.labels.testset.kinds import KINDS, quotas
-from harness.labels.testset.rows import Place, Question
-from harness.models import Malformed, TextForm, object_in, render, text_of
+from harness.labels.testset.testset_rows import Place, Question
+from harness.models import Malformed, TextForm, fields_named, object_in, render, text_of
 from harness.values import Document, LlmAnswer, LlmCall, on_one_line, passage_spans
 
 EXCERPT = 1800
@@ -39,15 +39,15 @@ def excerpts(documents: Sequence[Document], seed: int, length: int = EXCERPT) ->
         random.Random(f"{seed}:{document.doc_id}").shuffle(places)
         weight = math.sqrt(len(document.text) + 1)
         ordered += [((n + 0.5) / weight, document.doc_id, place) for n, place in enumerate(places)]
-    return [place for _, _, place in sorted(ordered, key=lambda one: one[:2])]
+    return [place for _, _, place in sorted(ordered, key=lambda entry: entry[:2])]
 
 
 def locate(quote: str, place: Place) -> tuple[Place, bool]:
     """Where a quote is in a stretch, and whether it was found; the whole stretch where it was not."""
-    found = Searcher(replace(place.document, text=place.text, page_starts=())).find(quote, None)
-    if found.score < _ALIKE:
+    match = Searcher(replace(place.document, text=place.text, page_starts=())).find(quote, None)
+    if match.score < _ALIKE:
         return place, False
-    return Place(place.document, place.start + found.start, place.start + found.end), True
+    return Place(place.document, place.start + match.start, place.start + match.end), True
 
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -75,8 +75,13 @@ class QuestionForm(TextForm):
 
     def read(self, call: LlmCall, text: str) -> Malformed | None:
         """Malformed if it is not such an object; a question that could not be written is an answer."""
-        found = parsed(text)
-        return found if isinstance(found, Malformed) else None
+        content = parsed(text, self.also)
+        return content if isinstance(content, Malformed) else None
+
+    @property
+    def also(self) -> frozenset[str]:
+        """Fields beside its own that the words of a prompt ask for."""
+        return fields_named(self.system, self.user)
 
     def shortest(self, call: LlmCall) -> str:
         """A question of ten words, and a quote."""
@@ -98,32 +103,37 @@ def question(text: str, kind: str, *places: Place) -> Question:
     return Question(query_id="", text=text, kind=kind, answerable=kind != "unanswerable", **suggested)
 
 
-def question_in(request: Request, answer: LlmAnswer) -> Question | Malformed:
-    """The question of an answer, and where its evidence would be; why there is none."""
+def question_in(
+    request: Request, answer: LlmAnswer, also: frozenset[str] = frozenset()
+) -> Question | Malformed:
+    """The question of an answer, and where its evidence would be; why there is none.
+
+    ``also`` are fields that the answer may have besides.
+    """
     kind, places = request
     text = text_of(answer)
-    read = Malformed(answer.reason or "no words") if text is None else parsed(text)
+    read = Malformed(answer.reason or "no words") if text is None else parsed(text, also)
     if isinstance(read, Malformed):
         return read
-    asked, quotes = read
-    if not asked:
+    wording, quotes = read
+    if not wording:
         return Malformed("no_question")
     if kind == "unanswerable":
         note = "check that no document answers it"
-        return replace(question(asked, kind, places[0]), note=note)
+        return replace(question(wording, kind, places[0]), note=note)
     if not quotes:
         return Malformed("no_quotes")
     located = [_located(quote, places) for quote in quotes]
     distinct = {(place.document.doc_id, place.start): place for place, _ in located}
     lost = sum(not sure for _, sure in located)
     note = f"{lost} of {len(located)} quotes are not in the text" if lost else ""
-    return replace(question(asked, kind, *list(distinct.values())[:2]), note=note)
+    return replace(question(wording, kind, *list(distinct.values())[:2]), note=note)
 
 
 def _located(quote: str, places: Sequence[Place]) -> tuple[Place, bool]:
     """The first place that holds the quote; the whole of the first excerpt where none does."""
-    tried = [locate(quote, place) for place in places]
-    return next((one for one in tried if one[1]), tried[0])
+    attempts = [locate(quote, place) for place in places]
+    return next((attempt for attempt in attempts if attempt[1]), attempts[0])
 
 
 def question_requests(
@@ -142,9 +152,9 @@ def question_requests(
     requests: list[Request] = []
     at = 0
     for kind, wanted in quotas(count, kinds).items():
-        own = tables if kind == "table" else places
+        suitable = tables if kind == "table" else places
         for number in range(wanted):
-            first = own[(number if kind == "table" else at) % len(own)]
+            first = suitable[(number if kind == "table" else at) % len(suitable)]
             at += kind != "table"
             second = _another(places, first, at) if kind in _TWO else None
             requests.append((kind, (first,) if second is None else (first, second)))
@@ -159,14 +169,14 @@ def _another(places: Sequence[Place], first: Place, at: int) -> Place | None:
     return next(iter([*others, *(place for place in turned if place.start != first.start)]), None)
 
 
-def parsed(text: str) -> tuple[str, list[str]] | Malformed:
-    """Question and quotes in an answer."""
-    read = object_in(text)
+def parsed(text: str, also: frozenset[str] = frozenset()) -> tuple[str, list[str]] | Malformed:
+    """Question and quotes in an answer, which may have the fields ``also`` besides."""
+    read = object_in(text, ("question",), {"quotes", *also})
     if isinstance(read, Malformed):
         return read
-    if not isinstance(read.get("question"), str):
+    if not isinstance(read["question"], str):
         return Malformed("no_question_field")
     quotes = read.get("quotes", [])
-    if not isinstance(quotes, list) or not all(isinstance(one, str) for one in quotes):
+    if not isinstance(quotes, list) or not all(isinstance(quote, str) for quote in quotes):
         return Malformed("no_quotes_list")
-    return on_one_line(read["question"]), [one for one in quotes if one.strip()]
+    return on_one_line(read["question"]), [quote for quote in quotes if quote.strip()]

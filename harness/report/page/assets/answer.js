@@ -17,9 +17,14 @@ function facts() {
     count(DATA.settings.length, 'setting'),
     first && first.n < asked ? term(`${whole(first.n)} of ${count(asked, 'query', 'queries')} count`, DATA.left_out) : count(asked, 'query', 'queries'),
     DATA.documents.length ? count(documentsRead(), 'document') : null,
-    // who graded the labels of a file is not known
-    judge ? (judge === 'human' ? term('grades from a label file', DATA.record.judge.file) : `graded by ${judge}`) : null,
+    judge ? gradedBy(judge) : null,
   ].filter(Boolean);
+}
+
+// Who graded, with what is to be known before its grades are trusted; of a file it is not known who did.
+function gradedBy(judge) {
+  if (judge === 'human') return term('grades from a label file', DATA.record.judge.file);
+  return DATA.doubts.length ? [`graded by ${judge}, `, term('with warnings', DATA.doubts.join(' '))] : `graded by ${judge}`;
 }
 
 // How many queries count in the measure, and why others do not.

@@ -28,7 +28,7 @@ section({
     if (!DATA.answers) return null;
     const { losses, verdict } = DATA.answers;
     return [
-      h('p.lede', null, 'What settings answered from the passages that they read, over all queries. Open a query below to read answers next to their passages.'),
+      h('p.lede', null, 'What settings answered from the passages that they read, over all queries. Open a query, under Queries, to read answers next to their passages.'),
       verdict ? h('dl.lines', null, verdict.map((line) => [h('dt', null, line.label), h('dd', null, foreign(line.text, 'span'))])) : null,
       answerTable(DATA.answers),
       losses ? answerLossPart(losses) : null,

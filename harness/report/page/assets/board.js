@@ -70,8 +70,8 @@ function factorTools() {
   const order = (x, y) => (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y), 'en', { numeric: true }));
   // the measured length follows from the size: it has its own column
   const some = DATA.factors.filter((one) => one.name !== 'median tokens' || !DATA.factors.some((other) => other.name === 'size'));
-  return some.map(({ name, values }) => {
-    const options = [...new Set(values.map((value) => value ?? ''))].sort(order);
+  return some.map(({ name, values, levels }) => {
+    const options = [...new Set(values.map((value) => value ?? ''))].sort(levels ? (x, y) => levels.indexOf(x) - levels.indexOf(y) : order);
     return select(name, [['*', 'all'], ...options.map((value) => [value, valueInWords(values, value)])], chosen.has(name) ? chosen.get(name) : '*', (value) => {
       if (value === '*') chosen.delete(name);
       else chosen.set(name, value);

@@ -77,7 +77,8 @@ function evidenceList(query, setting, other = -1) {
     compared ? [h('span.soft.small', null, ' · in the other '), foundNote(span, compared)] : null, ' ',
     where(span[0], span[4], span[1], span[2]),
     span[3] > 0 && pagePicture(span),
-    span[5] ? h('p.small.foreign', null, span[5]) : null);
+    span[5] ? h('p.small.foreign', null, span[5]) : null,
+    span[6] ? h('p.small.soft', null, 'The judge: ', foreign(span[6], 'span')) : null);
   // what was read and dismissed is often much, and asked for seldom
   const off = spans.filter((span) => span[3] === 0);
   return [

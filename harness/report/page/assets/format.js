@@ -7,9 +7,17 @@ function known(value) {
   return value !== null && value !== undefined && !Number.isNaN(value);
 }
 
+// Half goes to the even figure, as in the sentences that Python writes: toFixed takes the larger one.
+function rounded(value, digits) {
+  const text = value.toFixed(digits);
+  const odd = Number(text.at(-1)) % 2 === 1;
+  const half = /^50*$/.test(value.toFixed(digits + 30).slice(digits ? text.length : text.length + 1));
+  return odd && half ? (value - 0.1 ** (digits + 1)).toFixed(digits) : text;
+}
+
 function fixed(value, digits = 3) {
   if (!known(value)) return NONE;
-  const text = Math.abs(value).toFixed(digits);
+  const text = rounded(Math.abs(value), digits);
   return value < 0 && Number(text) !== 0 ? MINUS + text : text;
 }
 
@@ -20,7 +28,7 @@ function signed(value, digits = 3) {
 }
 
 function percent(value, digits = 0) {
-  return known(value) ? `${(100 * value).toFixed(digits)}%` : NONE;
+  return known(value) ? `${rounded(100 * value, digits)}%` : NONE;
 }
 
 // A level of confidence, such as 95% or 99.9%.

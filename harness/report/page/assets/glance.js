@@ -6,26 +6,28 @@ const FIRST_ROWS = 10;
 const FEW_ROWS = 5;
 const LEAST_ROWS = 3;
 const LEAST_FACTORS = 2;
-// Less than this is 0.00 in a bar.
-const LEAST_LOSS = 0.005;
 
-// A dot with its interval. A filled dot is a finding, a ring is open, a cross is out: told apart without colour.
-function dotRow(kind, { value, low, high }, place, label) {
-  const at = place(value);
-  const mark = kind === 'out'
-    ? g('svg', { x: at, y: '50%', width: 1, height: 1, overflow: 'visible' }, g('path.cross', { d: 'M-4,-4L4,4M-4,4L4,-4' }))
-    : g('circle', { cx: at, cy: '50%', r: kind === 'may' ? 5 : 6 });
-  return strip(g(`g.dots.${kind}`, null, known(low) && g('line', { x1: place(low), x2: place(high), y1: '50%', y2: '50%' }), mark), { height: 20, label });
+const across = (part) => `${(100 * part).toFixed(3)}%`;
+const SHAPES = {
+  line: (at, to) => g('line', { x1: at, x2: to, y1: '50%', y2: '50%' }),
+  dot: (at) => g('circle', { cx: at, cy: '50%', r: 6 }),
+  ring: (at) => g('circle', { cx: at, cy: '50%', r: 5 }),
+  cross: (at) => g('svg', { x: at, y: '50%', width: 1, height: 1, overflow: 'visible' }, g('path.cross', { d: 'M-4,-4L4,4M-4,4L4,-4' })),
+};
+
+// What a row looks like is in the payload, as shapes at places from 0 to 1: the picture in reports draws the same.
+function drawn(shapes, options) {
+  return strip(shapes.map(([shape, kind, from, to]) => (shape === 'bar' ? barPart(fillingOf(kind), from, to) : g(`g.dots.${kind}`, null, SHAPES[shape](across(from), across(to))))), options);
 }
 
-// What two levels share is said once: 500 instead of 1,000 characters, keyword instead of vector search.
-function pairText(level, against) {
-  const [one, other] = [level.split(' '), against.split(' ')];
-  const sizes = one.length === 2 && other.length === 2 && /^\d/.test(level);
-  const last = one[one.length - 1];
-  if (one.length > 1 && last === other[other.length - 1] && (sizes || last === 'search')) return [one.slice(0, -1).join(' '), against];
-  const shared = [`${level.split(', ').slice(0, -1).join(', ')}, `, 'reranked by '].find((text) => level.startsWith(text) && against.startsWith(text));
-  return shared ? [level, against.slice(shared.length)] : [level, against];
+function fillingOf(kind) {
+  return kind === 'left' ? 'left' : `loss-${kind}`;
+}
+
+function drawnAxis({ ticks, digits }) {
+  // on a narrow strip every other number has room
+  const shown = innerWidth < 1000 && ticks.length > 4 ? ticks.filter((_, k) => k % 2 === 0) : ticks;
+  return axis(shown, ([, at]) => across(at), ([value]) => fixed(value, digits));
 }
 
 // The setting to use, or the one with the highest mean.
@@ -47,7 +49,9 @@ function leadFact({ settings }) {
 
 const READ = { judged: 'passages', judged_text: 'characters read', judged_text_tokens: 'tokens read' };
 
-function judgedFact({ judged } = {}) {
+// What labels say of text without one: that it answers nothing, where they mark all answers.
+function judgedFact({ judged, labels } = {}) {
+  if (labels?.hold === 'answers') return [term('Labels', TERMS.labels), ['mark all that answers each query', labels.assumed && h('span.at-length', null, ' (assumed: ', h('code', null, 'relevance.labels'), ' can say otherwise)')]];
   const shares = (judged?.settings || []).map((one) => one.share).filter(known);
   if (!shares.length) return null;
   const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => percent(share));
@@ -63,10 +67,9 @@ function measuresFact({ conflicts = [] } = {}, measure = '') {
   if (!conflicts.length) return ['Other measures', [h('b', null, others.length > 1 ? `All ${others.length}` : 'One'), ': the same leader']];
   const [clear, unlike] = ['real', 'incomparable'].map((finding) => conflicts.filter((one) => one.finding === finding).length);
   const told = (text) => term(text, TERMS['not comparable']);
-  if (unlike === conflicts.length) return ['Other measures', ['The same leader, by all that ', told('can compare these settings')]];
-  return ['Other measures', [h('b', null, `${conflicts.length} of ${others.length}`), ' ',
-    term(`name${conflicts.length === 1 ? 's' : ''} another leader`, conflicts.map((one) => one.measure).join(', ')),
-    clear ? `, ${clear} clearly` : ', none clearly', unlike > 0 && h('span.at-length', null, `; ${unlike === 1 ? '1 of these' : `${unlike} of these`} `, told('cannot compare these settings'))]];
+  if (unlike === conflicts.length) return ['Other measures', ['The same leader by all that ', told('can compare these settings')]];
+  return ['Other measures', ['By ', term(`${conflicts.length} of ${others.length}`, conflicts.map((one) => one.measure).join(', ')), ' another setting leads; ',
+    clear ? `by ${clear} of these it is shown to be better` : 'it is not shown to be better', unlike > 0 && h('span.at-length', null, `; ${unlike === 1 ? '1 of these' : `${unlike} of these`} `, told('cannot compare these settings'))]];
 }
 
 // How sure the choice is, in numbers.
@@ -76,22 +79,18 @@ function howSure(found) {
   return shown.length > 0 && h('dl.sure', null, shown.map(([title, text]) => h('div', null, h('dt', null, title), h('dd', null, text))));
 }
 
-function factorRows(factors) {
-  const [low, high] = [Math.min(0, ...factors.map((one) => one.low)), Math.max(0, ...factors.map((one) => one.high))];
-  const ticks = nice(low, high, 4)[2].filter((tick) => tick >= low && tick <= high);
-  const place = percentOf(low, high);
+function factorRows(factors, scale) {
   const strips = (kind, content) => h(`li.factor.${kind}`, { 'aria-hidden': true }, h('span.factor-what'), h('span.dots-cell', null, content));
-  const clear = (one) => one.clear;
   const rows = factors.map((one, k) => h('li.factor', null,
     h('span.factor-what', null,
       h('b.factor-name', null, one.factor === factors[k - 1]?.factor ? '' : Object.hasOwn(TERMS, one.factor) ? term(one.factor) : foreign(one.factor)), ' ',
-      h('span', null, pairText(one.level, one.against).map((text, side) => [side > 0 && ' instead of ', foreign(text)]))),
+      h('span', null, one.pair.map((text, side) => [side > 0 && ' instead of ', foreign(text)]))),
     h('span.dots-cell', null,
-      h('i.zero', { css: { '--at': place(0) }, 'aria-hidden': true }),
-      dotRow(clear(one) ? 'use' : 'may', { value: one.difference, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
+      h('i.zero', { css: { '--at': across(scale.zero) }, 'aria-hidden': true }),
+      drawn(one.drawn, { height: 20, label: range(one.low, one.high, 2) })),
     h('b.num', null, signed(one.difference, 2)),
-    h(`span.finding${clear(one) ? '.found' : ''}`, null, term(one.words))));
-  return [strips('factor-head', h('span.zero-name', { css: { '--at': place(0) } }, 'no difference')), rows, strips('factor-axis', axis(ticks, place))];
+    h(`span.finding${one.clear ? '.found' : ''}`, null, term(one.words))));
+  return [strips('factor-head', h('span.zero-name', { css: { '--at': across(scale.zero) } }, 'no difference')), rows, strips('factor-axis', drawnAxis(scale))];
 }
 
 // The measure: its words in a text, and after that the score; its name is in what is explained.
@@ -108,75 +107,47 @@ function measured(said, found) {
 }
 
 function whatMatters(found, most) {
-  const { factors, interactions, level } = found;
-
+  const { factors, factor_axis: scale, interactions, level } = found;
   if (!factors.length) return null;
   const [first, rest] = [factors.slice(0, most), factors.slice(most)];
   return [
     h('h3', null, 'What matters', h('span.aside', null, ' difference in ', scoreTerm(found), `, with ${confidence(level)} `, term('intervals', TERMS.interval))),
-    h('ul.factors', null, factorRows(first)),
-    rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more`), h('ul.factors', null, factorRows(rest))),
+    h('ul.factors', null, factorRows(first, scale)),
+    rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more`), h('ul.factors', null, factorRows(rest, scale))),
     interactions.map((text) => h('p.small', null, prose(text))),
   ];
 }
 
-// The kinds of loss that occur, in the order of the steps: {part: [class of its colour, label]}.
-function lossParts(settings) {
-  const parts = {};
-  const classes = { extraction: 'parser', parser: 'parser', chunking: 'chunking', candidates: 'candidates', order: 'order' };
-  const others = ['change', 'change-1', 'change-2'];
-  for (const { losses } of settings) {
-    for (const { part, label, value } of losses) {
-      if (value >= LEAST_LOSS) parts[part] ??= [`loss-${classes[part] || others.shift() || 'else'}`, label];
-    }
-  }
-  return parts;
-}
-
-// What losses leave of a perfect 1: the score, or that of the measure that losses are in units of.
-function reached({ losses }) {
-  return 1 - losses.reduce((sum, one) => sum + one.value, 0);
-}
-
 // What the colours of the bars mean, with the losses of one setting.
-function whereLost(own, parts, found) {
+function whereLost(own, found) {
   const unit = DATA.losses?.measure;
   const same = !unit || unit === found.measure;
   const about = new Map(DATA.losses?.parts.map((one) => [one.name, one.about]));
   const most = Math.max(...own.losses.map((one) => one.value));
-  const entry = (kind, label, value, text) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), h('span', null,
-    label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && most >= LEAST_LOSS && ' (most)', h('span.soft', null, `: ${text}${known(value) ? '' : ', in other settings'}`)));
+  const entry = (kind, label, value, text) => h('li', null, h(`i.key.${fillingOf(kind)}`, { 'aria-hidden': true }), h('span', null,
+    label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && fixed(most, 2) !== '0.00' && ' (most)', h('span.soft', null, `: ${text}`)));
+  const [here, elsewhere] = [true, false].map((has) => Object.entries(found.parts).reverse().filter(([part]) => own.losses.some((one) => one.part === part) === has));
   return [
     h('h3', null, 'Where quality is lost', h('span.aside', null, ' of a perfect 1', !same && [' in ', term(unit)], ', under “', named(DATA.settings.indexOf(own.setting)), '”')),
-    h('ul.lost', null, entry('left', 'reached', reached(own), same ? 'the score' : `in ${unit}`),
-      Object.entries(parts).reverse().map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part && Math.abs(one.value) >= LEAST_LOSS)?.value, about.get(label)))),
+    h('ul.lost', null, entry('left', 'reached', own.reached, same ? 'the score' : `in ${unit}`),
+      here.map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part).value, about.get(label)))),
+    elsewhere.length > 0 && h('p.small.soft', null, 'In other settings also: ', elsewhere.map(([, [kind, label]], k) => [k > 0 && ', ', h(`i.key.${fillingOf(kind)}`, { 'aria-hidden': true }), ' ', label])),
   ];
 }
 
-// From a perfect 1 down, as on Losses: what each step lost, then what is reached. Where a step won something back, the losses are shown in proportion.
-function leftBar(one, parts) {
-  const { losses } = one;
-  const mean = reached(one);
-  const lost = losses.filter((one) => one.value > 0 && parts[one.part]).reverse();
-  const sum = lost.reduce((all, own) => all + own.value, 0);
-  let at = mean;
-  const bars = lost.map((own) => {
-    const to = at + (own.value * (1 - mean)) / sum;
-    const bar = barPart(parts[own.part][0], at, to);
-    at = to;
-    return bar;
-  });
-  const told = [`reached ${fixed(mean, 2)}`, ...losses.map((own) => `${own.label} ${fixed(own.value, 2)}`)];
-  return tip(strip([barPart('left', 0, mean), bars], { label: told.join(', ') }), told.join('\n'));
+// From a perfect 1 down, as on Losses: what each step lost, then what is reached.
+function leftBar({ bar, losses, reached }) {
+  const told = [`reached ${fixed(reached, 2)}`, ...losses.map((one) => `${one.label} ${fixed(one.value, 2)}`)];
+  return tip(drawn(bar, { label: told.join(', ') }), told.join('\n'));
 }
 
-function rankRow(one, place, parts) {
+function rankRow(one) {
   const setting = DATA.settings.indexOf(one.setting);
   return h(`li.setting-row.${one.group}`, null,
     h('span.setting-name', null, setting < 0 ? foreign(one.words) : named(setting), ' ', one.why && h('small.soft', null, '· ', one.why)),
-    h('span.dots-cell', null, dotRow(one.group, { value: one.mean, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
+    h('span.dots-cell', null, drawn(one.drawn, { height: 20, label: range(one.low, one.high, 2) })),
     h('b.num', null, fixed(one.mean, 2)),
-    one.losses.length ? h('span.left-cell', null, leftBar(one, parts)) : null);
+    one.losses.length ? h('span.left-cell', null, leftBar(one)) : null);
 }
 
 // The heading of a group; what rules all of it out is said once.
@@ -186,29 +157,26 @@ function groupHead(kind, rows) {
   return [h('h4', null, term(title, TERMS[name]), why && h('span.soft', null, `: ${why}`)), why];
 }
 
-function ranking(found, most, parts) {
-  const { settings: all, level, more } = found;
+function ranking(found, most) {
+  const { settings, setting_axis: scale, level, more } = found;
   // a handful of queries bounds nothing
-  const few = (firstSummary()?.n ?? 0) < FEWEST;
-  const settings = few ? all.map((one) => ({ ...one, low: null, high: null })) : all;
+  const few = !settings.some((one) => known(one.low));
   // one folded row would take as much room
-  const shown = settings.filter((one, k) => k < most || one.group === 'use' || all.length === most + 1);
+  const shown = settings.filter((one, k) => k < most || one.group === 'use' || settings.length === most + 1);
   const rest = settings.filter((one) => !shown.includes(one));
-  const [low, high, ticks] = scoreRange(settings, innerWidth < 1000 ? 4 : 6);
-  const place = percentOf(low, high);
-  const lossy = Object.keys(parts).length > 0;
+  const lossy = Object.keys(found.parts).length > 0;
   const unit = DATA.losses?.measure;
   const bars = `reached, then lost${unit && unit !== found.measure ? ` (${unit})` : ''}`;
   const group = (kind) => {
     const rows = shown.filter((one) => one.group === kind);
     const [head, why] = groupHead(kind, rows);
-    return rows.length > 0 && [all.length > 1 && head, h('ul', null, rows.map((one) => rankRow(why ? { ...one, why: '' } : one, place, parts)))];
+    return rows.length > 0 && [settings.length > 1 && head, h('ul', null, rows.map((one) => rankRow(why ? { ...one, why: '' } : one)))];
   };
   return [
     h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, 'by ', scoreTerm(found), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${confidence(level)} `, term('intervals', TERMS.interval)])),
     h('div', null, Object.keys(GROUPS).map(group),
-      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, bars)),
-      rest.length > 0 && h('details.rest', null, h('summary', null, more[most]), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
+      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, drawnAxis(scale)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, bars)),
+      rest.length > 0 && h('details.rest', null, h('summary', null, more[most]), h('ul', null, rest.map(rankRow)))),
   ];
 }
 
@@ -242,20 +210,28 @@ function sentence(text, tone, said) {
   return h(`h2.sentence.warns.${tone}`, null, sign, h('span', null, hidden(said), text));
 }
 
+// Where answers decide between settings whose rankings tie, the page opens with the verdict on them.
+function answersLead() {
+  return Boolean(DATA.answers?.glance) && state.measure === (DATA.headline || DATA.measures[0]);
+}
+
+function glanced() {
+  return answersLead() ? DATA.answers.glance : statistics().glance;
+}
+
 function firstScreen(rows, factors) {
-  const found = statistics().glance;
+  const found = glanced();
   const head = h('p.facts', null, facts().map((fact) => h('span', null, fact)));
   if (!found) return [head, sentence(foreign(statistics().why || 'There is nothing to compare.'), 'poor', 'Warning: ')];
   const matters = whatMatters(found, factors);
-  const parts = lossParts(found.settings);
-  const lost = Object.keys(parts).length > 0 && whereLost(chosen(found.settings), parts, found);
+  const lost = Object.keys(found.parts).length > 0 && whereLost(chosen(found.settings), found);
   return [
     !onPhone.matches && head,
     sentence(measured(found.sentence, found), found.tone, found.said),
     found.holds && h('p.holds', null, measured(found.holds, found)),
-    howSure(found),
+    answersLead() ? h('p.small', null, prose(DATA.answers.rankings)) : howSure(found),
     onPhone.matches ? [lost, nextStep(found.next)] : h('div.beside', null, [matters, lost].map((one) => one && h('div', null, one))),
-    found.settings.length > 0 && ranking(found, rows, parts),
+    found.settings.length > 0 && ranking(found, rows),
     onPhone.matches ? [matters, head] : nextStep(found.next),
   ];
 }
@@ -292,17 +268,17 @@ section({
   short: 'Factors',
   on: ['measure'],
   render() {
-    const rows = statistics().glance?.factors || [];
+    const rows = glanced()?.factors || [];
     if (!rows.length) return null;
     return [
-      h('p.lede', null, 'One level of a factor against another, averaged over all other factors. The intervals of all rows hold ', term('together', TERMS.simultaneous), '.'),
+      h('p.lede', null, 'One level of a factor against another, averaged over all other factors. All intervals are right ', term('at once', TERMS.simultaneous), ` with ${confidence(DATA.level)} confidence.`),
       table([
         { key: 'factor', title: 'factor', value: (r) => r.factor, cell: (r) => [h('b', null, foreign(r.factor)), ': ', foreign(r.level), ' instead of ', foreign(r.against)], file: (r) => r.factor },
         ...['level', 'against', 'low', 'high'].map((key) => ({ key, fileOnly: true, value: (r) => r[key], file: (r) => r[key] })),
         { key: 'difference', title: `difference, ${confidence(DATA.level)} interval`, num: true, about: TERMS.interval, value: (r) => r.difference, cell: (r) => [h('b', null, signed(r.difference)), h('small.soft', null, ` ${range(r.low, r.high)}`)] },
         { key: 'words', title: 'finding', value: (r) => r.words, cell: (r) => term(r.words) },
       ], rows, { caption: 'Effects of the factors', keep: 'factors', most: 30 }),
-      statistics().glance.interactions.map((text) => h('p', null, prose(text))),
+      glanced().interactions.map((text) => h('p', null, prose(text))),
     ];
   },
 });

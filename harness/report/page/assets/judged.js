@@ -34,11 +34,13 @@ section({
   short: 'Judged',
   on: ['measure', 'stage', 'split'],
   render() {
-    const { measure, bound: upper } = statistics().verdict?.judged || {};
-    const judged = measure ? [measure] : DATA.measures.filter((name) => name.split('@')[0] in READ);
+    const { judged: known, labels } = statistics().verdict || {};
+    const { measure, bound: upper } = known || {};
+    const complete = labels?.hold === 'answers';
+    const judged = DATA.measures.includes(measure) ? [measure] : DATA.measures.filter((name) => name.split('@')[0] in READ);
     if (!judged.length) return null;
     return [
-      h('p.lede', null, 'Unjudged text gains nothing in the headline. ',
+      complete ? h('p.lede', null, 'The labels are taken to mark all that answers each query, so text without one is irrelevant, and these shares say nothing of quality.') : h('p.lede', null, 'Unjudged text gains nothing in the headline. ',
         upper ? `The line runs from ${state.measure} as reported to the highest value that any grading of the unjudged text could give it; where these lines overlap, more judging could change the order.`
           : 'An upper bound says how far that could move a measure: add it to the measures of the configuration, such as ndcg_exp_upper@10 for ndcg_exp@10.'),
       table(judgedColumns(judged, upper), ranked(), { caption: 'Judged share by setting', sort: 'mean', keep: 'judged', most: 30 }),

@@ -49,25 +49,40 @@ function answerText(reply) {
 }
 
 function claimList(claims) {
-  return claims.length ? h('ul.claims.small', null, claims.map(([text, verdict, contradicts]) => h(`li.${verdict ? 'supported' : 'unsupported'}`, null,
-    h('b', null, verdict ? '✓ supported' : contradicts ? '✗ contradicts the golden answer' : '✗ not supported'), ' ', foreign(text, 'span')))) : null;
+  return claims.length ? h('ul.claims.small', null, claims.map(([text, verdict, contradicts, reason]) => h(`li.${verdict ? 'supported' : 'unsupported'}`, null,
+    h('b', null, verdict ? '✓ supported' : contradicts ? '✗ contradicts the golden answer' : '✗ not supported'), ' ', foreign(text, 'span'),
+    reason ? h('p.soft', null, 'Reason: ', foreign(reason, 'span')) : null))) : null;
+}
+
+// Which passages were put in place of what was found, or had their facts changed.
+function changedNote(reply) {
+  const places = (change) => reply.read.map(([, , how], i) => how === change ? `[${i + 1}]` : '').filter(Boolean);
+  const [noise, altered] = ['noise', 'altered'].map(places);
+  return [noise.length ? `; noise without the answer: ${noise.join(', ')}` : '', altered.length ? `; with a false fact: ${altered.join(', ')}` : ''];
 }
 
 // How much was read, and which of it the answer cites.
 function citedNote(reply) {
   const cited = reply.read.map(([rank, is], i) => [rank, is, i + 1]).filter(([, is]) => is);
-  return h('p.small.soft', null, `${count(reply.read.length, 'passage')} read`,
+  return h('p.small.soft', null, `${count(reply.read.length, 'passage')} read`, changedNote(reply),
     cited.length ? [', cited ', cited.map(([rank, , place], i) => [i ? ', ' : '', h('button.cite', {
       type: 'button', onclick: (event) => goToPassage(event, rank), 'aria-label': `passage ${place}, rank ${rank}`,
-    }, `[${place}] at rank ${rank}`)])] : '',
+    }, rank ? `[${place}] at rank ${rank}` : `[${place}], which is noise`)])] : '',
     reply.bad ? `; marks that name no passage read: ${whole(reply.bad)}` : '');
+}
+
+// Why a measure has its value: what was judged, the verdict and the reason of the model that scores.
+function reasonFold(notes) {
+  return h('details', null, h('summary', null, 'reasons'), h('ul', null, notes.map(([text, verdict, reason]) => h('li', null,
+    h('b.num', null, verdict), ' ', text ? [foreign(text, 'span'), ' '] : null, reason ? [h('span.soft', null, 'Reason: '), foreign(reason, 'span.soft')] : null))));
 }
 
 function replyScores(reply) {
   const { measures } = DATA.detail.replies;
   return h('ul.reply-scores.small', null, measures.map((name, m) => {
-    const [value, reason] = reply.scores[m] || [null, ''];
-    return h('li', null, name, ' ', h('b.num', null, fixed(value, 2)), !known(value) && reason ? h('span.soft', null, ` ${reason}`) : null);
+    const [value, reason, notes = []] = reply.scores[m] || [null, ''];
+    return h('li', null, name, ' ', h('b.num', null, fixed(value, 2)), !known(value) && reason ? h('span.soft', null, ` ${reason}`) : null,
+      notes.length ? reasonFold(notes) : null);
   }));
 }
 

@@ -31,7 +31,7 @@ const TERMS = {
   'too few queries': 'Fewer than 30 queries: chance decides too much.',
   tolerance: 'The largest difference that is called too small to matter.',
   'sign-flip test': 'Swaps two settings at random, query by query: a difference that such swaps seldom reach is no chance.',
-  simultaneous: 'All intervals hold together, so looking at many pairs finds no more by chance.',
+  simultaneous: 'The confidence is that all intervals contain the true values, not each by itself: looking at many finds no more by chance.',
   ICC: 'How alike queries on one document are: at 0 each counts in full, at 1 all of them count as one.',
   bootstrap: 'The mean is computed again and again from queries drawn at random, to see how much it varies.',
   judged: 'Graded by people or a model. What was ranked and is not judged counts as irrelevant.',

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.steps.search.passages import ContextConfig
 from harness.steps.search.tools import Sources
-from harness.values import Chunk, KindAt, Kinds, StageConfig, Step
+from harness.values import Chunk, KindAt, Kinds, Run, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +24,6 @@ class ContextText:
         return self.before + text + self.after
 
 
-class ContextConfig(StageConfig):
-    """Base of the configurations of contexts."""
-
-    kind: str
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files it reads, besides the documents."""
-        return ()
-
-
 Configured = TypeVar("Configured", bound=ContextConfig)
 
 
@@ -42,8 +31,13 @@ class Contextualizer(Step[Configured]):
     """Chunks → the text indexed around each. It does not depend on the queries, and changes no chunk."""
 
     @abstractmethod
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText] | Run[list[ContextText]]:
         """The text around each chunk, in their order; an empty ``ContextText`` where there is none."""
+
+    @property
+    def longest(self) -> ContextText:
+        """The longest text around a chunk, for a plan that cannot know it; empty where it always can."""
+        return ContextText()
 
 
 def line(text: str) -> ContextText:

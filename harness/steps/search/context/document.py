@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
+from harness.steps.search.context import ContextText, Contextualizer, line
+from harness.steps.search.passages import ContextConfig
 from harness.steps.search.tools import Sources
 from harness.values import Chunk
 
@@ -42,7 +43,7 @@ class DocumentContext(Contextualizer[DocumentConfig]):
         return ": ".join(part for part in (name, title) if part)
 
     def _title(self, doc_id: str, sources: Sources) -> str:
-        headings = (one.title for one in sources.headings(doc_id, "markdown") if one.title)
-        lines = (" ".join(one.split()) for one in sources.document(doc_id).text.splitlines())
-        first = next((one for one in lines if any(map(str.isalpha, one))), "")
+        headings = (heading.title for heading in sources.headings(doc_id, "markdown") if heading.title)
+        lines = (" ".join(paragraph.split()) for paragraph in sources.document(doc_id).text.splitlines())
+        first = next((text for text in lines if any(map(str.isalpha, text))), "")
         return next(headings, first)

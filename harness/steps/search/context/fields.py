@@ -8,10 +8,12 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
+from harness.steps.search.context import ContextText, Contextualizer, line
+from harness.steps.search.needs import Cells
+from harness.steps.search.passages import ContextConfig
 from harness.steps.search.step import TableConfig
 from harness.steps.search.tools import Sources
-from harness.values import Chunk
+from harness.values import Chunk, Run
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 
@@ -44,11 +46,11 @@ class FieldsConfig(TableConfig, ContextConfig):
 class FieldsContext(Contextualizer[FieldsConfig]):
     """Fills the template from the row of the document."""
 
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> Run[list[ContextText]]:
         """The line of its document, for each chunk; raises ConfigError for documents without one."""
         c = self.config
         documents = dict.fromkeys(chunk.doc_id for chunk in chunks)
-        rows = sources.facts(c.file, c.key, c.columns, documents)
+        rows = yield Cells(c.file, c.key, c.columns, documents)
         empty = {
             doc_id: [column for column in c.columns if not rows.get(doc_id, {}).get(column)]
             for doc_id in documents

@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
+from harness.steps.search.context import ContextText, Contextualizer, line
+from harness.steps.search.passages import ContextConfig
 from harness.steps.search.tools import Sources
 from harness.values import Chunk, Heading, HeadingStyle
 
@@ -47,7 +48,7 @@ def _in_force(headings: Sequence[Heading]) -> list[tuple[Heading, ...]]:
     states: list[tuple[Heading, ...]] = []
     for heading in headings:
         above = states[-1] if states else ()
-        states.append((*(one for one in above if one.level < heading.level), heading))
+        states.append((*(outer for outer in above if outer.level < heading.level), heading))
     return states
 
 
@@ -56,4 +57,4 @@ def _above(chunk: Chunk, states: Sequence[tuple[Heading, ...]]) -> list[str]:
     blank = 0 if chunk.before else len(chunk.text) - len(chunk.text.lstrip())
     begins = chunk.start + blank
     last = bisect_right(states, begins, key=lambda state: state[-1].start)
-    return [one.title for one in (states[last - 1] if last else ()) if one.start < begins]
+    return [heading.title for heading in (states[last - 1] if last else ()) if heading.start < begins]

@@ -9,9 +9,11 @@ from typing import Literal
 from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, prompts_of
-from harness.steps.search.context import ContextConfig, ContextText, Contextualizer, line
+from harness.steps.search.context import ContextText, Contextualizer, line
+from harness.steps.search.needs import Warned, answers_of
+from harness.steps.search.passages import ContextConfig
 from harness.steps.search.tools import Sources
-from harness.values import Chunk
+from harness.values import Chunk, Run, Silent
 
 FOLDER = Path(__file__).parent / "prompts"
 _GAP = "\n[…]\n"
@@ -46,14 +48,20 @@ class LlmContextConfig(LlmStepConfig, ContextConfig):
 class LlmContext(Contextualizer[LlmContextConfig]):
     """Contextual retrieval (Anthropic, 2024), with a bounded part of the document in place of all of it."""
 
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> Run[list[ContextText]]:
         """The line of each chunk; raises LlmError if one has none and that is a failure."""
         c = self.config
         about = [("", (self._excerpt(chunk, sources), chunk.text)) for chunk in chunks]
-        answers = sources.answers(Request(c, c.prompt.form, about, c.prompt.name, "context"))
-        names = (chunk.chunk_id for chunk in chunks)
-        texts = _FAILING.usable(c, names, answers, str, sources.reporter)
+        answers = yield from answers_of(Request(c, c.prompt.form, about, c.prompt.name, "context"))
+        names, heard = (chunk.chunk_id for chunk in chunks), Silent()
+        texts = _FAILING.usable(c, names, answers, str, heard)
+        yield Warned(heard.warnings)
         return [line(" ".join((text or "").split())[: c.longest].rstrip()) for text in texts]
+
+    @property
+    def longest(self) -> ContextText:
+        """A line of as many characters as a model may say of a chunk."""
+        return line("-" * self.config.longest)
 
     def _excerpt(self, chunk: Chunk, sources: Sources) -> str:
         """The beginning of the document and the text around the chunk, with the chunk itself."""

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.search.context import ContextConfig, ContextText, Contextualizer
+from harness.steps.search.context import ContextText, Contextualizer
+from harness.steps.search.passages import ContextConfig
 from harness.steps.search.tools import Sources, WindowUnit, window_of
 from harness.values import Chunk
 

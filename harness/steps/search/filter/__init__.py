@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness import models
+from harness.steps.search.needs import Built, Cells
 from harness.steps.search.step import FilterConfig, FilterResult, QueryStep
-from harness.steps.search.tools import Tools
-from harness.values import KindAt, Kinds, Query
+from harness.values import KindAt, Kinds, Query, Run, under_way
 
 Named = Mapping[str, tuple[str, ...]]
 """The values that a question names, by column; a year is written in four digits."""
@@ -31,8 +31,8 @@ class TableValues:
     def of(self, column: str) -> tuple[str, ...]:
         """All values of a column, each once, in the order of the documents."""
         by_document = self.values[column]
-        found = (by_document.get(one, ()) for one in self.documents)
-        return tuple(dict.fromkeys(value for values in found for value in values))
+        columns = (by_document.get(document, ()) for document in self.documents)
+        return tuple(dict.fromkeys(value for values in columns for value in values))
 
 
 class Filter(QueryStep[Configured]):
@@ -40,49 +40,43 @@ class Filter(QueryStep[Configured]):
 
     @abstractmethod
     def named(
-        self, queries: Sequence[Query], facts: TableValues, tools: Tools
-    ) -> Sequence[Named | models.Malformed]:
+        self, queries: Sequence[Query], facts: TableValues
+    ) -> Sequence[Named | models.Malformed] | Run[Sequence[Named | models.Malformed]]:
         """The values that each question names; an empty mapping for none, Malformed where that is unknown."""
 
-    def reader(self, facts: TableValues, tools: Tools) -> Callable[[Query], Named | models.Malformed]:
-        """A function that reads one question at a time, prepared as far as possible."""
-        return lambda query: self.named([query], facts, tools)[0]
-
-    def opened(self, documents: Sequence[str], tools: Tools) -> Callable[[Query], FilterResult]:
-        """The same as ``run`` for one question at a time, the table read, to measure the time."""
-        facts = read_facts(self.config, documents, tools)
-        read = self.reader(facts, tools)
-        return lambda query: select(query.query_id, read(query), facts, self.config)
-
-    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
+    def run(self, queries: Sequence[Query], documents: Sequence[str]) -> Run[list[FilterResult]]:
         """For each query the documents it is about; raises ConfigError for gaps in the table."""
-        facts = read_facts(self.config, documents, tools)
-        named = self.named(queries, facts, tools)
-        return [select(q.query_id, own, facts, self.config) for q, own in zip(queries, named, strict=True)]
+        config, documents = self.config, tuple(dict.fromkeys(documents))
+        table = yield Cells(config.file, config.key, config.columns, documents)
+        facts = yield Built(lambda: values_in(table, config, documents), ("values", documents))
+        named = yield from under_way(self.named(queries, facts))
+        return [
+            select(q.query_id, names_of, facts, config) for q, names_of in zip(queries, named, strict=True)
+        ]
 
 
-def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> TableValues:
+def values_in(
+    table: Mapping[str, Mapping[str, str]], config: FilterConfig, documents: Sequence[str]
+) -> TableValues:
     """The values of the documents by the table of a filter; raises ConfigError if it must have all."""
-    documents = tuple(dict.fromkeys(documents))
     from harness.steps.search.filter.names import years_in
 
-    table = tools.facts(config.file, config.key, config.columns, documents)
     values: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in config.columns}
     gaps: dict[str, list[str]] = {}
     for document in documents:
         row = table.get(document, {})
         for column in config.columns:
             parts = [part.strip() for part in row.get(column, "").split(config.separator)]
-            own = tuple(part for part in parts if part)
+            filled = tuple(part for part in parts if part)
             if column in config.years:
-                own = tuple(str(year) for part in own for year in years_in(part))
-            if own:
-                values[column][document] = own
+                filled = tuple(str(year) for part in filled for year in years_in(part))
+            if filled:
+                values[column][document] = filled
             else:
                 gaps.setdefault(document, []).append(column)
     if gaps and config.on_missing == "fail":
         raise config.has_gaps(gaps, table, len(documents))
-    return TableValues(documents, values)
+    return TableValues(tuple(documents), values)
 
 
 def select(
@@ -118,7 +112,7 @@ def _allowed(columns: Sequence[str], named: Named, facts: TableValues, config: F
     for column in columns:
         by_document, wanted = facts.values[column], set(named[column])
         back = config.years_back if column in config.years else 0
-        allowed = [one for one in allowed if _fits(by_document.get(one), wanted, back)]
+        allowed = [doc_id for doc_id in allowed if _fits(by_document.get(doc_id), wanted, back)]
     return allowed
 
 
@@ -133,7 +127,7 @@ def _fits(values: tuple[str, ...] | None, wanted: set[str], back: int) -> bool:
 
 KINDS: Kinds[Filter[Any]] = Kinds(
     "filter",
-    KindAt("rules", "RulesConfig", "RulesFilter"),
-    KindAt("llm", "LlmFilterConfig", "LlmFilter"),
+    KindAt("rules", "RulesConfig", "RulesFilter", words="by rules"),
+    KindAt("llm", "LlmFilterConfig", "LlmFilter", words="by a language model"),
     home=__name__,
 )

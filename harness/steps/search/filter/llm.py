@@ -13,9 +13,9 @@ from pydantic import Field
 from harness import models
 from harness.steps.search.filter import Filter, Named, TableValues
 from harness.steps.search.filter.names import Names, years_in
+from harness.steps.search.needs import Warned, answers_of
 from harness.steps.search.step import FilterConfig, Identity
-from harness.steps.search.tools import Tools
-from harness.values import ConfigError, LlmCall, Query
+from harness.values import ConfigError, LlmCall, Query, Run, Silent
 
 FOLDER = Path(__file__).parent / "prompts"
 _FAILING = models.FailurePolicy(
@@ -54,8 +54,8 @@ class FieldsForm(models.TextForm):
 
     def read(self, call: LlmCall, text: str) -> models.Malformed | None:
         """Malformed if it is not such an object, or names another column."""
-        found = _parsed(text, self.columns)
-        return found if isinstance(found, models.Malformed) else None
+        parsed = _parsed(text, self.columns)
+        return parsed if isinstance(parsed, models.Malformed) else None
 
     def shortest(self, call: LlmCall) -> str:
         """One value per column."""
@@ -68,17 +68,16 @@ class LlmFilter(Filter[LlmFilterConfig]):
     def identity(self) -> Identity:
         """The prompt, the model and its parameters, and the handling of an answer."""
         c = self.config
-        own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
-        return [own, c.prompt.model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
+        facts = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
+        return [facts, c.prompt.model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
 
-    def named(
-        self, queries: Sequence[Query], facts: TableValues, tools: Tools
-    ) -> list[Named | models.Malformed]:
+    def named(self, queries: Sequence[Query], facts: TableValues) -> Run[list[Named | models.Malformed]]:
         """The model's values as the table writes them; raises LlmError if an answer cannot be used."""
         c = self.config
         about = [(query.text, ()) for query in queries]
-        answers = tools.answers(models.Request(c, self._form(facts), about, c.prompt.name, "filter"))
-        found: list[Named | models.Malformed] = []
+        request = models.Request(c, self._form(facts), about, c.prompt.name, "filter")
+        answers = yield from answers_of(request)
+        named: list[Named | models.Malformed] = []
         failed: dict[str, str] = {}
         for query, answer in zip(queries, answers, strict=True):
             text = models.text_of(answer)
@@ -87,13 +86,17 @@ class LlmFilter(Filter[LlmFilterConfig]):
             )
             if isinstance(values, models.Malformed):
                 failed[query.query_id] = values.reason
-                found.append(values)
+                named.append(values)
                 continue
-            written = {column: _as_written(column, its, facts, c) for column, its in values.items()}
-            found.append({column: its for column, its in written.items() if its})
+            written = {column: _as_written(column, value, facts, c) for column, value in values.items()}
+            named.append(
+                {column: values_written for column, values_written in written.items() if values_written}
+            )
         # several wordings of one query are filtered by the question behind them
-        _FAILING.report(c, failed, len({query.query_id for query in queries}), tools.reporter)
-        return found
+        heard = Silent()
+        _FAILING.report(c, failed, len({query.query_id for query in queries}), heard)
+        yield Warned(heard.warnings)
+        return named
 
     def _form(self, facts: TableValues) -> FieldsForm:
         c = self.config
@@ -112,15 +115,15 @@ class LlmFilter(Filter[LlmFilterConfig]):
 
 def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | models.Malformed:
     """The values by column in an answer."""
-    found = models.object_in(text)
-    if isinstance(found, models.Malformed):
-        return found
-    if not set(found) <= set(columns):
+    parsed = models.json_in(text, "{")
+    if isinstance(parsed, models.Malformed):
+        return parsed
+    if not parsed.keys() <= set(columns):
         return models.Malformed("unknown_field")
-    values = {column: one if isinstance(one, list) else [one] for column, one in found.items()}
-    if not all(isinstance(one, str | int) for its in values.values() for one in its):
+    values = {column: value if isinstance(value, list) else [value] for column, value in parsed.items()}
+    if not all(isinstance(value, str | int) for entries in values.values() for value in entries):
         return models.Malformed("no_values")
-    return {column: [str(one) for one in its] for column, its in values.items()}
+    return {column: [str(value) for value in entries] for column, entries in values.items()}
 
 
 def _as_written(

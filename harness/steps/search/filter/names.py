@@ -106,18 +106,18 @@ def years_in(text: str) -> tuple[int, ...]:
     A year is a number from 1900 to 2099 by itself, or one of two digits after FY or a quarter (70 to 99 are
     of the 20th century). Amounts of money, shares in percent and longer numbers are none.
     """
-    text, found = unicodedata.normalize("NFKC", text), set[int]()
+    text, years = unicodedata.normalize("NFKC", text), set[int]()
     last: tuple[int, int, int] | None = None
-    for one in _YEAR.finditer(text):
-        year = _number(next(filter(None, one.groups())))
-        found.add(year)
-        if last is not None and _joined(text, last[1], last[2], one.start()):
-            found |= _range(last[0], year)
-        last = (year, one.start(), one.end())
-        short = _SHORT_END.match(text, one.end())
+    for match in _YEAR.finditer(text):
+        year = _number(next(filter(None, match.groups())))
+        years.add(year)
+        if last is not None and _joined(text, last[1], last[2], match.start()):
+            years |= _range(last[0], year)
+        last = (year, match.start(), match.end())
+        short = _SHORT_END.match(text, match.end())
         if short is not None and year % 100 < int(short[1]):
-            found |= _range(year, year - year % 100 + int(short[1]))
-    return tuple(sorted(found))
+            years |= _range(year, year - year % 100 + int(short[1]))
+    return tuple(sorted(years))
 
 
 def _number(digits: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,9 +10,9 @@ from pydantic import Field
 
 from harness.steps.search.filter import Filter, Named, TableValues
 from harness.steps.search.filter.names import Names, years_in
+from harness.steps.search.needs import Built, TableRows
 from harness.steps.search.step import FilterConfig, Identity
-from harness.steps.search.tools import Tools
-from harness.values import ConfigError, Query
+from harness.values import ConfigError, Query, Run
 
 _ALIAS_COLUMNS = ("field", "value", "alias")
 # Raised when the same question is read differently.
@@ -46,32 +46,38 @@ class RulesFilter(Filter[RulesConfig]):
         """The settings and the version of the rules."""
         return [*super().identity(), _VERSION]
 
-    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
+    def named(self, queries: Sequence[Query], facts: TableValues) -> Run[list[Named]]:
         """The values that each question names, column by column."""
-        return list(map(self.reader(facts, tools), queries))
+        aliases = self.config.aliases
+        rows = () if aliases is None else (yield TableRows(aliases, _ALIAS_COLUMNS))
+        read = yield Built(lambda: self._reader(facts, rows), ("names", facts.documents))
+        return list(map(read, queries))
 
-    def reader(self, facts: TableValues, tools: Tools) -> Callable[[Query], Named]:
-        """The same for one question at a time, names and aliases looked up beforehand."""
+    def _reader(self, facts: TableValues, rows: Sequence[Mapping[str, str]]) -> Callable[[Query], Named]:
+        """Reads one question at a time, names and aliases looked up beforehand."""
         c = self.config
-        names = {column: Names.of(pairs) for column, pairs in self._pairs(facts, tools).items()}
+        names = {column: Names.of(pairs) for column, pairs in self._pairs(facts, rows).items()}
         reach = range(c.years_back + 1)
-        known = {
+        values_of = {
             column: {str(int(value) - years) for value in facts.of(column) for years in reach}
             for column in c.years
         }
 
         def read(query: Query) -> Named:
-            own = {column: names[column].found_in(query.text) for column in c.fields}
-            asked = [str(year) for year in years_in(query.text)]
-            own |= {column: tuple(year for year in asked if year in known[column]) for column in c.years}
-            return {column: values for column, values in own.items() if values}
+            named = {column: names[column].found_in(query.text) for column in c.fields}
+            years = [str(year) for year in years_in(query.text)]
+            named |= {
+                column: tuple(year for year in years if year in values_of[column]) for column in c.years
+            }
+            return {column: values for column, values in named.items() if values}
 
         return read
 
-    def _pairs(self, facts: TableValues, tools: Tools) -> dict[str, list[tuple[str, str]]]:
+    def _pairs(
+        self, facts: TableValues, rows: Sequence[Mapping[str, str]]
+    ) -> dict[str, list[tuple[str, str]]]:
         """The names by column, and the value that each stands for."""
         pairs = {column: [(value, value) for value in facts.of(column)] for column in self.config.fields}
-        rows = () if self.config.aliases is None else tools.rows(self.config.aliases, _ALIAS_COLUMNS)
         aliases = [(row["field"], row["value"], row["alias"]) for row in rows]
         if aliases and pairs and not any(column in pairs for column, _, _ in aliases):
             others = ", ".join(dict.fromkeys(column for column, _, _ in aliases))

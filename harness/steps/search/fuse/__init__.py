@@ -11,9 +11,11 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.steps.search.depth import cut
-from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
-from harness.steps.search.tools import Tools
-from harness.values import Query, Ranking, Section, counted
+from harness.steps.search.identity import identity_of
+from harness.steps.search.needs import Route
+from harness.steps.search.passages import Passages
+from harness.steps.search.step import Fingerprint, Identity, RetrievalResult, Retriever, RetrieverConfig
+from harness.values import Query, Ranking, Run, Section, Together, counted
 
 
 class FusionConfig(RetrieverConfig):
@@ -28,13 +30,19 @@ class FusionConfig(RetrieverConfig):
     )
 
     @model_validator(mode="after")
+    def _no_field(self) -> FusionConfig:
+        if self.field is not None:
+            raise ValueError("field is for the routes of a fusion; give each route its own")
+        return self
+
+    @model_validator(mode="after")
     def _one_weight_a_route(self) -> FusionConfig:
         if self.weights is None:
             return self
         if len(self.weights) != len(self.routes):
             routes = counted(len(self.routes), "route")
-            given = counted(len(self.weights), "number")
-            raise ValueError(f"weights has {given} for {routes}; give one for each")
+            weights = counted(len(self.weights), "number")
+            raise ValueError(f"weights has {weights} for {routes}; give one for each")
         if any(weight < 0 for weight in self.weights) or not any(self.weights):
             raise ValueError("weights are 0 or more, and not all 0; correct them")
         return self
@@ -59,23 +67,24 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
         absent chunks.
         """
 
-    def identity(self, tools: Tools) -> Identity:
+    def identity(self, fingerprint: Fingerprint) -> Identity:
         """The rule with its own keys, and the identities of the routes."""
-        own = self.config.model_dump(mode="json", exclude={"routes", "rewrite", "filter"})
-        return [own, [tools.identity(route) for route in self.config.routes]]
-
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
-        """Search by every route, then fuse; equal scores keep the order of the first route that has them."""
-        outputs = tuple(
-            tools.search(name, route, passages, queries) for name, route in self.config.named_parts
+        facts = self.config.model_dump(
+            mode="json", exclude={"routes", "rewrite", "filter", "field", "context"}
         )
+        return [facts, [identity_of(route, fingerprint) for route in self.config.routes]]
+
+    def run(self, passages: Passages, queries: Sequence[Query]) -> Run[RetrievalResult]:
+        """Search by every route, then fuse; equal scores keep the order of the first route that has them."""
+        routes = [Route(name, route, passages, queries) for name, route in self.config.named_parts]
+        outputs: Sequence[RetrievalResult] = yield Together(routes)
         weights = self.config.weights or (1.0,) * len(outputs)
         length = passages.length_of
         rankings = []
         for at, query in enumerate(queries):
-            scores = self.combine([one.rankings[at] for one in outputs], weights)
+            scores = self.combine([output.rankings[at] for output in outputs], weights)
             rankings.append(ranked_by(scores, query.query_id, self.config, length))
-        return RetrievalResult(rankings, routes=outputs)
+        return RetrievalResult(rankings, routes=tuple(outputs))
 
 
 def ranked_by(
@@ -102,23 +111,23 @@ def fuse_phrasings(
     length = passages.length_of
     several = max(sizes, default=0) > 1
 
-    def fused(query: Query, own: Sequence[Ranking], config: RetrieverConfig) -> Ranking:
-        if not own:
+    def fused(query: Query, rankings: Sequence[Ranking], config: RetrieverConfig) -> Ranking:
+        if not rankings:
             return Ranking(query.query_id, (), ())
-        return ranked_by(fuse(own), query.query_id, config, length) if several else own[0]
+        return ranked_by(fuse(rankings), query.query_id, config, length) if several else rankings[0]
 
-    def of(one: RetrievalResult, config: RetrieverConfig) -> RetrievalResult:
-        rankings = iter(one.rankings)
+    def of(whole: RetrievalResult, config: RetrieverConfig) -> RetrievalResult:
+        rankings = iter(whole.rankings)
         # filters read the question, so all phrasings of one are filtered alike
-        filtered = {result.query_id: result for result in one.filtered}
+        filtered = {result.query_id: result for result in whole.filtered}
         return replace(
-            one,
+            whole,
             rankings=[
                 fused(query, list(islice(rankings, size)), config)
                 for query, size in zip(queries, sizes, strict=True)
             ],
-            routes=tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False)),
-            filtered=tuple(filtered[one.query_id] for one in queries if one.query_id in filtered),
+            routes=tuple(of(route, part) for route, part in zip(whole.routes, config.parts, strict=False)),
+            filtered=tuple(filtered[query.query_id] for query in queries if query.query_id in filtered),
         )
 
     return of(output, retriever)

@@ -93,8 +93,8 @@ def weighted_sum(
         pairs = zip(ranking.chunk_ids, ranking.scores, strict=True)
         scored = {chunk_id: score for chunk_id, score in pairs if math.isfinite(score)}
         rescaled = rescale(list(scored.values())) if scored else ()
-        given = dict(zip(scored, rescaled, strict=True))
+        rescaled_scores = dict(zip(scored, rescaled, strict=True))
         absent = min([0.0, *rescaled])
         for chunk_id in fused:
-            fused[chunk_id] += weight * given.get(chunk_id, absent)
+            fused[chunk_id] += weight * rescaled_scores.get(chunk_id, absent)
     return fused

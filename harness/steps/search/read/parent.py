@@ -35,8 +35,10 @@ class Parent(Reader[ParentConfig]):
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
         """The larger chunk with most of each, of two alike the first; itself where none has a part of it."""
         larger = sources.chunks(self.config.chunk)
-        parents = by_key((one.doc_id, (one.start, one.end)) for one in larger)
-        reached = {doc_id: list(accumulate((end for _, end in its), max)) for doc_id, its in parents.items()}
+        parents = by_key((chunk.doc_id, (chunk.start, chunk.end)) for chunk in larger)
+        reached = {
+            doc_id: list(accumulate((end for _, end in spans), max)) for doc_id, spans in parents.items()
+        }
         return [
             _parent((chunk.start, chunk.end), parents.get(chunk.doc_id, []), reached.get(chunk.doc_id, []))
             for chunk in chunks

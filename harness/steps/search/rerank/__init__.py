@@ -14,8 +14,7 @@ from pydantic import Field
 from harness import models
 from harness.models import LocalConfig, LocalModel, RerankEndpoint
 from harness.steps.search.step import RerankerConfig
-from harness.steps.search.tools import Shared
-from harness.values import NOT_SCORED, KindAt, Kinds, Ranking, Step, text_sha256
+from harness.values import NOT_SCORED, KindAt, Kinds, Ranking, Run, Step, text_sha256
 
 Pair = tuple[str, str]
 
@@ -109,16 +108,18 @@ class ServedScorer(PaidScorer):
         return super().describe() | {"fingerprint": self.served.fingerprint}
 
 
+Scored = tuple[Sequence[float], float | None]
+"""The scores of the passages of a list, and what they cost, whichever run paid; None without a price."""
+
+
 class ListScorer(PaidScorer):
     """Scores passages by asking a language model, about several at once if it likes; kept in the ledger."""
 
     @abstractmethod
-    def ordered(
-        self, lists: Sequence[Sequence[str]], tools: Shared
-    ) -> list[tuple[Sequence[float], float | None]]:
-        """The scores of each list of passages after their query, and what they cost, whichever run paid.
+    def run(self, lists: Sequence[Sequence[str]]) -> list[Scored] | Run[list[Scored]]:
+        """The scores of each list of passages after their query, and their cost; a generator yields needs.
 
-        Raises LlmError without an answer, and PendingCallsError with the most calls that there may be.
+        Raises LlmError without an answer.
         """
 
 
@@ -155,15 +156,32 @@ def rerank(ranking: Ranking, scores: Sequence[float]) -> Ranking:
 
 KINDS: Kinds[PairScorer] = Kinds(
     "rerank",
-    KindAt("cross_encoder", "CrossEncoderConfig", "CrossEncoderScorer"),
-    KindAt("late_interaction", "LateInteractionConfig", "LateInteractionScorer"),
-    KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer", module="harness.steps.search.rerank"),
-    KindAt("llm", "LlmRerankerConfig", "LlmScorer"),
-    KindAt("python", "PythonRerankerConfig", "PythonScorer"),
+    KindAt(
+        "cross_encoder",
+        "CrossEncoderConfig",
+        "CrossEncoderScorer",
+        tries=({"model": "cross-encoder/ms-marco-MiniLM-L-6-v2"}, {"model": "BAAI/bge-reranker-v2-m3"}),
+    ),
+    KindAt(
+        "late_interaction",
+        "LateInteractionConfig",
+        "LateInteractionScorer",
+        tries=({"model": "embedded:maxsim"},),
+    ),
+    KindAt(
+        "endpoint",
+        "EndpointRerankerConfig",
+        "ServedScorer",
+        module="harness.steps.search.rerank",
+        words="served model",
+    ),
+    KindAt("llm", "LlmRerankerConfig", "LlmScorer", words="language model"),
+    KindAt("entities", "EntitiesMatchConfig", "EntitiesMatch", words="second match by entities"),
+    KindAt("python", "PythonRerankerConfig", "PythonScorer", words="own function"),
     home=__name__,
     retired={
         "http": "Use `endpoint`: {model: a name, base_url: your url, path: '', version, request, response, "
         "documents_per_request: your batch_size}; headers, method and limits go there too.",
-        **dict.fromkeys(("entities", "llm_entities"), "Use `cross_encoder`."),
+        "llm_entities": "Use `entities` with field: {kind: llm_entities, …}.",
     },
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +12,15 @@ from pydantic import Field, model_validator
 
 from harness import models
 from harness.models import Malformed
-from harness.steps.search.rerank import ListScorer, hashed, sorting
+from harness.steps.search.needs import Prompts, Warned
+from harness.steps.search.rerank import ListScorer, Scored, hashed, sorting
 from harness.steps.search.step import RerankerConfig
-from harness.steps.search.tools import Shared
-from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError
+from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError, Run, Silent
 
 FOLDER = Path(__file__).parent / "prompts"
 _FAILING = models.FailurePolicy(
     "queries have no usable reranking", ("rerank", "as_ranked"), "keep the order that they had"
 )
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _YES = {"yes": True, "是": True, "no": False, "否": False, "不": False}
 _ANSWERS = {"pointwise": "grade", "listwise": "order", "setwise": "best"}
 _KEYS = {
@@ -84,8 +82,10 @@ class LlmRerankerConfig(models.LlmStepConfig, RerankerConfig):
     def _has_a_prompt(cls, fields: Any) -> Any:
         if not isinstance(fields, dict) or fields.get("prompt"):
             return fields
-        asked = "yes_no" if fields.get("score") == "logprob" else _ANSWERS.get(str(fields.get("by")), "grade")
-        usual = cls.load(asked)
+        prompt_kind = (
+            "yes_no" if fields.get("score") == "logprob" else _ANSWERS.get(str(fields.get("by")), "grade")
+        )
+        usual = cls.load(prompt_kind)
         # written as it was given, so that settings do not differ in it
         usual._asked_for = ""
         return {**fields, "prompt": usual}
@@ -93,9 +93,9 @@ class LlmRerankerConfig(models.LlmStepConfig, RerankerConfig):
     @model_validator(mode="after")
     def _fits_together(self) -> LlmRerankerConfig:
         for by, keys in _KEYS.items():
-            given = [key for key in keys if getattr(self, key) != type(self).model_fields[key].default]
-            if given and by != self.by:
-                raise ValueError(f"{given[0]} belongs to by: {by}; give each way its own section")
+            changed = [key for key in keys if getattr(self, key) != type(self).model_fields[key].default]
+            if changed and by != self.by:
+                raise ValueError(f"{changed[0]} belongs to by: {by}; give each way its own section")
         read = "yes_no" if self.score == "logprob" else _ANSWERS[self.by]
         if self.prompt.answer != read:
             raise ValueError(f"the prompt has answer: {self.prompt.answer}; name one that has {read}")
@@ -125,18 +125,23 @@ class _Form(models.TextForm):
     most: int = MAX_GRADE
 
     def read(self, call: LlmCall, text: str) -> Malformed | None:
-        """Malformed for no words or, of a grade, for anything but one number of the scale."""
-        found = self.grade(text) if self.answer == "grade" else models.TextForm.read(self, call, text)
-        return found if isinstance(found, Malformed) else None
+        """Malformed for anything but what the prompt asks for, such as one number of the scale."""
+        if self.answer == "grade":
+            value: object = self.grade(text)
+        elif self.answer == "yes_no":
+            value = models.TextForm.read(self, call, text)
+        else:
+            value = sorting.named_in(text, len(call.passages), self.answer == "order")
+        return value if isinstance(value, Malformed) else None
 
     def grade(self, text: str) -> float | Malformed:
-        """The only number in an answer."""
-        answer = models.after_thoughts(text)
-        if isinstance(answer, Malformed):
-            return answer
-        numbers = set(map(float, _NUMBER.findall(answer)))
-        valid = [one for one in numbers if one.is_integer() and 0 <= one <= self.most]
-        return valid[0] if len(valid) == len(numbers) == 1 else Malformed("no_grade")
+        """The number that an answer is, or the one in ``{"grade": 3}``."""
+        value: Any = models.number_in(text)
+        if value is None:
+            holder = models.object_in(text, ("grade",), models.fields_named(self.system, self.user))
+            value = None if isinstance(holder, Malformed) else holder["grade"]
+        valid = isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
+        return float(value) if valid and 0 <= value <= self.most else Malformed("no_grade")
 
     def shortest(self, call: LlmCall) -> str:
         """The numbers that it asks for."""
@@ -155,14 +160,14 @@ def probability_of_yes(answer: LlmAnswer) -> float | Malformed:
             f"score: logprob needs log probabilities, and {answer.model} gave none with its answer. Name an "
             "endpoint that returns top_logprobs, or use score: grade."
         )
-    first = next((one for one in answer.logprobs if str(one.get("token", "")).strip()), {})
+    first = next((logprob for logprob in answer.logprobs if str(logprob.get("token", "")).strip()), {})
     listed = first.get("top_logprobs")
     sums = {True: 0.0, False: 0.0}
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, Mapping) and isinstance(one.get("logprob"), int | float):
-            token = str(one.get("token")).strip().casefold()
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, Mapping) and isinstance(entry.get("logprob"), int | float):
+            token = str(entry.get("token")).strip().casefold()
             if token in _YES:
-                sums[_YES[token]] += math.exp(min(0.0, one["logprob"]))
+                sums[_YES[token]] += math.exp(min(0.0, entry["logprob"]))
     both = sums[True] + sums[False]
     return sums[True] / both if both else Malformed("no_yes_or_no")
 
@@ -183,37 +188,41 @@ class LlmScorer(ListScorer):
         facts = [self._form.sha256, c.prompt.answer, c.endpoint.model, c.endpoint.parameters(), sort]
         return hashed("llm", facts)
 
-    def ordered(
-        self, lists: Sequence[Sequence[str]], tools: Shared
-    ) -> list[tuple[Sequence[float], float | None]]:
+    def run(self, lists: Sequence[Sequence[str]]) -> Run[list[Scored]]:
         """The scores of each list; one with an answer that cannot be used keeps its order, or LlmError."""
         c, prompt = self.config, self.config.prompt.name
         about = [
-            [(query, (one,)) for one in passages] if c.by == "pointwise" else [(query, tuple(passages))]
+            [(query, (passage,)) for passage in passages]
+            if c.by == "pointwise"
+            else [(query, tuple(passages))]
             for query, *passages in lists
         ]
-        distinct = list(dict.fromkeys(one for own in about for one in own))
-        talks = tools.talks(models.Request(c, self._form, distinct, prompt, "reranking", talk=self._talk))
-        found = {
-            one: (models.outcome(self._talk(one), talk.answers), talk)
-            for one, talk in zip(distinct, talks, strict=True)
+        distinct = list(dict.fromkeys(need for requests_of in about for need in requests_of))
+        request = models.Request(c, self._form, distinct, prompt, "reranking", talk=self._talk)
+        talks = yield Prompts(request, self.fingerprint)
+        results = {
+            request: (models.outcome(self._talk(request), talk.answers), talk)
+            for request, talk in zip(distinct, talks, strict=True)
         }
-        if repaired := sum(end.repaired for end, _ in found.values()):
-            asked = sum(len(talk.answers) for talk in talks)
-            tools.reporter.warn(
-                f"{repaired} of {asked} answers of {c.model_name} by {prompt} did not name what they should "
-                "once: the first mention counts, passages left out follow in the order that they had, and "
-                "other numbers are dropped."
+        if repaired := sum(end.repaired for end, _ in results.values()):
+            answered = sum(len(talk.answers) for talk in talks)
+            warning = (
+                f"{repaired} of {answered} answers of {c.model_name} by {prompt} did not name "
+                "what they should once: the first mention counts, passages left out follow in the order that "
+                "they had, and other numbers are dropped."
             )
-        ranked: list[tuple[Sequence[float], float | None]] = []
+            yield Warned([warning])
+        ranked: list[Scored] = []
         failed: dict[str, str] = {}
-        for (query, *passages), own in zip(lists, about, strict=True):
-            scores = [score for one in own for score in found[one][0].scores]
-            if why := next((found[one][0].failed for one in own if found[one][0].failed), ""):
+        for (query, *passages), requests in zip(lists, about, strict=True):
+            scores = [score for need in requests for score in results[need][0].scores]
+            if why := next((results[need][0].failed for need in requests if results[need][0].failed), ""):
                 failed[repr(query[:60])] = why
                 scores = [0.0] * len(passages)
-            ranked.append((scores, models.sum_of(found[one][1].cost for one in set(own))))
-        _FAILING.report(c, failed, len({query for query, *_ in lists}), tools.reporter)
+            ranked.append((scores, models.sum_of(results[need][1].cost for need in set(requests))))
+        heard = Silent()
+        _FAILING.report(c, failed, len({query for query, *_ in lists}), heard)
+        yield Warned(heard.warnings)
         return ranked
 
     def _talk(self, about: models.About) -> models.Talk[sorting.Ranked]:

@@ -49,9 +49,9 @@ class PythonScorer(PairScorer):
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """Call it and check the result."""
         c = self.config
-        given = call_function(c.call, list(pairs), **c.arguments)
+        answer = call_function(c.call, list(pairs), **c.arguments)
         with calling(c.call), np.errstate(over="ignore"):
-            returned = np.asarray(given)
+            returned = np.asarray(answer)
             # text, yes or no and dates would become numbers too
             if returned.dtype.kind not in "iuf":
                 raise c.broken("returned scores that are not numbers")

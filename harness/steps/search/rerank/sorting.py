@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from harness.models import About, Malformed, Talk, text_of
+from harness.models import About, Malformed, Talk, text_of, value_in
 from harness.values import LlmAnswer
 
-_BRACKETED = re.compile(r"\[(\d{1,6})\]")
-_BARE = re.compile(r"\d{1,6}")
+_LABEL = re.compile(r"(?i)(?:\bpassage|段落)\s*(?=\[?\d)")
+_NUMBERS = re.compile(r"[\d\[\]\s>,，、;=]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ def scored(about: About, score: Callable[[LlmAnswer], float | Malformed]) -> Tal
     answer = yield about
     if answer is None:
         return Ranked()
-    found = score(answer) if answer.usable else Malformed(answer.reason)
-    return Ranked(failed=found.reason) if isinstance(found, Malformed) else Ranked((found,))
+    outcome = score(answer) if answer.usable else Malformed(answer.reason)
+    return Ranked(failed=outcome.reason) if isinstance(outcome, Malformed) else Ranked((outcome,))
 
 
 def sorted_by(about: About, sort: Sort) -> Talk[Ranked]:
@@ -56,7 +56,10 @@ def sorted_by(about: About, sort: Sort) -> Talk[Ranked]:
             elif (text := text_of(answer)) is None:
                 return Ranked(failed=answer.reason or "no_words")
             else:
-                named, clean = named_in(text, len(shown), every)
+                read = named_in(text, len(shown), every)
+                if isinstance(read, Malformed):
+                    return Ranked(failed=read.reason)
+                named, clean = read
             repaired += not clean
             rest = [place for place in range(len(shown)) if place not in named]
             shown, every = sort.send([shown[place] for place in (*named, *rest)])
@@ -65,13 +68,18 @@ def sorted_by(about: About, sort: Sort) -> Talk[Ranked]:
         return Ranked(tuple(float(scores[place]) for place in range(len(passages))), repaired)
 
 
-def named_in(text: str, count: int, every: bool) -> tuple[list[int], bool]:
+def named_in(text: str, count: int, every: bool) -> tuple[list[int], bool] | Malformed:
     """The places, from 0, that an answer names among ``count``, and whether it has its form.
 
-    In brackets, as in ``[3] > [1] > [2]``, else as bare numbers. The first mention counts, and numbers of no
-    passage are dropped. ``every``: all are to be named, each once; else a single one.
+    As in ``[3] > [1] > [2]``, with brackets or without; beside other words it is no answer. The first mention
+    counts, and numbers of no passage are dropped. ``every``: all are to be named, each once; else one alone.
     """
-    numbers = [int(one) for one in _BRACKETED.findall(text) or _BARE.findall(text)]
+    value = value_in(_LABEL.sub("", text), ranking=True)
+    if isinstance(value, Malformed):
+        return value
+    if not _NUMBERS.fullmatch(value):
+        return Malformed("no_ranking")
+    numbers = [int(digits) for digits in re.findall(r"\d{1,6}", value)]
     named = list(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= count))
     clean = len(named) == len(numbers) == (count if every else 1)
     return (named if every else named[:1]), clean

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.steps.search.dense import Dense, DenseRetriever, Floats, Search
+from harness.steps.search.dense import Dense, DenseRetriever, Floats
 from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
+from harness.steps.search.needs import Built, CheckOnly, Fingerprints, Index
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.scan import Nearest, exact_share, found_share, scan
-from harness.steps.search.step import Identity, Passages, RetrievalResult
-from harness.steps.search.tools import Tools, VectorRows
-from harness.values import Query, by_key
+from harness.steps.search.step import Identity, RetrievalResult
+from harness.steps.search.tools import VectorRows
+from harness.values import Query, Run, Slot, by_key
 
 Hits = tuple[Ints, Doubles]
 """Rows that an index has found, and their scores."""
@@ -40,11 +42,11 @@ class DistinctVectors:
         members = tuple(np.array(group, dtype=np.int64) for group in groups.values())
         return cls(np.array([group[0] for group in members], dtype=np.int64), members)
 
-    def expand(self, found: Ints, scores: Doubles) -> Hits:
+    def expand(self, rows: Ints, scores: Doubles) -> Hits:
         """All rows of the distinct vectors ``found``, each with its vector's score."""
-        groups = [self.members[i] for i in found]
+        groups = [self.members[i] for i in rows]
         return (
-            np.concatenate(groups) if groups else found,
+            np.concatenate(groups) if groups else rows,
             np.repeat(scores, [len(group) for group in groups]),
         )
 
@@ -70,50 +72,56 @@ class ApproximateRetriever(DenseRetriever[Dense]):
         return [*self.built_by(), *self.effort()]
 
     @abstractmethod
-    def index(self, key: str, vectors: Floats, tools: Tools) -> AbstractContextManager[Any]:
-        """The open index of distinct vectors [D, d] with this key, built where there is none."""
+    def opened(self, place: Slot, vectors: Floats) -> AbstractContextManager[Any]:
+        """The open index of distinct vectors [D, d] at its place on disk, built where there is none."""
 
     @abstractmethod
-    def hits(self, index: Any, asked: Floats, wanted: int) -> Iterable[Hits]:
+    def hits(self, index: Any, query_vectors: Floats, wanted: int) -> Iterable[Hits]:
         """The hits of the index for each row of ``asked`` [Q, d]: ``wanted`` distinct vectors."""
 
-    def search(
-        self, index: Any, asked: Floats, wanted: int, distinct: DistinctVectors, nearest: Sequence[Nearest]
+    def found(
+        self,
+        index: Any,
+        query_vectors: Floats,
+        wanted: int,
+        distinct: DistinctVectors,
+        nearest: Sequence[Nearest],
     ) -> list[Hits]:
         """The hits of every query, as rows of passages; ``nearest`` are the true ones."""
-        return [distinct.expand(*found) for found in self.hits(index, asked, wanted)]
+        return [distinct.expand(*hit) for hit in self.hits(index, query_vectors, wanted)]
 
     def scaled(self, vectors: Floats) -> Floats:
         """The vectors as the index holds them."""
         return vectors
 
-    @contextmanager
-    def opened(
-        self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
-    ) -> Iterator[Search]:
+    def search(
+        self, passages: Passages, vectors: VectorRows, queries: Sequence[Query], query_vectors: Floats
+    ) -> Run[RetrievalResult]:
         """A search of the index; without the check, one as in a deployment."""
         c = self.config
         depth = SearchDepth.of(c, passages.lengths)
-        known: Floats = np.asarray(vectors)
-        stored = self.scaled(known)
-        distinct = DistinctVectors.of(stored)
-        fingerprint = tools.fingerprint(c.embed)
-        key = tools.key(passages.key, fingerprint, c.passage_prefix, *self.built_by())
+        built, stored, distinct = yield Built(lambda: self._prepared(vectors), ("vectors", passages.key))
+        fingerprint = yield Fingerprints()
+        facts = [passages.key, fingerprint(c.embed), c.passage_prefix, *self.built_by()]
+        index = yield Index(facts, lambda place: self.opened(place, stored[distinct.first]))
+        nearest: list[Nearest] | None = yield CheckOnly(lambda: scan(query_vectors, built, c.distance, depth))
+        checked = nearest is not None
+        nearest = nearest or []
+        depths = [true.k for true in nearest] or [depth.usual] * len(queries)
+        wanted = min(max(depths) + (MARGIN if checked else 0), len(distinct.first))
+        hits = self.found(index, query_vectors, wanted, distinct, nearest)
+        rankings = [
+            ranked(query.query_id, *rows, SearchDepth(k, None, depth.lengths), passages.ids)
+            for query, rows, k in zip(queries, hits, depths, strict=True)
+        ]
+        if not checked:
+            return RetrievalResult(rankings)
+        if self.estimates:
+            return RetrievalResult(rankings, found_share(rankings, passages.ids, nearest))
+        return RetrievalResult(rankings, exact_share(rankings, nearest))
 
-        def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
-            nearest = scan(asked, known, c.distance, depth) if checked else []
-            depths = [true.k for true in nearest] or [depth.usual] * len(queries)
-            wanted = min(max(depths) + (MARGIN if checked else 0), len(distinct.first))
-            hits = self.search(index, asked, wanted, distinct, nearest)
-            rankings = [
-                ranked(query.query_id, *found, SearchDepth(k, None, depth.lengths), passages.ids)
-                for query, found, k in zip(queries, hits, depths, strict=True)
-            ]
-            if not checked:
-                return RetrievalResult(rankings)
-            if self.estimates:
-                return RetrievalResult(rankings, found_share(rankings, passages.ids, nearest))
-            return RetrievalResult(rankings, exact_share(rankings, nearest))
-
-        with self.index(key, stored[distinct.first], tools) as index:
-            yield search
+    def _prepared(self, vectors: VectorRows) -> tuple[Floats, Floats, DistinctVectors]:
+        """The vectors, as they are and as the index holds them, and which of the latter are distinct."""
+        array: Floats = np.asarray(vectors)
+        stored = self.scaled(array)
+        return array, stored, DistinctVectors.of(stored)

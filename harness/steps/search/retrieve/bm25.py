@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import ClassVar, Literal, Self
@@ -14,9 +13,11 @@ from pydantic import Field, model_validator
 
 from harness.steps.search import step
 from harness.steps.search.depth import DECIMALS, Doubles, Ints, SearchDepth, ranked
+from harness.steps.search.needs import Built, Cluster, TermsOf
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.lexical import Postings, Saturation, TermIds, Terms, TermsConfig, rarity
-from harness.steps.search.tools import Spread, Tools
-from harness.values import Query, Ranking
+from harness.steps.search.tools import Spread
+from harness.values import Query, Ranking, Run
 
 # Lv and Zhai's own values: CIKM 2011 for BM25+, SIGIR 2011 for BM25L.
 _DELTA = {"bm25+": 1.0, "bm25l": 0.5}
@@ -47,10 +48,10 @@ class Bm25Config(TermsConfig, step.RetrieverConfig):
             raise ValueError(f"delta is for the methods bm25+ and bm25l; {self.method} has none")
         return self
 
-    def saturation(self, known: TermIds) -> Saturation:
+    def saturation(self, term_ids: TermIds) -> Saturation:
         """How the frequency of a term saturates among these chunks."""
         delta = _DELTA.get(self.method, 0.0) if self.delta is None else self.delta
-        average = float(known.lengths.mean()) if len(known.terms) else 1.0
+        average = float(term_ids.lengths.mean()) if len(term_ids.terms) else 1.0
         return Saturation(self.method, self.k1, self.b, average, delta)
 
 
@@ -63,61 +64,62 @@ class Bm25Retriever(step.Retriever[Bm25Config]):
     k3).
     """
 
-    def identity(self, tools: Tools) -> step.Identity:
+    one_by_one = True
+
+    def identity(self, fingerprint: step.Fingerprint) -> step.Identity:
         """The settings, and what decides the terms, the synonyms of the file included."""
-        left_out = {"rewrite", "filter", "user_dictionary", "synonyms"}
-        own = self.config.model_dump(mode="json", exclude=left_out)
+        left_out = {"rewrite", "filter", "field", "context", "user_dictionary", "synonyms"}
+        facts = self.config.model_dump(mode="json", exclude=left_out)
         # rankings that were kept before delta was for shared terms alone are others
         more = ["delta of shared terms"] if self.config.method in _DELTA else []
-        return [own, Terms(self.config).identity, *more]
+        return [facts, Terms(self.config).identity, *more]
 
-    def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
+    def run(self, passages: Passages, queries: Sequence[Query]) -> Run[step.RetrievalResult]:
         """Rank the chunks that match, equal scores in the order of the chunks."""
-        with tools.timed("retrieve"):
-            if tools.spread is not None:
-                return step.RetrievalResult(self._in_shards(passages, queries, tools, tools.spread))
-            return step.RetrievalResult(list(map(searcher(self.config, passages, tools), queries)))
+        config, depth = self.config, SearchDepth.of(self.config, passages.lengths)
+        spread: Spread | None = yield Cluster()
+        terms: Terms = yield Built(lambda: Terms(config), ("terms", passages.key))
+        read = None if spread is None else partial(_terms_of, config=config, spread=spread)
+        term_ids: TermIds = yield TermsOf(terms, passages, read)
+        if spread is not None:
+            return step.RetrievalResult(self._in_shards(passages, queries, terms, term_ids, spread))
+        postings = yield Built(
+            lambda: Postings.of(term_ids, config.saturation(term_ids)), ("postings", passages.key)
+        )
+        most = yield Built(lambda: depth.most, ("depth", passages.key))
+        rankings = []
+        for query in queries:
+            # each term that counts, as often as it is asked for
+            term_counts = Counter(terms.of_query(query.text, term_ids.vocabulary))
+            rankings.append(best(query, [postings.best(term_counts, most)], depth, passages.ids))
+        return step.RetrievalResult(rankings)
 
     def _in_shards(
-        self, passages: step.Passages, queries: Sequence[Query], tools: Tools, spread: Spread
+        self,
+        passages: Passages,
+        queries: Sequence[Query],
+        terms: Terms,
+        term_ids: TermIds,
+        spread: Spread,
     ) -> list[Ranking]:
         """As one index: the rarity of terms and the average length are those of all shards together."""
-        terms, depth = Terms(self.config), SearchDepth.of(self.config, passages.lengths)
-        index = partial(_terms_of, config=self.config, spread=spread)
-        known = terms.of_passages(passages.texts, passages.key, tools, index)
-        saturation, ends = self.config.saturation(known), len(known.lengths)
-        idf = rarity(np.diff(known.counts().indptr), ends, saturation.method)
-        asked = [Counter(terms.of_query(query.text, known.vocabulary)) for query in queries]
-        parts = [(begin, known.part(begin, begin + _SHARD)) for begin in range(0, max(1, ends), _SHARD)]
-        job = partial(_search, saturation, idf, asked, depth.most)
-        found = [hits for _, hits in sorted(spread(job, parts), key=itemgetter(0))]
-        return [best(query, hits, depth, passages.ids) for query, *hits in zip(queries, *found, strict=True)]
-
-    @contextmanager
-    def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
-        """The same search, indexed beforehand."""
-        yield searcher(self.config, passages, tools)
-
-
-def searcher(config: Bm25Config, passages: step.Passages, tools: Tools) -> step.SearchOne:
-    """A search of the passages, which are indexed in memory."""
-    terms, depth = Terms(config), SearchDepth.of(config, passages.lengths)
-    known = terms.of_passages(passages.texts, passages.key, tools)
-    postings, most = Postings.of(known, config.saturation(known)), depth.most
-
-    def search(query: Query) -> Ranking:
-        """Rank the chunks that share a term that counts; each counts as often as it is asked for."""
-        asked = Counter(terms.of_query(query.text, known.vocabulary))
-        return best(query, [postings.best(asked, most)], depth, passages.ids)
-
-    return search
+        depth = SearchDepth.of(self.config, passages.lengths)
+        saturation, ends = self.config.saturation(term_ids), len(term_ids.lengths)
+        idf = rarity(np.diff(term_ids.counts().indptr), ends, saturation.method)
+        term_counts = [Counter(terms.of_query(query.text, term_ids.vocabulary)) for query in queries]
+        parts = [(begin, term_ids.part(begin, begin + _SHARD)) for begin in range(0, max(1, ends), _SHARD)]
+        job = partial(_search, saturation, idf, term_counts, depth.most)
+        hits_of = [hits for _, hits in sorted(spread(job, parts), key=itemgetter(0))]
+        return [
+            best(query, hits, depth, passages.ids) for query, *hits in zip(queries, *hits_of, strict=True)
+        ]
 
 
 def best(
-    query: Query, found: Iterable[tuple[Ints, Doubles]], depth: SearchDepth, ids: Sequence[str]
+    query: Query, rows: Iterable[tuple[Ints, Doubles]], depth: SearchDepth, ids: Sequence[str]
 ) -> Ranking:
     """The ranking of what may be among the best: chunks [n] and their scores [n], shard by shard."""
-    hits, scores = (np.concatenate(part) for part in zip(*found, strict=True))
+    hits, scores = (np.concatenate(part) for part in zip(*rows, strict=True))
     counted = np.round(scores, DECIMALS) > 0
     return ranked(query.query_id, hits[counted], scores[counted], depth, ids)
 
@@ -139,10 +141,14 @@ def _read(config: TermsConfig, part: tuple[int, Sequence[str]]) -> tuple[int, Te
 
 
 def _search(
-    saturation: Saturation, idf: Doubles, asked: Sequence[Counter[int]], most: int, part: tuple[int, TermIds]
+    saturation: Saturation,
+    idf: Doubles,
+    term_counts: Sequence[Counter[int]],
+    most: int,
+    part: tuple[int, TermIds],
 ) -> tuple[int, list[tuple[Ints, Doubles]]]:
     """For every query the chunks of a shard that may be among its best, and their scores."""
-    begin, known = part
-    postings = Postings.of(known, saturation, idf)
-    found = (postings.best(terms, most) for terms in asked)
+    begin, postings_of = part
+    postings = Postings.of(postings_of, saturation, idf)
+    found = (postings.best(terms, most) for terms in term_counts)
     return begin, [(hits + begin, scores) for hits, scores in found]

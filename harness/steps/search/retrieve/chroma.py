@@ -16,8 +16,7 @@ from harness.steps.search.dense import DenseConfig, Floats
 from harness.steps.search.retrieve.approximate import MARGIN, ApproximateRetriever, DistinctVectors, Hits
 from harness.steps.search.retrieve.scan import Nearest
 from harness.steps.search.step import Identity
-from harness.steps.search.tools import Tools
-from harness.values import ConfigError, HarnessError, first_line, installed_version
+from harness.values import ConfigError, HarnessError, Slot, first_line, installed_version
 
 _ADD_AT_ONCE = 2000
 # How much harder the index is searched if it has missed a true neighbour.
@@ -53,8 +52,8 @@ class ChromaConfig(DenseConfig):
         super().check_ready()
         if find_spec("chromadb") is None:
             raise ConfigError(
-                "retrieve: the kind chroma is not installed. Install it: pip install chromadb, or use "
-                "kind: exact."
+                "retrieve: the kind chroma is not installed. Install it: pip install "
+                "'ndcg-harness[chroma]', or use kind: exact."
             )
 
 
@@ -80,8 +79,13 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
     def _effort(self) -> int:
         return max(self.config.ef_search, self.config.top_k + MARGIN)
 
-    def search(
-        self, index: Any, asked: Floats, wanted: int, distinct: DistinctVectors, nearest: Sequence[Nearest]
+    def found(
+        self,
+        index: Any,
+        query_vectors: Floats,
+        wanted: int,
+        distinct: DistinctVectors,
+        nearest: Sequence[Nearest],
     ) -> list[Hits]:
         """Chunk rows and scores of every query: with ``exact`` at least those wanted, in no order.
 
@@ -89,7 +93,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
         ef_search, which Chroma reads when it first opens a collection, it can be raised between searches.
         Raises HarnessError if ``exact`` is asked for and the index does not reach all chunks.
         """
-        hits = super().search(index, asked, wanted, distinct, nearest)
+        hits = super().found(index, query_vectors, wanted, distinct, nearest)
         if not self.config.exact:
             return hits
         while True:
@@ -98,31 +102,31 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
                 return hits
             if wanted == len(distinct.first):
                 raise HarnessError(
-                    f"Chroma's index does not reach all chunks: {len(missed)} of {len(asked)} queries "
-                    f"lack some of their true nearest neighbours, even when all chunks are asked "
+                    f"Chroma's index does not reach all chunks: {len(missed)} of {len(query_vectors)} "
+                    f"queries lack some of their true nearest neighbours, even when all chunks are asked "
                     f"for. Set retrieve.max_neighbors to {2 * self.config.max_neighbors}, or "
                     "retrieve.exact to false to measure the index as it is."
                 )
             wanted = min(wanted * _RAISE, len(distinct.first))
-            found = super().search(index, asked[missed], wanted, distinct, nearest)
-            for at, own in zip(missed, found, strict=True):
-                hits[at] = own
+            further = super().found(index, query_vectors[missed], wanted, distinct, nearest)
+            for at, further_hits in zip(missed, further, strict=True):
+                hits[at] = further_hits
 
-    def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
+    def hits(self, index: Any, query_vectors: Floats, wanted: int) -> Iterator[Hits]:
         """The hits of Chroma, as similarities: 1 − cosine or inner-product distance, −squared L2."""
         offset = 0.0 if self.config.distance == "l2" else 1.0
         step = max(1, _RESULTS_AT_ONCE // wanted)
-        for begin in range(0, len(asked), step):
-            found = index.query(
-                query_embeddings=asked[begin : begin + step], n_results=wanted, include=["distances"]
+        for begin in range(0, len(query_vectors), step):
+            answer = index.query(
+                query_embeddings=query_vectors[begin : begin + step], n_results=wanted, include=["distances"]
             )
-            for ids, distances in zip(found["ids"], found["distances"], strict=True):
+            for ids, distances in zip(answer["ids"], answer["distances"], strict=True):
                 yield np.array(ids, dtype=np.int64), offset - np.array(distances, dtype=np.float64)
 
     @contextmanager
-    def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
+    def opened(self, place: Slot, vectors: Floats) -> Iterator[Any]:
         """The collection in the cache."""
-        with tools.index(key) as place, _open_index(place.path) as client:
+        with _open_index(place.path) as client:
             if place.built:
                 collection = client.get_collection("chunks", embedding_function=None)
                 # stored in the collection when it was built, and read before the first search
@@ -168,8 +172,8 @@ def _open_index(path: Path) -> Iterator[Any]:
         yield client
     except (ChromaError, sqlite3.Error, OSError) as error:
         raise HarnessError(
-            f"Chroma cannot use its files in {path.parent.parent} ({first_line(error)}). Is there room on "
-            "the disk? If so, remove what the cache holds with harness cache --clear, and run again."
+            f"Chroma cannot use its files in {path.parent.parent} ({first_line(error)}). Remove what the "
+            "cache holds with harness cache --clear, and run again."
         ) from error
     finally:
         if client is not None:

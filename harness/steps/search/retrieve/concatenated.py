@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
+from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats
 from harness.steps.search.depth import Doubles, SearchDepth, ranked
+from harness.steps.search.needs import Built, TermsOf
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve import lexical
-from harness.steps.search.step import Identity, Passages, RetrievalResult
-from harness.steps.search.tools import Tools, VectorRows
-from harness.values import Query
+from harness.steps.search.step import Identity, RetrievalResult
+from harness.steps.search.tools import VectorRows
+from harness.values import Query, Run
 
 # Raised when the same vectors are ranked differently.
 _VERSION = 1
@@ -56,28 +57,28 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         bm25 = [c.k1, c.b, c.method, c.average_length, lexical.Terms(c).identity]
         return [_VERSION, c.weight, bm25]
 
-    @contextmanager
-    def opened(
-        self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
-    ) -> Iterator[Search]:
+    def search(
+        self, passages: Passages, vectors: VectorRows, queries: Sequence[Query], query_vectors: Floats
+    ) -> Run[RetrievalResult]:
         """The search of all chunks by their dot products, what is stored made beforehand."""
         c = self.config
-        terms = lexical.Terms(c)
-        known = terms.of_passages(passages.texts, passages.key, tools)
-        average = c.average_length or float(known.lengths.mean()) or 1.0
-        postings = lexical.Postings.of(known, lexical.Saturation(c.method, c.k1, c.b, average))
-        stored, rows = self._scaled(np.asarray(vectors)), np.arange(len(passages.ids))
-        depth = SearchDepth.of(c, passages.lengths)
+        terms = yield Built(lambda: lexical.Terms(c), ("terms", passages.key))
+        term_ids = yield TermsOf(terms, passages)
+        postings, stored = yield Built(lambda: self._stored(term_ids, vectors), ("stored", passages.key))
+        rows, depth = np.arange(len(passages.ids)), SearchDepth.of(c, passages.lengths)
+        rankings = []
+        for query, dense in zip(queries, self._scaled(query_vectors), strict=True):
+            sparse = Counter(terms.of_query(query.text, term_ids.vocabulary))
+            scores = c.weight * postings.scores(sparse, rows) + stored @ dense
+            rankings.append(ranked(query.query_id, rows, scores, depth, passages.ids))
+        return RetrievalResult(rankings, 1.0)
 
-        def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
-            rankings = []
-            for query, dense in zip(queries, self._scaled(asked), strict=True):
-                sparse = Counter(terms.of_query(query.text, known.vocabulary))
-                scores = c.weight * postings.scores(sparse, rows) + stored @ dense
-                rankings.append(ranked(query.query_id, rows, scores, depth, passages.ids))
-            return RetrievalResult(rankings, 1.0)
-
-        yield search
+    def _stored(self, term_ids: lexical.TermIds, vectors: VectorRows) -> tuple[lexical.Postings, Doubles]:
+        """The sparse part and the dense part of what is searched."""
+        c = self.config
+        average = c.average_length or float(term_ids.lengths.mean()) or 1.0
+        postings = lexical.Postings.of(term_ids, lexical.Saturation(c.method, c.k1, c.b, average))
+        return postings, self._scaled(np.asarray(vectors))
 
     def _scaled(self, vectors: Floats) -> Doubles:
         """Vectors whose inner products are the similarities asked for."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
+from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats
 from harness.steps.search.depth import SearchDepth, ranked
+from harness.steps.search.needs import Built, Cluster
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.scan import exact_share, scan, similarities
-from harness.steps.search.step import Identity, Passages, RetrievalResult
-from harness.steps.search.tools import Tools, VectorRows
-from harness.values import Query, Ranking
+from harness.steps.search.step import Identity, RetrievalResult
+from harness.steps.search.tools import VectorRows
+from harness.values import Query, Ranking, Run
 
 # Raised when the same vectors are ranked differently.
 _VERSION = 1
@@ -38,27 +39,25 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
         """The version of the scan."""
         return [_VERSION]
 
-    @contextmanager
-    def opened(
-        self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
-    ) -> Iterator[Search]:
+    def search(
+        self, passages: Passages, vectors: VectorRows, queries: Sequence[Query], query_vectors: Floats
+    ) -> Run[RetrievalResult]:
         """The scan; where the vectors are in memory, their lengths are known beforehand."""
         distance, depth = self.config.distance, SearchDepth.of(self.config, passages.lengths)
-        # the time of a single query is that of this process
-        spread = tools.spread if checked else None
-        norms = np.linalg.norm(vectors, axis=1) if isinstance(vectors, np.ndarray) else None
+        spread = yield Cluster()
+        norms = yield Built(lambda: _norms(vectors), ("norms", passages.key))
+        nearest = scan(query_vectors, vectors, distance, depth, norms, spread)
+        rankings: list[Ranking] = []
+        step = max(1, _ROWS // max(1, *(len(true.rows) for true in nearest)))
+        for begin in range(0, len(queries), step):
+            part = slice(begin, begin + step)
+            rows = np.unique(np.concatenate([true.rows for true in nearest[part]]))
+            block = np.asarray(vectors[rows])
+            for query, vector, true in zip(queries[part], query_vectors[part], nearest[part], strict=True):
+                scores = similarities(vector, block[np.searchsorted(rows, true.rows)], distance)
+                rankings.append(ranked(query.query_id, true.rows, scores, depth, passages.ids))
+        return RetrievalResult(rankings, exact_share(rankings, nearest))
 
-        def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
-            nearest = scan(asked, vectors, distance, depth, norms, spread)
-            rankings: list[Ranking] = []
-            step = max(1, _ROWS // max(1, *(len(true.rows) for true in nearest)))
-            for begin in range(0, len(queries), step):
-                part = slice(begin, begin + step)
-                rows = np.unique(np.concatenate([true.rows for true in nearest[part]]))
-                own = np.asarray(vectors[rows])
-                for query, one, true in zip(queries[part], asked[part], nearest[part], strict=True):
-                    scores = similarities(one, own[np.searchsorted(rows, true.rows)], distance)
-                    rankings.append(ranked(query.query_id, true.rows, scores, depth, passages.ids))
-            return RetrievalResult(rankings, exact_share(rankings, nearest))
 
-        yield search
+def _norms(vectors: VectorRows) -> Floats | None:
+    return np.linalg.norm(vectors, axis=1) if isinstance(vectors, np.ndarray) else None

@@ -15,8 +15,7 @@ from pydantic import Field, model_validator
 from harness.steps.search.dense import DenseConfig, Floats
 from harness.steps.search.retrieve.approximate import ApproximateRetriever, Hits
 from harness.steps.search.step import Identity
-from harness.steps.search.tools import Tools
-from harness.values import ConfigError, HarnessError, first_line
+from harness.values import ConfigError, HarnessError, Slot, first_line
 
 _SEED = 1234
 _FILE = "index.faiss"
@@ -74,21 +73,21 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         import faiss
 
         c = self.config
-        own = [getattr(c, key) for key in _KEYS[c.index][:-1]]
-        return [faiss.__version__, [c.index, c.distance, _SEED, own]]
+        values = [getattr(c, key) for key in _KEYS[c.index][:-1]]
+        return [faiss.__version__, [c.index, c.distance, _SEED, values]]
 
     def effort(self) -> Identity:
         """How many candidates or cells are looked at."""
         return [getattr(self.config, _KEYS[self.config.index][-1])]
 
-    def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
+    def hits(self, index: Any, query_vectors: Floats, wanted: int) -> Iterator[Hits]:
         """The hits of the index, searched on one thread."""
         with _one_thread():
-            similar, found = index.search(self.scaled(asked), wanted)
+            similar, rows_found = index.search(self.scaled(query_vectors), wanted)
         scores = (-similar if self.config.distance == "l2" else similar).astype(np.float64)
-        for rows, own in zip(found.astype(np.int64), scores, strict=True):
+        for rows, similarities in zip(rows_found.astype(np.int64), scores, strict=True):
             # -1 stands for a place that the index could not fill
-            yield rows[rows >= 0], own[rows >= 0]
+            yield rows[rows >= 0], similarities[rows >= 0]
 
     def scaled(self, vectors: Floats) -> Floats:
         """Vectors whose inner products are the similarities asked for."""
@@ -98,7 +97,7 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         return rows
 
     @contextmanager
-    def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
+    def opened(self, place: Slot, vectors: Floats) -> Iterator[Any]:
         """The index, to be searched as hard as is asked for.
 
         Raises HarnessError if there are too few chunks to learn it from, or ``m`` does not divide the
@@ -107,19 +106,18 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         import faiss
 
         c = self.config
-        with tools.index(key) as place:
-            if place.built:
-                index: Any = faiss.read_index(str(place.path / _FILE))
-            else:
-                with _one_thread():
-                    index = self._build(vectors)
-                _write(index, place.path)
-                place.finish()
-            if c.index == "hnsw":
-                index.hnsw.efSearch = c.ef_search
-            else:
-                index.nprobe = c.nprobe
-            yield index
+        if place.built:
+            index: Any = faiss.read_index(str(place.path / _FILE))
+        else:
+            with _one_thread():
+                index = self._build(vectors)
+            _write(index, place.path)
+            place.finish()
+        if c.index == "hnsw":
+            index.hnsw.efSearch = c.ef_search
+        else:
+            index.nprobe = c.nprobe
+        yield index
 
     def _build(self, vectors: Floats) -> Any:
         import faiss
@@ -169,9 +167,10 @@ def _write(index: Any, folder: Path) -> None:
     try:
         faiss.write_index(index, str(folder / _FILE))
     except RuntimeError as error:
+        # a full disk is told by who gave the folder
         raise HarnessError(
-            f"faiss cannot write its index to {folder.parent.parent} ({first_line(error)}). Is there room on "
-            "the disk? Free some and run the same command again: it resumes from what is stored."
+            f"faiss cannot write its index to {folder.parent.parent} ({first_line(error)}). Check the disk, "
+            "or name another folder as cache."
         ) from error
 
 

@@ -8,12 +8,13 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from harness.models import Method, Template, fill, names_in
-from harness.steps.custom.sending import Message, kept_or_asked, send
+from harness.steps.custom.sending import Message, send
 from harness.steps.custom.service import ServiceConfig, Url, known_names
+from harness.steps.search.needs import Answers, Fingerprints
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.returned import asked_depth, rankings_of
-from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
-from harness.steps.search.tools import Tools
-from harness.values import Query, StageConfig
+from harness.steps.search.step import Fingerprint, Identity, RetrievalResult, Retriever, RetrieverConfig
+from harness.values import Query, Run, StageConfig
 
 _PASSAGES = ("passages", "texts", "ids", "collection")
 
@@ -65,34 +66,31 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
     ``response`` finds, for a query, a list of hits as ``returned`` describes them, or a list of such lists.
     """
 
-    def identity(self, tools: Tools) -> Identity:
+    one_by_one = True
+
+    def identity(self, fingerprint: Fingerprint) -> Identity:
         """The settings of the user, and the request to the service."""
         c = self.config
         index = None if c.index is None else [c.index.url, c.index.method, c.index.request]
         return ["http", c.service_facts(), index, c.top_k, c.top_chars]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+    def run(self, passages: Passages, queries: Sequence[Query]) -> Run[RetrievalResult]:
         """Send the chunks where they are to be sent, then the queries whose answer is not kept."""
         c = self.config
         k = asked_depth(c, passages)
-        keys = [tools.key("http", self.identity(tools), passages.key, k, query.text) for query in queries]
-        given = {**_of_passages(passages, slice(None)), "k": k}
+        fingerprint = yield Fingerprints()
+        facts = self.identity(fingerprint)
+        texts = [(["http", facts, passages.key, k, query.text], query.text) for query in queries]
+        request = {**_of_passages(passages, slice(None)), "k": k}
 
-        def read(answer: Any, asked: list[str]) -> Any:
-            rankings_of(c.broken, answer, [Query(f"{text!r}", text, "train") for text in asked], passages, c)
+        def read(answer: Any, queries: list[str]) -> Any:
+            rankings_of(
+                c.broken, answer, [Query(f"{text!r}", text, "train") for text in queries], passages, c
+            )
             return answer
 
-        answers = kept_or_asked(
-            c,
-            {key: query.text for key, query in zip(keys, queries, strict=True)},
-            tools,
-            "retrieve",
-            given,
-            read,
-            lambda: self._index(passages),
-        )
-        ranked = [answers[key] for key in keys]
-        return RetrievalResult(rankings_of(c.broken, ranked, queries, passages, c))
+        answers = yield Answers(c, texts, "retrieve", request, read, lambda: self._index(passages))
+        return RetrievalResult(rankings_of(c.broken, answers, queries, passages, c))
 
     def _index(self, passages: Passages) -> None:
         index = self.config.index
@@ -108,6 +106,6 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
 
 def _of_passages(passages: Passages, part: slice) -> dict[str, Any]:
     ids, texts = passages.ids[part], passages.texts[part]
-    both = [{"id": one, "text": text} for one, text in zip(ids, texts, strict=True)]
+    both = [{"id": passage_id, "text": text} for passage_id, text in zip(ids, texts, strict=True)]
     # a name that a service can give to a collection
     return {"passages": both, "ids": list(ids), "texts": list(texts), "collection": f"c{passages.key[:16]}"}

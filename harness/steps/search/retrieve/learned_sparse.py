@@ -51,8 +51,8 @@ class LearnedSparseRetriever(PairedRetriever[LearnedSparseConfig]):
         from scipy.sparse import csr_array
 
         vectors = list(map(self.question, values))
-        data, words = (np.concatenate([one[part] for one in vectors]) for part in (1, 0))
-        starts = np.cumsum([0, *(one.shape[1] for one in vectors)])
+        data, words = (np.concatenate([vector[part] for vector in vectors]) for part in (1, 0))
+        starts = np.cumsum([0, *(vector.shape[1] for vector in vectors)])
         shape = len(vectors), 1 + int(words.max(initial=0))
         return csr_array((data.astype(np.float64), words.astype(np.int64), starts), shape=shape)
 
@@ -60,9 +60,11 @@ class LearnedSparseRetriever(PairedRetriever[LearnedSparseConfig]):
         """A sparse vector as it is kept, [2, n]: dimensions and weights."""
         return np.frombuffer(value, dtype=np.float32).reshape(2, -1)
 
-    def hits(self, asked: Sequence[Floats], stored: Any, count: int) -> Iterator[tuple[Ints, Doubles]]:
+    def hits(
+        self, query_vectors: Sequence[Floats], stored: Any, count: int
+    ) -> Iterator[tuple[Ints, Doubles]]:
         """The chunks that share a word with each query, with their dot products."""
-        for vector in asked:
+        for vector in query_vectors:
             # a word that no chunk has adds nothing
             words, weights = vector[:, vector[0] < stored.shape[1]]
             query = np.zeros(stored.shape[1])

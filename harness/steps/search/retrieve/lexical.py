@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -17,8 +17,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from harness.steps.search.analyser import ANALYSER_TEXT, STEMMED, Analyser, AnalyserName, StopWords, Synonyms
 from harness.steps.search.depth import Doubles, Ints
 from harness.steps.search.step import Identity
-from harness.steps.search.tools import Tools
-from harness.values import CorpusError, Slot, StageConfig, refuse_special
+from harness.values import CorpusError, StageConfig, refuse_special
 
 
 class TermsConfig(StageConfig):
@@ -133,14 +132,10 @@ class TermIds:
 
         ones = np.ones(len(self.terms), dtype=np.int32)
         shape = len(self.starts) - 1, len(self.vocabulary) if vocabulary is None else vocabulary
-        found = csr_array((ones, self.terms, self.starts), shape=shape).tocsc()
+        table = csr_array((ones, self.terms, self.starts), shape=shape).tocsc()
         # a term that a passage repeats is in it several times
-        found.sum_duplicates()
-        return found
-
-
-_KEPT: dict[str, TermIds] = {}
-_MOST_KEPT = 2
+        table.sum_duplicates()
+        return table
 
 
 class Terms:
@@ -156,44 +151,19 @@ class Terms:
         """All that decides the terms besides the text."""
         return [self._analyser.identity, self._synonyms.identity]
 
+    @property
+    def reader(self) -> Identity:
+        """All that decides the terms of a passage besides its text."""
+        return self._analyser.identity
+
     def of_texts(self, texts: Iterable[str]) -> TermIds:
         """The terms of texts."""
         return TermIds.of(map(self._analyser.terms, texts))
 
-    def of_passages(
-        self,
-        texts: Sequence[str],
-        key: str,
-        tools: Tools,
-        index: Callable[[Sequence[str]], TermIds] | None = None,
-    ) -> TermIds:
-        """The terms of the passages, from the cache where it has them.
-
-        Those of the last chunkings stay in memory, as sweeps ask for them again.
-        """
-        key = tools.key("terms", key, self._analyser.identity)
-        if key not in _KEPT:
-            with tools.index(key) as place:
-                known = self._stored(texts, place, index or self.of_texts)
-            while len(_KEPT) >= _MOST_KEPT:
-                del _KEPT[next(iter(_KEPT))]
-            _KEPT[key] = known
-        return _KEPT[key]
-
-    def _stored(
-        self, texts: Sequence[str], place: Slot, index: Callable[[Sequence[str]], TermIds]
-    ) -> TermIds:
-        if place.built:
-            return TermIds.read(place.path)
-        known = index(texts)
-        known.write(place.path)
-        place.finish()
-        return known
-
     def of_query(self, text: str, vocabulary: dict[str, int]) -> list[int]:
         """The terms of a query that any passage has, repeated as often as they are asked for."""
-        asked = self._synonyms.expand(self._analyser.terms(text))
-        return [vocabulary[term] for term in asked if term in vocabulary]
+        terms = self._synonyms.expand(self._analyser.terms(text))
+        return [vocabulary[term] for term in terms if term in vocabulary]
 
 
 Method = Literal["lucene", "robertson", "atire"]
@@ -250,10 +220,10 @@ class Postings:
     chunks: int
 
     @classmethod
-    def of(cls, known: TermIds, saturation: Saturation, idf: Doubles | None = None) -> Postings:
+    def of(cls, term_ids: TermIds, saturation: Saturation, idf: Doubles | None = None) -> Postings:
         """The postings of all terms; ``idf`` [V] is how rare they are, if not as these passages say."""
-        counts = known.counts(None if idf is None else len(idf))
-        starts, lengths = counts.indptr.astype(np.int64), known.lengths
+        counts = term_ids.counts(None if idf is None else len(idf))
+        starts, lengths = counts.indptr.astype(np.int64), term_ids.lengths
         if idf is None:
             idf = rarity(np.diff(starts), len(lengths), saturation.method)
         term = np.repeat(np.arange(len(idf), dtype=np.int32), np.diff(starts))
@@ -266,15 +236,15 @@ class Postings:
         highest[held] = np.maximum.reduceat(weights, starts[:-1][held]) if len(weights) else 0.0
         return cls(starts, counts.indices, weights, highest, len(lengths))
 
-    def best(self, asked: Mapping[int, int], wanted: int) -> tuple[Ints, Doubles]:
+    def best(self, counts: Mapping[int, int], wanted: int) -> tuple[Ints, Doubles]:
         """Chunks [n] in their order, and their scores [n], for terms that are asked for so many times.
 
         All that are among the best ``wanted`` are there, ties included. Terms that can add most come first;
         once the others cannot lift a chunk among the best, only the contenders are scored (MaxScore, Turtle
         and Flood 1995), by the terms in the order they were asked for.
         """
-        asked = {term: times for term, times in asked.items() if self.starts[term] < self.starts[term + 1]}
-        left = {term: times * float(self.highest[term]) for term, times in asked.items()}
+        counts = {term: times for term, times in counts.items() if self.starts[term] < self.starts[term + 1]}
+        left = {term: times * float(self.highest[term]) for term, times in counts.items()}
         earned, floor = np.zeros(self.chunks), 0.0
         for term in sorted(left, key=left.__getitem__, reverse=True):
             rows, weights = self._of(term)
@@ -282,22 +252,22 @@ class Postings:
                 floor = _floor(earned, wanted) - math.fsum(left.values())
                 if floor > 0 and np.count_nonzero(earned > floor) <= _FEW:
                     break
-            earned[rows] += asked[term] * weights
+            earned[rows] += counts[term] * weights
             del left[term]
         else:
             floor = _floor(earned, wanted)
-        found = np.flatnonzero(earned > max(floor, 0.0))
-        return found, self.scores(asked, found)
+        candidates = np.flatnonzero(earned > max(floor, 0.0))
+        return candidates, self.scores(counts, candidates)
 
     def _of(self, term: int) -> tuple[NDArray[np.int32], Doubles]:
-        own = slice(self.starts[term], self.starts[term + 1])
-        return self.rows[own], self.weights[own]
+        place = slice(self.starts[term], self.starts[term + 1])
+        return self.rows[place], self.weights[place]
 
-    def scores(self, asked: Mapping[int, int], found: Ints) -> Doubles:
+    def scores(self, counts: Mapping[int, int], candidates: Ints) -> Doubles:
         """The scores of some chunks [n], in their order, for terms that some chunk has."""
-        wanted = found.astype(self.rows.dtype)
-        scores = np.zeros(len(found))
-        for term, times in asked.items():
+        wanted = candidates.astype(self.rows.dtype)
+        scores = np.zeros(len(candidates))
+        for term, times in counts.items():
             rows, weights = self._of(term)
             place = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
             holds = rows[place] == wanted
@@ -331,4 +301,4 @@ def rarity(holding: Ints, count: int, method: AnyMethod) -> Doubles:
         odds = (count - holding + 0.5) / (holding + 0.5)
         rarer = 1 + odds if method == "lucene" else np.maximum(odds, 1.0)
     # numpy's logarithm may differ in the last bit
-    return np.array([math.log(one) for one in rarer.tolist()], dtype=np.float64)
+    return np.array([math.log(share) for share in rarer.tolist()], dtype=np.float64)

@@ -53,14 +53,14 @@ class MultiVectorRetriever(PairedRetriever[MultiVectorConfig]):
         return unpack(value)
 
     def hits(
-        self, asked: Sequence[Floats], stored: Iterable[bytes], count: int
+        self, query_vectors: Sequence[Floats], stored: Iterable[bytes], count: int
     ) -> Iterator[tuple[Ints, Doubles]]:
         """All chunks with their scores; they are read once for a block of queries."""
         rows = np.arange(count)
         step = max(1, _SCORES // count)
-        for begin in range(0, len(asked), step):
-            scores = max_sims(asked[begin : begin + step], map(unpack, stored), count)
-            yield from ((rows, own) for own in scores)
+        for begin in range(0, len(query_vectors), step):
+            scores = max_sims(query_vectors[begin : begin + step], map(unpack, stored), count)
+            yield from ((rows, query_scores) for query_scores in scores)
 
 
 def max_sims(queries: Sequence[Floats], chunks: Iterable[Floats], count: int) -> Doubles:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, TypeVar
 
-import numpy as np
-
-from harness.models import ComputingConfig, EncoderConfig, Value
+from harness.models import ComputingConfig, EncoderConfig
 from harness.steps.search import step
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
-from harness.steps.search.tools import Tools
-from harness.values import Query, Ranking
+from harness.steps.search.needs import Built, Texts
+from harness.steps.search.passages import Passages
+from harness.values import Query, Ranking, Run, Together
 
 # Raised when the same vectors are ranked otherwise.
 _VERSION = 1
@@ -52,6 +50,7 @@ class PairedRetriever(step.Retriever[Paired], Generic[Paired]):
     ``exact_share``: as in ``RetrievalResult``.
     """
 
+    one_by_one = True
     exact_share: ClassVar[float | None] = None
 
     @abstractmethod
@@ -63,58 +62,42 @@ class PairedRetriever(step.Retriever[Paired], Generic[Paired]):
         """An encoded query."""
 
     @abstractmethod
-    def hits(self, asked: Sequence[Floats], stored: Any, count: int) -> Iterator[tuple[Ints, Doubles]]:
+    def hits(
+        self, query_vectors: Sequence[Floats], stored: Any, count: int
+    ) -> Iterator[tuple[Ints, Doubles]]:
         """For each query the rows that match of ``count`` passages, and their scores."""
 
-    def identity(self, tools: Tools) -> step.Identity:
+    def identity(self, fingerprint: step.Fingerprint) -> step.Identity:
         """Both encoders, and the depth."""
         c = self.config
-        encoders = [tools.fingerprint(one) for one in c.encoders()]
+        encoders = [fingerprint(encoder) for encoder in c.encoders()]
         return [c.kind, _VERSION, encoders, c.top_k, c.top_chars]
 
-    def wants(
-        self, passages: step.Passages, queries: Sequence[Query]
-    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
-        """The passages by one encoder, the queries by the other."""
-        return [
-            (self.config.embed, list(passages.texts)),
-            (self.config.embed_queries, [query.text for query in queries]),
-        ]
-
-    def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
+    def run(self, passages: Passages, queries: Sequence[Query]) -> Run[step.RetrievalResult]:
         """Rank the chunks that match, equal scores in the order of the chunks."""
         c = self.config
         depth = SearchDepth.of(c, passages.lengths)
-        with tools.timed("embed"):
-            stored = self.stored(tools.values(passages.texts, c.embed))
-            asked = list(map(self.question, tools.values([query.text for query in queries], c.embed_queries)))
-        with tools.timed("retrieve"):
-            return step.RetrievalResult(
-                self._ranked(queries, asked, stored, passages, depth), self.exact_share
+        encoded, questions = yield Together(
+            (
+                Texts(c.embed, passages.texts, "passages", "encodings", passages.key),
+                Texts(c.embed_queries, [query.text for query in queries], "queries", "encodings"),
             )
-
-    @contextmanager
-    def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
-        """The same search among encoded chunks; each query is encoded by itself."""
-        stored = self.stored(tools.values(passages.texts, self.config.embed))
-        depth = SearchDepth.of(self.config, passages.lengths)
-
-        def search(query: Query) -> Ranking:
-            value: Value = tools.embed(query.text, self.config.embed_queries)
-            raw = value if isinstance(value, bytes) else np.asarray(value, dtype=np.float32).tobytes()
-            return self._ranked([query], [self.question(raw)], stored, passages, depth)[0]
-
-        yield search
+        )
+        stored = yield Built(lambda: self.stored(encoded), ("stored", passages.key))
+        query_vectors = list(map(self.question, questions))
+        return step.RetrievalResult(
+            self._ranked(queries, query_vectors, stored, passages, depth), self.exact_share
+        )
 
     def _ranked(
         self,
         queries: Sequence[Query],
-        asked: Sequence[Floats],
+        query_vectors: Sequence[Floats],
         stored: Any,
-        passages: step.Passages,
+        passages: Passages,
         depth: SearchDepth,
     ) -> list[Ranking]:
         return [
-            ranked(query.query_id, *own, depth, passages.ids)
-            for query, own in zip(queries, self.hits(asked, stored, len(passages.ids)), strict=True)
+            ranked(query.query_id, *hits, depth, passages.ids)
+            for query, hits in zip(queries, self.hits(query_vectors, stored, len(passages.ids)), strict=True)
         ]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from harness.steps.custom.code import Broken, CodeConfig, call_function, calling
 from harness.steps.search import step
+from harness.steps.search.needs import AllAtOnce, Built
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.returned import asked_depth, ranker_of, rankings_of
-from harness.steps.search.tools import Tools
-from harness.values import Query, Ranking, by_key
+from harness.values import Query, Quiet, Ranking, Run, by_key
 
 PLACE = "place"
 
@@ -21,7 +21,7 @@ class PythonConfig(CodeConfig, step.RetrieverConfig):
     """Your own function ranks the chunks, or makes a retriever of LangChain or LlamaIndex that does."""
 
     kind: Literal["python"] = "python"
-    returns: Literal["rankings", "retriever"] = Field(
+    returns: Annotated[Literal["rankings", "retriever"], Quiet()] = Field(
         "rankings",
         description="`rankings`: the function is given (queries, passages, k) and returns places; "
         "`retriever`: it is given (passages, k) and returns a retriever of LangChain (`invoke`) or "
@@ -38,52 +38,41 @@ class PythonRetriever(step.Retriever[PythonConfig]):
     """
 
     own_code = True
+    one_by_one = True
 
-    def identity(self, tools: Tools) -> step.Identity:
+    def identity(self, fingerprint: step.Fingerprint) -> step.Identity:
         """The settings of the user."""
         c = self.config
         facts: step.Identity = ["python", c.call, c.version, c.arguments, c.top_k, c.top_chars]
         return facts if c.returns == "rankings" else [*facts, c.returns]
 
-    def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
-        """Call it and check the result."""
+    def run(self, passages: Passages, queries: Sequence[Query]) -> Run[step.RetrievalResult]:
+        """Call it and check the result; a retriever that it makes is asked query by query."""
         c = self.config
-        with calling(c.call):
-            with tools.timed("retrieve"):
-                asked, k = [query.text for query in queries], asked_depth(c, passages)
-                if c.returns == "rankings":
-                    answers = call_function(c.call, asked, list(passages.texts), k, **c.arguments)
-                else:
-                    answers = list(map(self._searcher(passages), asked))
-            return step.RetrievalResult(rankings_of(c.broken, answers, queries, passages, c))
-
-    @contextmanager
-    def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
-        """Makes a new retriever, and asks it query by query.
-
-        Raises NotMeasuredError for a function that is given all queries at once: it makes its index in the
-        same call, which is not part of a search.
-        """
-        if self.config.returns == "rankings":
-            raise step.NotMeasuredError(
-                f"{self.config.call} is given all queries at once, so its index is built in the same call; "
+        if c.returns == "rankings":
+            yield AllAtOnce(
+                f"{c.call} is given all queries at once, so its index is built in the same call; "
                 "return a retriever (returns: retriever) to have each query measured"
             )
-        search = self._searcher(passages)
-        rank = ranker_of(self.config.broken, passages, self.config)
+            with calling(c.call):
+                texts, k = [query.text for query in queries], asked_depth(c, passages)
+                answers = call_function(c.call, texts, list(passages.texts), k, **c.arguments)
+                return step.RetrievalResult(rankings_of(c.broken, answers, queries, passages, c))
+        search, rank = yield Built(lambda: self._searcher(passages), ("retriever", passages.key))
+        rankings = []
+        for query in queries:
+            with calling(c.call):
+                rankings.append(rank(query, search(query.text)))
+        return step.RetrievalResult(rankings)
 
-        def search_one(query: Query) -> Ranking:
-            with calling(self.config.call):
-                return rank(query, search(query.text))
-
-        yield search_one
-
-    def _searcher(self, passages: step.Passages) -> Callable[[str], list[Any]]:
-        """The places of passages for a question, by the retriever that the function makes."""
+    def _searcher(
+        self, passages: Passages
+    ) -> tuple[Callable[[str], list[Any]], Callable[[Query, Any], Ranking]]:
+        """What finds the places of passages for a question, by a retriever made for them; and their check."""
         c = self.config
         texts = list(passages.texts)
         retriever = call_function(c.call, texts, asked_depth(c, passages), **c.arguments)
-        return searcher_of(retriever, texts, c.broken)
+        return searcher_of(retriever, texts, c.broken), ranker_of(c.broken, passages, c)
 
 
 def searcher_of(retriever: Any, passages: Sequence[str], broken: Broken) -> Callable[[str], list[Any]]:
@@ -105,7 +94,7 @@ def searcher_of(retriever: Any, passages: Sequence[str], broken: Broken) -> Call
 
 
 def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, broken: Broken) -> list[Any]:
-    taken: set[int] = set()
+    used: set[int] = set()
     places = []
     for hit in hits:
         node = getattr(hit, "node", hit)
@@ -113,14 +102,14 @@ def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, brok
         if place is None:
             # of passages with the same text the first that is not ranked yet
             alike = by_text.get(_text_of(node), [])
-            place = next((one for one in alike if one not in taken), None)
+            place = next((candidate for candidate in alike if candidate not in used), None)
         if place is None:
             raise broken(
                 f"returned {_text_of(node)[:60]!r} for {query!r}, which is not the text of a passage (or is "
                 f"of one already ranked). Keep the texts unchanged, or put their position into "
                 f"metadata[{PLACE!r}]"
             )
-        taken.add(place)
+        used.add(place)
         places.append(place)
     scores = [getattr(hit, "score", None) for hit in hits]
     return places if None in scores else list(zip(places, scores, strict=True))

@@ -10,7 +10,8 @@ import numpy as np
 
 from harness.steps.custom.code import Broken
 from harness.steps.search.depth import SearchDepth
-from harness.steps.search.step import Passages, RetrieverConfig
+from harness.steps.search.passages import Passages
+from harness.steps.search.step import RetrieverConfig
 from harness.values import HarnessError, Query, Ranking, counted, finite, quoted
 
 
@@ -41,35 +42,35 @@ def ranker_of(broken: Broken, passages: Passages, config: RetrieverConfig) -> Ca
     depth = SearchDepth.of(config, passages.lengths)
 
     def ranking(query: Query, answer: Any) -> Ranking:
-        def wrong(given: Any, why: str) -> HarnessError:
-            return broken(f"returned {quoted(given, 80)} for query {query.query_id}{why}")
+        def wrong(value: Any, why: str) -> HarnessError:
+            return broken(f"returned {quoted(value, 80)} for query {query.query_id}{why}")
 
         if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
             raise wrong(answer, ", which is not a list of hits")
-        found: list[int] = []
+        positions: list[int] = []
         scores: list[float] = []
         for rank, hit in enumerate(answer):
-            named, given = _parts(hit, -float(rank))
+            named, raw_score = _parts(hit, -float(rank))
             if isinstance(named, str) and named not in places:
                 raise wrong(named, ", which is not the id of a passage")
             place = places[named] if isinstance(named, str) else named
             whole = isinstance(place, int | np.integer) and not isinstance(place, bool)
             if not whole or not 0 <= place < len(places):
                 raise wrong(place, f": positions go from 0 to {len(places) - 1}")
-            score = finite(given)
+            score = finite(raw_score)
             if score is None:
-                raise wrong(given, ", which is not a score")
-            found.append(int(place))
+                raise wrong(raw_score, ", which is not a score")
+            positions.append(int(place))
             scores.append(score)
-        if len(set(found)) < len(found):
+        if len(set(positions)) < len(positions):
             raise broken(f"ranked a passage twice for query {query.query_id}")
         if any(later > earlier for earlier, later in pairwise(scores)):
             raise broken(
                 f"returned scores that rise for query {query.query_id}; the best comes first; for "
                 "distances, return the negative"
             )
-        end = depth.of_ranked(depth.lengths[found])
-        return Ranking(query.query_id, tuple(passages.ids[i] for i in found[:end]), tuple(scores[:end]))
+        end = depth.of_ranked(depth.lengths[positions])
+        return Ranking(query.query_id, tuple(passages.ids[i] for i in positions[:end]), tuple(scores[:end]))
 
     return ranking
 

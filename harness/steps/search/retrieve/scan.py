@@ -54,17 +54,17 @@ def scan(
     may be among the nearest so far is kept, so memory does not grow with the chunks. ``spread`` scores
     blocks elsewhere, in any order.
     """
-    found = _Candidates.none(len(queries))
+    candidates = _Candidates.none(len(queries))
     if spread is not None:
         for near in spread(partial(_scan_block, queries, distance, depth), _Blocks(chunks)):
-            found = _Candidates.near([found, near], depth)
-        return found.nearest(depth)
+            candidates = _Candidates.near([candidates, near], depth)
+        return candidates.nearest(depth)
     for begin in range(0, len(chunks), _ROWS):
         part = slice(begin, begin + _ROWS)
         block = np.asarray(chunks[part])
-        own = np.linalg.norm(block, axis=1) if norms is None else norms[part]
-        found = _scanned(queries, block, own, begin, distance, depth, found)
-    return found.nearest(depth)
+        lengths = np.linalg.norm(block, axis=1) if norms is None else norms[part]
+        candidates = _scanned(queries, block, lengths, begin, distance, depth, candidates)
+    return candidates.nearest(depth)
 
 
 def _scanned(
@@ -74,19 +74,19 @@ def _scanned(
     begin: int,
     distance: str,
     depth: SearchDepth,
-    found: _Candidates,
+    candidates: _Candidates,
 ) -> _Candidates:
     """What was found before, and the block [R, d] of chunks from ``begin`` on; ``norms`` [R] are its own."""
     lengths = depth.lengths[begin : begin + len(block)]
     step = max(1, _CELLS // len(block))
-    new = [found]
+    new = [candidates]
     for first in range(0, len(queries), step):
         scores = _scores(queries[first : first + step], block, norms, distance)
-        cut = found.cut[first : first + step]
+        cut = candidates.cut[first : first + step]
         if np.isneginf(cut).any():
             cut = np.maximum(cut, _lowest(scores, depth, lengths))
         query, row = np.nonzero(scores >= cut[:, None])
-        new.append(_Candidates(query + first, row + begin, scores[query, row], found.cut))
+        new.append(_Candidates(query + first, row + begin, scores[query, row], candidates.cut))
     return _Candidates.near(new, depth)
 
 
@@ -133,16 +133,16 @@ class _Candidates:
     @classmethod
     def near(cls, parts: Sequence[_Candidates], depth: SearchDepth) -> _Candidates:
         """Those of all parts, which may come in any order, that may still be among the nearest."""
-        query = np.concatenate([one.query for one in parts])
-        row = np.concatenate([one.row for one in parts])
-        score = np.concatenate([one.score for one in parts])
+        query = np.concatenate([part.query for part in parts])
+        row = np.concatenate([part.row for part in parts])
+        score = np.concatenate([part.score for part in parts])
         # equal scores stay in the order of the chunks
         order = np.lexsort((row, -score, query))
-        known = cls(query[order], row[order], score[order], parts[0].cut)
-        _, kth, full = known.depths(depth)
+        sorted_all = cls(query[order], row[order], score[order], parts[0].cut)
+        _, kth, full = sorted_all.depths(depth)
         cut = np.where(full, kth - slack(kth), -np.inf).astype(np.float32)
-        near = known.score >= cut[known.query]
-        return cls(known.query[near], known.row[near], known.score[near], cut)
+        near = sorted_all.score >= cut[sorted_all.query]
+        return cls(sorted_all.query[near], sorted_all.row[near], sorted_all.score[near], cut)
 
     def depths(self, depth: SearchDepth) -> tuple[Ints, Doubles, NDArray[np.bool_]]:
         """How many are wanted for each query, the score of the last of them, and whether there are enough."""
@@ -161,8 +161,8 @@ class _Candidates:
         """The result for every query."""
         wanted, kth, _ = self.depths(depth)
         ends = np.cumsum(np.bincount(self.query, minlength=len(self.cut)))[:-1]
-        found = zip(wanted.tolist(), kth.tolist(), np.split(self.row, ends), strict=True)
-        return [Nearest(k, score, np.sort(rows)) for k, score, rows in found]
+        rows_by_query = zip(wanted.tolist(), kth.tolist(), np.split(self.row, ends), strict=True)
+        return [Nearest(k, score, np.sort(rows)) for k, score, rows in rows_by_query]
 
 
 def _lowest(scores: Floats, depth: SearchDepth, lengths: Ints) -> Doubles:
@@ -214,12 +214,12 @@ def found_share(
 
 def similarities(query: Floats, chunks: Floats, distance: str) -> Doubles:
     """The similarity of a query [d] to each chunk [n, d] in double precision, as in ``scan``."""
-    one, many = query.astype(np.float64), chunks.astype(np.float64)
-    scores: Doubles = (many * one).sum(axis=1)
+    vector, many = query.astype(np.float64), chunks.astype(np.float64)
+    scores: Doubles = (many * vector).sum(axis=1)
     if distance == "l2":
-        scores = -((many - one) ** 2).sum(axis=1)
+        scores = -((many - vector) ** 2).sum(axis=1)
     if distance == "cosine":
-        scores /= np.linalg.norm(one) * np.linalg.norm(many, axis=1) + 1e-30
+        scores /= np.linalg.norm(vector) * np.linalg.norm(many, axis=1) + 1e-30
     return scores
 
 

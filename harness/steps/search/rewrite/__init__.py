@@ -7,18 +7,21 @@ from harness.values import KindAt, Kinds
 
 KINDS: Kinds[Rewriter[Any]] = Kinds(
     "rewrite",
-    KindAt("template", "TemplateConfig", "TemplateRewriter"),
-    KindAt("llm", "LlmRewriterConfig", "LlmRewriter"),
-    KindAt("multi_query", "MultiQueryConfig", "ManyRewriter", module="several"),
-    KindAt("decomposition", "DecompositionConfig", "ManyRewriter", module="several"),
-    KindAt("python", "PythonRewriterConfig", "PythonRewriter", module="own"),
-    KindAt("http", "HttpRewriterConfig", "HttpRewriter", module="own"),
+    KindAt("template", "TemplateConfig", "TemplateRewriter", words="put into a template"),
+    KindAt("statement", "StatementConfig", "StatementRewriter", words="put as statements"),
+    KindAt("llm", "LlmRewriterConfig", "LlmRewriter", words="rewritten by a language model"),
+    KindAt("multi_query", "MultiQueryConfig", "ManyRewriter", module="several", words="in several wordings"),
+    KindAt(
+        "decomposition", "DecompositionConfig", "ManyRewriter", module="several", words="split into parts"
+    ),
+    KindAt(
+        "python", "PythonRewriterConfig", "PythonRewriter", module="own", words="rewritten by own function"
+    ),
+    KindAt("http", "HttpRewriterConfig", "HttpRewriter", module="own", words="rewritten by own service"),
     retired={
-        "statement": "Use `llm`, whose prompt `declarative` turns questions into statements, or none.",
         **dict.fromkeys(
             ("entities", "llm_entities"),
-            "Use `llm` with a prompt of your own that asks for what the question names, or a `filter` of "
-            "documents.",
+            "Give the route a field instead, such as {kind: exact, field: entities}.",
         ),
     },
     home=__name__,

@@ -10,8 +10,7 @@ from pydantic import Field
 
 from harness.steps.search.rewrite.prompted import PromptedConfig, RewritePrompt, ask_about
 from harness.steps.search.step import Identity, Rewriter
-from harness.steps.search.tools import Tools
-from harness.values import Query
+from harness.values import Query, Run
 
 
 class LlmRewriterConfig(PromptedConfig):
@@ -40,12 +39,12 @@ class LlmRewriter(Rewriter[LlmRewriterConfig]):
     def identity(self) -> Identity:
         """The prompt, the model and its parameters, and the handling of an answer."""
         c = self.config
-        asked = [c.endpoint.model, c.endpoint.parameters()]
-        return ["llm", c.prompt.form.sha256, asked, c.with_question, c.on_failure]
+        endpoint = [c.endpoint.model, c.endpoint.parameters()]
+        return ["llm", c.prompt.form.sha256, endpoint, c.with_question, c.on_failure]
 
-    def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
+    def run(self, queries: Sequence[Query]) -> Run[list[Query]]:
         """The model's words for every question; raises LlmError if one has none and that is a failure."""
-        texts = ask_about(self.config, self.config.prompt.form, queries, tools, read=str)
+        texts = yield from ask_about(self.config, self.config.prompt.form, queries, read=str)
         return [
             query if text is None else replace(query, text=self._asked(query.text, text))
             for query, text in zip(queries, texts, strict=True)

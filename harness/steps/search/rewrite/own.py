@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from harness.steps.custom.code import Broken, CodeConfig, call_function
-from harness.steps.custom.sending import kept_or_asked
 from harness.steps.custom.service import ServiceConfig
+from harness.steps.search.needs import Answers, OwnCode
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
-from harness.steps.search.tools import Tools
-from harness.values import Query, counted, encodable
+from harness.values import Kept, Query, Run, counted, encodable
 
 
 class PythonRewriterConfig(CodeConfig, RewriterConfig):
@@ -30,22 +29,15 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
         c = self.config
         return ["python", c.call, c.version, c.arguments]
 
-    def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
+    def run(self, queries: Sequence[Query]) -> Run[list[Query]]:
         """The cached texts, else call it and check the result."""
-        key = tools.key("rewriting", self.identity(), [query.text for query in queries])
-        known = tools.kept("answer", key)
-        if known is None:
-            known = self._asked(queries)
-            tools.keep("answer", key, known)
-        return [replace(query, text=text) for query, text in zip(queries, known, strict=True)]
+        facts = ["rewriting", self.identity(), [query.text for query in queries]]
+        texts = yield Kept("answer", facts, self._asked(queries))
+        return [replace(query, text=text) for query, text in zip(queries, texts, strict=True)]
 
-    def again(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
-        """Call it, whatever is kept."""
-        texts = self._asked(queries)
-        return [(replace(query, text=text),) for query, text in zip(queries, texts, strict=True)]
-
-    def _asked(self, queries: Sequence[Query]) -> list[str]:
+    def _asked(self, queries: Sequence[Query]) -> Run[list[str]]:
         c = self.config
+        yield OwnCode()
         answer = call_function(c.call, [query.text for query in queries], **c.arguments)
         return _texts(answer, len(queries), c.broken)
 
@@ -63,23 +55,26 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
         """The settings of the user, and the request to the service."""
         return ["http", *self.config.service_facts()]
 
-    def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
+    def run(self, queries: Sequence[Query]) -> Run[list[Query]]:
         """Ask for the questions whose rewriting is not kept."""
-        c = self.config
-        keys = {query.text: tools.key("rewriting", self.identity(), query.text) for query in queries}
+        c, identity = self.config, self.identity()
+        texts = {query.text: ["rewriting", identity, query.text] for query in queries}
 
-        def read(answer: Any, asked: list[str]) -> list[str]:
-            return _texts(answer, len(asked), c.broken)
+        def read(answer: Any, texts: list[str]) -> list[str]:
+            return _texts(answer, len(texts), c.broken)
 
-        rewritten = kept_or_asked(c, {key: text for text, key in keys.items()}, tools, "rewrite", {}, read)
-        return [replace(query, text=str(rewritten[keys[query.text]])) for query in queries]
+        answers = yield Answers(c, [(facts, text) for text, facts in texts.items()], "rewrite", {}, read)
+        rewritten = dict(zip(texts, answers, strict=True))
+        return [replace(query, text=str(rewritten[query.text])) for query in queries]
 
 
 def _texts(answer: Any, count: int, broken: Broken) -> list[str]:
     """The texts for ``count`` questions; raises HarnessError by ``broken`` for any other answer."""
     if not isinstance(answer, list | tuple) or len(answer) != count:
-        given = counted(len(answer), "text") if isinstance(answer, list | tuple) else type(answer).__name__
-        raise broken(f"returned {given}, not one text for each of {counted(count, 'question')}")
+        described = (
+            counted(len(answer), "text") if isinstance(answer, list | tuple) else type(answer).__name__
+        )
+        raise broken(f"returned {described}, not one text for each of {counted(count, 'question')}")
     for text in answer:
         if not isinstance(text, str):
             raise broken(f"returned {repr(text)[:60]}, which is not text")

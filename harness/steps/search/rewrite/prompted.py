@@ -11,9 +11,9 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, prompts_of
+from harness.steps.search.needs import Warned, answers_of
 from harness.steps.search.step import RewriterConfig
-from harness.steps.search.tools import Tools
-from harness.values import LlmCall, Query
+from harness.values import LlmCall, Query, Run, Silent
 
 FOLDER = Path(__file__).parent / "prompts"
 _FAILING = FailurePolicy(
@@ -57,31 +57,37 @@ class PromptedConfig(LlmStepConfig, RewriterConfig):
         "and the run lists them.",
     )
 
+    @property
+    def longest(self) -> int:
+        """A whole answer."""
+        return self.endpoint.longest_answer
+
 
 def ask_about(
     config: PromptedConfig,
     form: TextForm,
     queries: Sequence[Query],
-    tools: Tools,
     read: Callable[[str], T | None],
-) -> list[T | None]:
+) -> Run[list[T | None]]:
     """The model's answer about each query as ``read`` parses it; None if it is unusable.
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """
     about = [(query.text, ()) for query in queries]
-    answers = tools.answers(Request(config, form, about, config.prompt.name, "rewriting"))
-    names = (query.query_id for query in queries)
-    return _FAILING.usable(config, names, answers, read, tools.reporter)
+    answers = yield from answers_of(Request(config, form, about, config.prompt.name, "rewriting"))
+    names, heard = (query.query_id for query in queries), Silent()
+    usable = _FAILING.usable(config, names, answers, read, heard)
+    yield Warned(heard.warnings)
+    return usable
 
 
 def lines_of(text: str) -> list[str]:
     """The distinct lines of an answer in their order, without list marks, quotation marks and code fences."""
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for raw in text.splitlines():
         line = _MARK.sub("", raw.strip()).strip()
         if len(line) > 1 and _AROUND.get(line[0]) == line[-1]:
             line = line[1:-1].strip()
         if line and not line.startswith(_FENCE):
-            found[line] = None
-    return list(found)
+            lines[line] = None
+    return list(lines)

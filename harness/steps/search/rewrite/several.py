@@ -12,8 +12,7 @@ from harness.models import prompts_of
 from harness.steps.search.fuse.scores import reciprocal_ranks
 from harness.steps.search.rewrite.prompted import FOLDER, PromptedConfig, RewritePrompt, ask_about, lines_of
 from harness.steps.search.step import Identity, Rewriter
-from harness.steps.search.tools import Tools
-from harness.values import Query, Ranking
+from harness.values import Query, Ranking, Run
 
 # of reciprocal rank fusion
 _K = 60.0
@@ -30,6 +29,11 @@ class ManyConfig(PromptedConfig):
     n: int
     with_question: bool = Field(True, description="Search the question as it is, too, as one more.")
 
+    @property
+    def most(self) -> int:
+        """As many as are asked for, and the question."""
+        return self.n + self.with_question
+
 
 class ManyRewriter(Rewriter[ManyConfig]):
     """Asks for up to ``n`` questions in place of each, one a line.
@@ -44,16 +48,16 @@ class ManyRewriter(Rewriter[ManyConfig]):
         """The prompt with its number, the model, and the handling of the answers."""
         c = self.config
         form = c.prompt.form_for(c.n)
-        asked = [form.sha256, [c.endpoint.model, c.endpoint.parameters()], c.on_failure]
-        return [c.kind, asked, c.n, c.with_question, "rrf", _K]
+        request_facts = [form.sha256, [c.endpoint.model, c.endpoint.parameters()], c.on_failure]
+        return [c.kind, request_facts, c.n, c.with_question, "rrf", _K]
 
-    def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
+    def phrasings(self, queries: Sequence[Query]) -> Run[list[tuple[Query, ...]]]:
         """The model's questions, after the user's own where it is asked too; LlmError as for `llm`."""
         form = self.config.prompt.form_for(self.config.n)
-        found = ask_about(self.config, form, queries, tools, lambda text: lines_of(text) or None)
+        phrasings = yield from ask_about(self.config, form, queries, lambda text: lines_of(text) or None)
         return [
             (query,) if lines is None else self._asked(query, lines)
-            for query, lines in zip(queries, found, strict=True)
+            for query, lines in zip(queries, phrasings, strict=True)
         ]
 
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:

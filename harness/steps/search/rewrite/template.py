@@ -9,7 +9,6 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from harness.steps.search.step import Rewriter, RewriterConfig
-from harness.steps.search.tools import Tools
 from harness.values import Query
 
 _PLACE = "{query}"
@@ -34,6 +33,6 @@ class TemplateRewriter(Rewriter[TemplateConfig]):
 
     repeatable = True
 
-    def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
+    def run(self, queries: Sequence[Query]) -> list[Query]:
         """Every question within the template."""
         return [replace(query, text=self.config.template.replace(_PLACE, query.text)) for query in queries]

@@ -1,0 +1,1 @@
+"""What the harness does, as tools of the Model Context Protocol, within limits on what is read and spent."""

@@ -1,0 +1,58 @@
+"""`harness tune`: choose among many settings at a fraction of what all of them take on everything."""
+
+from __future__ import annotations
+
+import argparse
+from shlex import quote
+
+from harness import running
+from harness.cli.commands.common import print_ending
+from harness.cli.commands.declaring import QUIET, command, config_file, flag
+from harness.cli.terminal import TerminalReporter, print_line, show
+
+_DESCRIPTION = """\
+Choose among many settings: all of them on a part of the text and queries, the best of these on more, and
+what is left on everything. At the end stand the setting to use and two bounds: what it may lose to the
+settings that saw everything, and what it may lose to those that were dropped, from what these were seen
+on.
+
+  harness tune my.yaml --dry-run     # the stages, what each takes, and what the end can promise
+  harness tune my.yaml
+  harness tune my.yaml --certify     # later: dropped settings that may be better see everything too
+
+CONFIG is that of `harness bench`: lists are a sweep, and so are ranges such as {from: 200, to: 2000,
+log: true}. `tune: {budget: 30 min}` (or `5 USD`, `20 %`) says what it may take. The plan is kept beside
+the results, and it alone decides what is seen: a stopped run goes on where it was, and a second one
+gives the same numbers. The folder of results holds the settings that saw everything, for `show`,
+`compare` and `gate`; tuned.csv in it lists those that did not.
+"""
+
+
+@command(
+    _DESCRIPTION,
+    config_file("YAML file, as for `harness bench`"),
+    flag("--dry-run", "show the plan, and stop; nothing is embedded or paid for"),
+    flag("--certify", "go on from a search: dropped settings that may be better see everything too"),
+    QUIET,
+)
+def tune(args: argparse.Namespace) -> int:
+    """Plan, run the stages, and print what was found."""
+    config = running.load_config(args.config)
+    reporter = TerminalReporter(quiet=args.quiet)
+    course, new = running.open_course(config, reporter)
+    tuning = config.tune
+    plan = running.plan_file(config)
+    stands = (
+        ""
+        if new
+        else f"Going on with {plan}: {len(course.screened)} of {len(course.ladder.stages)} stages seen."
+    )
+    promise = tuple(running.promise_lines(course.ladder, tuning.give, tuning.confidence))
+    show(*([(stands,)] if stands else []), running.plan_table(course.ladder), promise)
+    if args.dry_run:
+        print_line("Nothing was spent.")
+        return 0
+    tuned = running.run_course(config, course, reporter, certify=args.certify)
+    print_ending(tuned.ending)
+    show(tuned.lines, (f"All of it: {tuned.folder / 'tune.json'}; plan: {quote(str(plan))}",))
+    return 0

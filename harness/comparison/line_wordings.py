@@ -1,0 +1,171 @@
+"""Sentences of `wordings.SENTENCES`: the lines of a verdict below the first, and what a finding holds for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_SIGNS = "Two-sided sign-flip test over {units}, for"
+_RULE = "A setting is better or worse if the interval excludes 0 (equivalently, p is at most {p})"
+_EQUAL = "two are equal if it lies within ±{tolerance}."
+_NAMED = (
+    "{setting} is named, not {first}: its mean is {behind} lower, within the tolerance of {tolerance}, and"
+)
+_CHEAPER = "If the price counts use {setting}: {price} instead of {dearer} {unit}."
+_WORTH = (
+    "What holds for new {unit}s can be tested with {fewest} or more that have about as many queries each. "
+    "These are worth {worth}, so the {queries} are tested one by one."
+)
+_TURNS = (
+    "on the length of the labels: {pairs}. With the labels as given chance does not explain it, but with "
+    "longer or shorter ones the other setting leads: do not rely on it."
+)
+_UNJUDGED = "The rest counts as irrelevant, although it may be relevant."
+
+LINES: Mapping[str, str] = {
+    "margin": "{leader} differs by {difference} from {other} ({p}): {finding}.",
+    "margin.bounded": (
+        "{leader} differs by {difference} from {other} ({level} interval {low} to {high}, {p}): {finding}."
+    ),
+    "margin.queries": "Better on {wins}, equal on {ties}, worse on {losses} of {queries}.",
+    # how it was tested
+    "test.pair": f"{_SIGNS} one pair.",
+    "test.pairs": f"{_SIGNS} all {{count}} pairs of settings at once.",
+    "test.baseline.one": f"{_SIGNS} one setting against the baseline.",
+    "test.baseline.both": f"{_SIGNS} both settings against the baseline.",
+    "test.baseline": f"{_SIGNS} all {{count}} settings against the baseline.",
+    "test.rule": f"{_RULE}; {_EQUAL}",
+    "test.rule.labels": f"{_RULE} and its sign is the same with longer and shorter labels; {_EQUAL}",
+    "test.rule.chunks": f"{_RULE}, and only between settings over the same chunks; {_EQUAL}",
+    "test.rule.labels.chunks": (
+        f"{_RULE} and its sign is the same with longer and shorter labels, and only between settings over "
+        f"the same chunks; {_EQUAL}"
+    ),
+    "test.here": "Here: on {documents}.",
+    # what it holds for
+    "population.clusters": "New queries on new {unit}s like these: {queries} on {number} {unit}s.",
+    "population.clusters.alike": (
+        "New queries on new {unit}s like these: {queries} on {number} {unit}s (ICC of the difference {icc})."
+    ),
+    "population.few": "More queries on {documents}, but not on new {unit}s.",
+    "population.few.alike": (
+        "More queries on {documents}, but not on new {unit}s (ICC of the difference {icc})."
+    ),
+    "population.worth": _WORTH.replace("{worth}", "only {worth} such {unit}s"),
+    "population.worth.one": _WORTH.replace("{worth}", "no more than one such {unit}"),
+    "population.queries": "Queries like the {count} asked, no two of them on one {unit}.",
+    "population.unknown": (
+        "Queries like the {count} asked. It is not known here which of them share a document."
+    ),
+    "holds.queries": "{queries}.",
+    "holds.used": "Its {measure} is {mean}, for {queries}.",
+    "holds.used.few": "Its {measure} is {mean}.",
+    "holds.best": "The best {measure} is {mean}, for {queries}.",
+    "holds.best.few": "The best {measure} is {mean}.",
+    "holds.unjudged": "What is unjudged counts as irrelevant.",
+    "holds.also": "The comparison also holds for {others}.",
+    # that it holds would read as praise beside a poor score
+    "holds.also.poor": "Expect no better on {others}.",
+    "holds.also.doubt": "By the same judge this also holds for {others}.",
+    # why another setting is named than the one with the highest mean
+    "rule.effects": (
+        f"{_NAMED} each of its choices is the best, or a lighter one as good, averaged over the others."
+    ),
+    "rule.labels": (
+        f"{_NAMED} with longer or shorter labels it falls at most {{short}} behind the best, the other "
+        "{other}."
+    ),
+    "rule.price": f"{_NAMED} it costs {{price}} instead of {{other}} {{unit}}.",
+    "rule.regret": f"{_NAMED} it may lose less: {{regret}} instead of {{other}} at most.",
+    "cheaper": (
+        f"{_CHEAPER} It is at most {{regret}} worse than any other, within the tolerance of {{tolerance}}."
+    ),
+    "cheaper.none": f"{_CHEAPER} It is no worse than any other, within the tolerance of {{tolerance}}.",
+    # what speaks against it
+    "unfit": "{measure} cannot be compared between settings that cut documents differently.",
+    "unfit.instead": "Use {instead} instead.",
+    "unfit.evidence": "Add ndcg_evidence@5000 to the measures.",
+    "disagree": "Measures disagree: {leader} leads by {measure}, {others}. Trust {uses}.",
+    "disagree.unfit": (
+        "The leader is the same by all measures that can compare these settings. Another one leads by "
+        "{measures}, which cannot: only settings over the same chunks can be compared by that."
+    ),
+    "turns.one": f"1 difference depends {_TURNS}",
+    "turns": f"{{count}} differences depend {_TURNS}",
+    "depths": "Who reads less or more is served otherwise: {leaders}.",
+    "limit.no prices": "The price limit of {limit} is not applied, as there are no prices.",
+    "limit.baseline": "The price limit of {limit} is not applied, with a baseline.",
+    "rare": (
+        "{queries} may hold no example of a rare kind of query, one that is less than {share} of what is "
+        "asked; the verdict does not cover such kinds."
+    ),
+    "rare.one": (
+        "1 query may hold no example of a rare kind of query, one that is less than {share} of what is "
+        "asked; the verdict does not cover such kinds."
+    ),
+    "judged.assumed": (
+        "It is assumed that the labels mark all that answers each query, so text without one counts as "
+        "irrelevant. If passages were graded instead, set relevance: {{labels: pool}}."
+    ),
+    "judged": f"Only {{share}} of {{extent}} are judged under some setting ({{measure}}). {_UNJUDGED}",
+    "judged.single": f"Only {{share}} of {{extent}} are judged ({{measure}}). {_UNJUDGED}",
+    "judged.answers": ("If the labels mark all that answers each query, set relevance: {{labels: answers}}."),
+    "overlap": (
+        "The bounds overlap: judging the rest could lift {settings} above the {mean} of {leader}, up to "
+        "{most} ({bound})."
+    ),
+    "more warnings": "{count} more on {kind}: the list warnings of record.json has all.",
+    # labels that are doubtful, of one label or query and of several
+    "labels.figures.one": (
+        "1 label was found by similarity, but figures in quote and text differ; compare them in the "
+        "anchoring.csv of a run (label file, line {places})."
+    ),
+    "labels.figures": (
+        "{count} labels were found by similarity, but figures in quote and text differ; compare them in the "
+        "anchoring.csv of a run (label file, lines {places})."
+    ),
+    "labels.copies.one": (
+        "1 quote was found more than once in the searched text, and the first place was used; quote more of "
+        "the text, or label every copy with one evidence name (label file, line {places})."
+    ),
+    "labels.copies": (
+        "{count} quotes were found more than once in the searched text, and the first place was used; quote "
+        "more of the text, or label every copy with one evidence name (label file, lines {places})."
+    ),
+    "labels.answered.one": (
+        "1 query is marked unanswerable, has a label of the highest grade, and is left out of NDCG "
+        "({places})."
+    ),
+    "labels.answered": (
+        "{count} queries are marked unanswerable, have a label of the highest grade, and are left out of "
+        "NDCG ({places})."
+    ),
+    "labels.answered.zero.one": (
+        "1 query is marked unanswerable, has a label of the highest grade, and is counted as 0 in NDCG "
+        "({places})."
+    ),
+    "labels.answered.zero": (
+        "{count} queries are marked unanswerable, have a label of the highest grade, and are counted as 0 in "
+        "NDCG ({places})."
+    ),
+    "labels.unlabelled.one": (
+        "1 query has no label and is left out of NDCG and recall; label the passages that answer, or mark "
+        "answerable: no ({places})."
+    ),
+    "labels.unlabelled": (
+        "{count} queries have no label and are left out of NDCG and recall; label the passages that answer, "
+        "or mark answerable: no ({places})."
+    ),
+    "labels.unlabelled.zero.one": (
+        "1 query has no label and is counted as 0 in NDCG and recall; label the passages that answer, or "
+        "mark answerable: no ({places})."
+    ),
+    "labels.unlabelled.zero": (
+        "{count} queries have no label and are counted as 0 in NDCG and recall; label the passages that "
+        "answer, or mark answerable: no ({places})."
+    ),
+    "labels.long": (
+        "The median label has {length} characters, and {measure} counts any {enough} of them as found "
+        "evidence, whether they contain the answer or not. Shorten the labels, or name the words that answer "
+        "in their column answer."
+    ),
+}

@@ -1,0 +1,205 @@
+"""Bounds after a choice in stages, where some settings were dropped before they had seen everything.
+
+Two bounds, each with its own confidence. *Among the survivors*: one-sided comparisons with the best
+(``regret``) on all that the last stage saw, with critical values no smaller than those of the first stage,
+whose family is all settings. Which of them survived was decided by looking at some of the same queries; a
+critical value that pays for all settings holds for any that are picked from them.
+
+*Against a dropped setting*: from what it was seen on. The best of all settings is one and the same whatever
+was looked at, and it is dropped at one stage at most, so the chance that its bound fails is at most the sum
+of the chances at all stages at which any were dropped: they share the level in equal parts. Survivors that
+were seen on more queries of the same text are control variates: what a ridge regression predicts of the
+dropped setting from them on all queries, plus what it misses on those where both were seen (difference
+estimator of two-phase sampling, Cochran 1977, ch. 12; prediction-powered inference, Angelopoulos et al.,
+Science 2023). The regression for the queries of a cluster is fitted without that cluster, so that it adds no
+bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.paired import Options
+from harness.comparison.regret import criticals, upper_leads
+from harness.comparison.stats import units_of
+from harness.measures import Bools, Floats
+
+# Of queries that are no clusters, so many are left out at a time when survivors predict a dropped setting.
+FOLDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SeenStage:
+    """The scores that a stage saw; ``basis`` names the text and the grades that they rest on.
+
+    Scores of two stages stand beside each other only where these are the same.
+    """
+
+    matrix: ScoreMatrix
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class StagedBounds:
+    """``survivors``: at most how much each survivor loses to any other one.
+
+    ``dropped``: by dropped setting at most how much better it may be than each survivor, below 0 where it is
+    shown to be worse; NaN where nothing can be said. It holds for the text that the setting was seen on.
+    """
+
+    survivors: Mapping[str, float]
+    dropped: Mapping[str, Mapping[str, float]]
+
+    def against_dropped(self, setting: str) -> float:
+        """At most how much a survivor loses to any dropped setting; 0 if there is none."""
+        return max([0.0, *(leads[setting] for leads in self.dropped.values())])
+
+
+def staged_bounds(stages: Sequence[SeenStage], options: Options) -> StagedBounds:
+    """The bounds after ``stages``, the first of which saw all settings and each later one fewer.
+
+    Raises ValueError where a stage saw a setting that the one before it did not see.
+    """
+    seen = [SeenStage(stage.matrix.defined(), stage.basis) for stage in stages]
+    names = [stage.matrix.settings for stage in seen]
+    if any(not {*later} <= {*earlier} for earlier, later in pairwise(names)):
+        raise ValueError("a stage has a setting that the stage before it did not see")
+    last = seen[-1].matrix
+    family = _Family(seen[0].matrix, options)
+    survivors = _among(last, family, 1 - options.level, options)
+    dropping = [at for at in range(len(seen) - 1) if len(names[at]) > len(names[at + 1])]
+    dropped: dict[str, Mapping[str, float]] = {}
+    for at in dropping:
+        alpha = (1 - options.level) / len(dropping)
+        dropped |= _against(seen, at, family, alpha, options)
+    return StagedBounds(survivors, dropped)
+
+
+def shown_worse(matrix: ScoreMatrix, options: Options, looks: int = 1) -> dict[str, float]:
+    """The settings that are shown to be worse than another, and by how much at least.
+
+    ``looks``: so many stages look in turn, and share what may go wrong.
+    """
+    matrix = matrix.defined()
+    units = units_of(matrix.clusters, len(matrix.query_ids))
+    alpha = (1 - options.level) / looks
+    leads = upper_leads(
+        matrix.values, _each(len(matrix.settings)), units, alpha, options.resamples, options.seed
+    )
+    least = np.where(np.isnan(leads), np.inf, leads).min(axis=1, initial=np.inf)
+    return {
+        name: -float(lead) for name, lead in zip(matrix.settings, least.tolist(), strict=True) if lead < 0
+    }
+
+
+class _Family:
+    """Critical values of all settings at once, by the first stage that saw them."""
+
+    def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
+        self.matrix, self.options = matrix, options
+        self._by_alpha: dict[float, Mapping[str, float]] = {}
+
+    def of(self, names: Sequence[str], alpha: float) -> Floats:
+        """Those of some settings at a level."""
+        if alpha not in self._by_alpha:
+            matrix, options = self.matrix, self.options
+            units = units_of(matrix.clusters, len(matrix.query_ids))
+            values = criticals(
+                matrix.values, _each(len(matrix.settings)), units, alpha, options.resamples, options.seed
+            )
+            self._by_alpha[alpha] = dict(zip(matrix.settings, values.tolist(), strict=True))
+        return np.array([self._by_alpha[alpha][name] for name in names])
+
+
+def _each(count: int) -> Bools:
+    """Every row compared with every other one."""
+    compared: Bools = ~np.eye(count, dtype=np.bool_)
+    return compared
+
+
+def _among(matrix: ScoreMatrix, family: _Family, alpha: float, options: Options) -> dict[str, float]:
+    """At most how much each setting of the last stage loses to any other of them."""
+    count = len(matrix.settings)
+    if count == 1:
+        return {matrix.settings[0]: 0.0}
+    units = units_of(matrix.clusters, len(matrix.query_ids))
+    least = family.of(matrix.settings, alpha)
+    leads = upper_leads(matrix.values, _each(count), units, alpha, options.resamples, options.seed, least)
+    np.fill_diagonal(leads, 0.0)
+    return dict(zip(matrix.settings, np.maximum(leads.max(axis=0), 0.0).tolist(), strict=True))
+
+
+def _against(
+    stages: Sequence[SeenStage], at: int, family: _Family, alpha: float, options: Options
+) -> dict[str, Mapping[str, float]]:
+    """At most how much better each setting that was dropped after a stage is than each survivor of all."""
+    stage, survivors = stages[at], stages[-1].matrix.settings
+    left = {*stages[at + 1].matrix.settings}
+    gone = [name for name in stage.matrix.settings if name not in left]
+    # what survivors were seen on, of the same text
+    widest = [other for other in stages[at:] if other.basis == stage.basis][-1].matrix
+    wider = widest if len(widest.query_ids) > len(stage.matrix.query_ids) else stage.matrix
+    covariates = np.array([wider.row(name) for name in survivors])
+    place = {query: column for column, query in enumerate(wider.query_ids)}
+    columns = np.array([place[query] for query in stage.matrix.query_ids if query in place], dtype=np.int64)
+    kept = [row for row, query in enumerate(stage.matrix.query_ids) if query in place]
+    clusters = wider.clusters or ("",) * len(wider.query_ids)
+    rows = [extended(stage.matrix.row(name)[kept], columns, covariates, clusters) for name in gone]
+    values = np.vstack([*rows, covariates])
+    compared = np.zeros((len(values), len(values)), dtype=np.bool_)
+    compared[: len(gone), len(gone) :] = compared[len(gone) :, : len(gone)] = True
+    least = family.of([*gone, *survivors], alpha)
+    units = units_of(wider.clusters, len(wider.query_ids))
+    leads = upper_leads(values, compared, units, alpha, options.resamples, options.seed, least)
+    return {
+        name: dict(zip(survivors, leads[row, len(gone) :].tolist(), strict=True))
+        for row, name in enumerate(gone)
+    }
+
+
+def extended(values: Floats, columns: np.ndarray, covariates: Floats, clusters: Sequence[str]) -> Floats:
+    """A row [Q] whose mean estimates that of a setting over all Q queries, from its ``values`` on some.
+
+    ``columns`` says which queries the values are of; ``covariates`` [M, Q] are rows of other settings, and
+    ``clusters`` [Q] names what queries belong to. Where all were seen it is the values themselves.
+    """
+    count = covariates.shape[1]
+    if len(columns) == count:
+        whole = np.empty(count)
+        whole[columns] = values
+        return whole
+    names = [name or f"\0{at % FOLDS}" for at, name in enumerate(clusters)]
+    of = np.array(list(map({name: at for at, name in enumerate(dict.fromkeys(names))}.get, names)))
+    seen = np.bincount(of[columns], minlength=of.max() + 1)
+    sizes = np.bincount(of)
+    reached = sizes[seen > 0].sum()
+    # each seen query stands for those of its cluster, and these for clusters of which none was seen
+    weights = (sizes / np.maximum(seen, 1))[of[columns]] * count / reached
+    row = np.empty(count)
+    for cluster in range(len(sizes)):
+        train = of[columns] != cluster
+        intercept, slopes = _ridge(covariates[:, columns[train]], values[train])
+        inside = of == cluster
+        row[inside] = intercept + slopes @ covariates[:, inside]
+        test = ~train
+        missed = values[test] - intercept - slopes @ covariates[:, columns[test]]
+        row[columns[test]] += weights[test] * missed
+    return row
+
+
+def _ridge(covariates: Floats, values: Floats) -> tuple[float, Floats]:
+    """Intercept and slopes [M] of ``values`` on ``covariates`` [M, n]; 0 where there is nothing to fit."""
+    if len(values) < 2:
+        return float(values.mean()) if len(values) else 0.0, np.zeros(len(covariates))
+    means = covariates.mean(axis=1)
+    centred = covariates - means[:, None]
+    squares = centred @ centred.T
+    # shrinks as much as M slopes of n values are in doubt
+    penalty = max(float(np.trace(squares)) / len(values), 1e-9)
+    slopes = np.linalg.solve(squares + penalty * np.eye(len(means)), centred @ (values - values.mean()))
+    return float(values.mean() - slopes @ means), slopes

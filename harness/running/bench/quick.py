@@ -1,0 +1,176 @@
+"""What is fast runs first: settings that need no model, their first means, and an estimate of the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from harness.comparison import sentence_of
+from harness.report import is_route
+from harness.running.bench.preparing import prepare
+from harness.running.bench.spread import Work
+from harness.running.compute import LocalPass
+from harness.running.config.models import BenchConfig, Setting
+from harness.running.context import Context
+from harness.running.corpora import Corpora
+from harness.running.engine import LocalEngine, run_of, speed_of
+from harness.running.evaluate.evaluating import Scorers, means_by_measure, run_headline
+from harness.running.judging.judged import GradedQueries, judged_by_people, pool_judge_config
+from harness.running.planning import Planning, plan_settings
+from harness.running.search import Chunked, Searched, search_settings
+from harness.steps import LocalModelScorer
+from harness.values import ConfigError, Reporter, counted, duration, listed, number
+
+# Keys by which a step names what takes long: a model, an endpoint or a service, code of the user.
+_SLOW = {"model", "models", "endpoint", "url", "call"}
+_SEARCH = ("chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
+_SAMPLE = 32
+_SHOWN = 4
+
+
+def is_quick(setting: Setting) -> bool:
+    """Whether a setting names no model, endpoint, service or code, as a search by words alone does."""
+    whole = setting.model_dump(mode="json")
+    return not any(_names_slow(whole[step]) for step in _SEARCH)
+
+
+def _names_slow(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any((key in _SLOW and bool(part)) or _names_slow(part) for key, part in value.items())
+    return isinstance(value, list | tuple) and any(map(_names_slow, value))
+
+
+def quick_part(config: BenchConfig) -> BenchConfig:
+    """The benchmark with its quick settings alone, whose results lie beside those of the whole.
+
+    Raises ConfigError where there is none, or where a language model judges.
+    """
+    quick = tuple(setting for setting in config.settings if is_quick(setting))
+    if not quick:
+        raise ConfigError(
+            f"{config.name}: every setting needs a model, so --quick has nothing to run. Add one that "
+            "searches by words, such as retrieve: {kind: bm25, top_k: 20}, or run without --quick."
+        )
+    if pool_judge_config(config) is not None:
+        raise ConfigError(
+            f"{config.name}: a language model judges, so that nothing is scored at once. Run without "
+            "--quick; --dry-run says what that takes."
+        )
+    return config.model_copy(update={"settings": quick, "name": f"{config.name}-quick"})
+
+
+def left_out(config: BenchConfig, reporter: Reporter, whole: str) -> str:
+    """How many settings a quick run leaves out, what they will take, and the ``whole`` command."""
+    others = [setting for setting in config.settings if not is_quick(setting)]
+    with Context.at(config.cache, reporter, precision=config.precision, engine=config.engine) as context:
+        corpora, points = prepare(config, context, Planning(context))
+        rest = [point for point in points if not is_quick(point.setting)]
+        apart = context.engine.apart
+        left = None if apart else estimate(rest, corpora, config, context)
+    code = "quick.unknown" if apart else "quick.left out" if left else "quick.stored"
+    code += ".one" if len(others) == 1 else ""
+    total = counted(len(config.settings), "setting")
+    return f"{sentence_of(code, count=len(others), total=total, takes=left or '')} {whole}"
+
+
+def show_first(corpora: Corpora, points: Sequence[Chunked], config: BenchConfig, context: Context) -> None:
+    """Search what is quick, and note its means and what the other settings will take.
+
+    Says nothing where all or nothing is quick, or where the others are stored already.
+    """
+    quick = [point for point in points if is_quick(point.setting)]
+    rest = [point for point in points if not is_quick(point.setting)]
+    if not quick or not rest or context.engine.apart:
+        return
+    left = estimate(rest, corpora, config, context)
+    if left is None:
+        return
+    queries = corpora.united.queries.queries
+    if pool_judge_config(config) is None:
+        searched = search_settings(quick, queries, context.again())
+        first = _means(list(map(corpora.in_united, searched)), corpora, config, context)
+        context.reporter.note(f"First results, mean {run_headline(config)} of what needs no model: {first}.")
+    context.reporter.note(f"{counted(len(rest), 'setting')} to go: {left}.")
+
+
+def _means(searched: Sequence[Searched], corpora: Corpora, config: BenchConfig, context: Context) -> str:
+    """The settings with their means, the best first."""
+    corpus = corpora.united
+    judgments = judged_by_people(corpus, config).judgments
+    scorers = Scorers(GradedQueries(corpus.queries.queries, judgments, config.relevance), corpus, context)
+    means = []
+    for result in searched:
+        last = [step for step in result.rankings if not is_route(step)][-1]
+        ((_, mean, _),) = means_by_measure(scorers.of(result), result.rankings[last], [run_headline(config)])
+        means.append((mean, result.setting.name))
+    # a mean of no query comes last
+    means.sort(key=lambda pair: math.inf if pair[0] is None or math.isnan(pair[0]) else -pair[0])
+    return listed([f"{name} {number(mean)}" for mean, name in means], _SHOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOfModel:
+    """What one model still has to compute: its pass, the items in words, characters, some items."""
+
+    model: LocalPass
+    items: str
+    characters: float
+    sample: Sequence[Any]
+
+
+def estimate(
+    points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, context: Context
+) -> str | None:
+    """What models on this machine still have to compute for settings, and in about what time; None: nothing.
+
+    The speed is that of earlier runs here, or that of a sample, which is not kept.
+    """
+    queries = corpora.united.queries.queries
+    planned = plan_settings(points, queries, context.again())
+    if all(planned.searched):
+        return None
+    work = Work(points, planned, queries, config, context)
+    left = [*_texts(work), *_pairs(work)]
+    if not left:
+        return "what they take is not known, as no model on this machine computes it"
+    seconds = sum(need.characters / speed_by_model(need, context) for need in left)
+    # settings share pairs, and late interaction reads a passage once for all its queries
+    most = "at most" if any(item.items.startswith("at most") for item in left) else "about"
+    return f"{', '.join(item.items for item in left)}, {most} {duration(seconds)}"
+
+
+def _spread(texts: Sequence[Any]) -> Sequence[Any]:
+    """A few of the texts, from all over."""
+    return texts[:: max(1, len(texts) // _SAMPLE)][:_SAMPLE]
+
+
+def _texts(work: Work) -> Iterator[LeftOfModel]:
+    for name, model, items, _ in work.texts():
+        if items and isinstance(model, LocalPass):
+            texts = list(items.values())
+            amount = f"{counted(len(texts), 'text')} to embed by {name}"
+            yield LeftOfModel(model, amount, sum(map(len, texts)), _spread(texts))
+
+
+def _pairs(work: Work) -> Iterator[LeftOfModel]:
+    """At most so many pairs, as settings share them."""
+    for name, model, count, characters, some in work.pairs():
+        if count and isinstance(model, LocalPass) and isinstance(model.model, LocalModelScorer):
+            amount = f"at most {counted(count, 'pair')} to score by {name}"
+            yield LeftOfModel(model, amount, characters, _spread(some))
+
+
+def speed_by_model(one: LeftOfModel, context: Context) -> float:
+    """Characters a second: by earlier runs on this machine, else by the sample, after one that warms up."""
+    known = speed_of(one.model.path, LocalEngine().worker, context.artifacts)
+    if known is not None:
+        return known
+    run, sample = run_of(one.model.model), list(one.sample)
+    list(run(sample[:1]))
+    begun = perf_counter()
+    list(run(sample))
+    characters = sum(len(item) if isinstance(item, str) else sum(map(len, item)) for item in sample)
+    return characters / max(1e-6, perf_counter() - begun)

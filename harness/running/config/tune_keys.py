@@ -1,0 +1,119 @@
+"""What `harness tune` may spend and shall promise, a part of the text and queries, and ranges of values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from harness.values import StageConfig
+
+# so many values of a range are tried, unless it says how many
+VALUES = 5
+_BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(min|h|USD|%)\s*")
+_RANGE_KEYS = {"from", "to", "log", "values"}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """An ``amount`` of ``seconds``, of ``money`` in the unit of prices, or the ``share`` of a whole sweep."""
+
+    amount: float
+    of: Literal["seconds", "money", "share"]
+
+
+class PartConfig(StageConfig):
+    """A part of the documents and queries (docs/tune.md); larger parts of one seed contain smaller ones."""
+
+    text: float = Field(
+        1.0,
+        ge=0,
+        le=1,
+        description="The share of the documents without a label that is searched, besides all with one.",
+    )
+    queries: float = Field(
+        1.0, gt=0, le=1, description="The share of the queries, drawn from every document and type alike."
+    )
+    split: Literal["all", "train"] = Field("all", description="Which queries they are drawn from.")
+    seed: int = Field(7, ge=0, description="Another seed draws others.")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.text == 1 and self.queries == 1 and self.split == "all"
+
+
+class TuneConfig(StageConfig):
+    """How `harness tune` chooses among many settings; docs/tune.md explains it."""
+
+    budget: str = Field(
+        "25 %",
+        description="What it may take: `30 min` or `2 h` of computing, `5 USD` in the unit of your prices, "
+        "or `20 %` of what all settings take on everything.",
+    )
+    confidence: float = Field(0.95, gt=0.5, lt=1, description="The confidence of its bounds.")
+    tolerance: float | None = Field(
+        None, gt=0, lt=1, description="A loss that does not matter; empty: the `tolerance` of the benchmark."
+    )
+    give: Literal["search", "certify"] = Field(
+        "search",
+        description="`search` drops what looks worse, within the budget; `certify` only what is shown to be "
+        "worse, whatever that takes.",
+    )
+    seed: int = Field(7, ge=0, description="Seed of the parts that stages see.")
+
+    @field_validator("budget")
+    @classmethod
+    def _is_a_budget(cls, budget: str) -> str:
+        match = _BUDGET.fullmatch(budget)
+        if match is None or not float(match[1]):
+            raise ValueError("a budget is written as `30 min`, `2 h`, `5 USD` or `20 %`")
+        if match[2] == "%" and float(match[1]) > 100:
+            raise ValueError("it is a share of the whole sweep, so at most 100 %")
+        return budget
+
+    @property
+    def allowed(self) -> Allowance:
+        """The budget as a number."""
+        match = _BUDGET.fullmatch(self.budget)
+        assert match is not None
+        amount, unit = float(match[1]), match[2]
+        if unit == "%":
+            return Allowance(amount / 100, "share")
+        if unit == "USD":
+            return Allowance(amount, "money")
+        return Allowance(amount * (3600 if unit == "h" else 60), "seconds")
+
+
+def is_range(value: Any) -> bool:
+    """Whether a value of a key is a range: a mapping with ``from`` and ``to``."""
+    return isinstance(value, Mapping) and {"from", "to"} <= value.keys()
+
+
+def values_of_range(value: Mapping[str, Any]) -> list[int] | list[float]:
+    """The values that stand for a range, evenly spaced, by ratio with ``log``; whole numbers of whole ends.
+
+    Raises ValueError for a range that cannot be.
+    """
+    if unknown := sorted(map(str, value.keys() - _RANGE_KEYS)):
+        raise ValueError(f"a range has the keys from, to, log and values, not {unknown[0]}")
+    low, high, log, count = value["from"], value["to"], value.get("log", False), value.get("values", VALUES)
+    numbers = [end for end in (low, high) if isinstance(end, int | float) and not isinstance(end, bool)]
+    if len(numbers) < 2 or not low < high:
+        raise ValueError("a range goes from a number to a larger one")
+    if not isinstance(log, bool) or (log and low <= 0):
+        raise ValueError("log is true or false, and a range with log begins above 0")
+    if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= 100:
+        raise ValueError("values says how many of a range are tried, from 2 to 100")
+    shares = [place / (count - 1) for place in range(count)]
+    if log:
+        points = [low * math.exp(share * math.log(high / low)) for share in shares]
+    else:
+        points = [low + share * (high - low) for share in shares]
+    if all(isinstance(end, int) for end in (low, high)):
+        return list(dict.fromkeys(map(round, points)))
+    return [float(f"{point:.6g}") for point in points]

@@ -1,0 +1,110 @@
+"""Queries that ask the same thing in other words: they share their evidence, and say much the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from harness.running.evaluate.same_question import ask_the_same, weights_of, wording
+from harness.values import Judgment, Query, by_key, counted
+
+# Two queries share their evidence where they share this part of the shorter evidence.
+_SHARED = 0.5
+# More queries on one piece of evidence are not rephrasings that somebody wrote.
+_MOST = 200
+_SHOWN = 3
+Places = list[tuple[str, int, int]]
+
+
+def near_duplicates(queries: Sequence[Query], labels: Iterable[Judgment]) -> list[tuple[str, ...]]:
+    """Groups of queries that share their relevant text and ask the same thing, as far as words can tell.
+
+    Queries that the query file puts into one cluster are left out, as they count as one already.
+    """
+    places = _evidence(labels)
+    questions = [query for query in queries if query.query_id in places]
+    wordings = {query.query_id: wording(query.text) for query in questions}
+    on_one = by_key((tuple(places[name]), words) for name, words in wordings.items())
+    weights = weights_of(on_one.values())
+    clusters = {query.query_id: query.cluster for query in questions}
+    joined = {query.query_id: {query.query_id} for query in questions}
+    for first, second in _pairs({query.query_id: places[query.query_id] for query in questions}):
+        if clusters[first] and clusters[first] == clusters[second]:
+            continue
+        if ask_the_same(wordings[first], wordings[second], weights):
+            whole = joined[first] | joined[second]
+            joined |= dict.fromkeys(whole, whole)
+    groups = {id(group): group for group in joined.values() if len(group) > 1}
+    return [
+        tuple(query.query_id for query in questions if query.query_id in group) for group in groups.values()
+    ]
+
+
+def clusters_by_question(queries: Sequence[Query], labels: Iterable[Judgment]) -> dict[str, str]:
+    """The cluster of every query: that of the query file, else of those that ask the same, else its own."""
+    clusters = {query.query_id: query.cluster or query.query_id for query in queries}
+    stated = {query.query_id: query.cluster for query in queries}
+    for group in near_duplicates(queries, labels):
+        name = next((stated[query] for query in group if stated[query]), group[0])
+        clusters |= {query: stated[query] or name for query in group}
+    return clusters
+
+
+def near_duplicates_sentence(queries: Sequence[Query], labels: Iterable[Judgment]) -> str:
+    """A warning with the number of queries that are no questions of their own; '' where there is none."""
+    groups = near_duplicates(queries, labels)
+    if not groups:
+        return ""
+    extra = sum(map(len, groups)) - len(groups)
+    shown = "; ".join(" = ".join(group) for group in groups[:_SHOWN])
+    more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
+    return (
+        f"{counted(len(queries), 'query', 'queries')} ask only {len(queries) - extra} different things: "
+        f"{extra} have the same evidence and much the same words as another ({shown}{more}). Where queries "
+        "are tested one by one, each counts as evidence of its own. To test those that ask the same as one, "
+        "set bootstrap: {clusters: near_duplicates}, or give them one name in the column cluster of the "
+        "query file."
+    )
+
+
+def _evidence(labels: Iterable[Judgment]) -> dict[str, Places]:
+    """The relevant text of every query: sorted ranges of documents that do not overlap."""
+    spans = by_key((row.query_id, (row.doc_id, row.start, row.end)) for row in labels if row.grade)
+    merged: dict[str, Places] = {}
+    for query, ranges in spans.items():
+        places: Places = []
+        for document, start, end in sorted(set(ranges)):
+            if places and places[-1][0] == document and start <= places[-1][2]:
+                places[-1] = (document, places[-1][1], max(end, places[-1][2]))
+            else:
+                places.append((document, start, end))
+        merged[query] = places
+    return merged
+
+
+def _pairs(places: Mapping[str, Places]) -> Iterator[tuple[str, str]]:
+    """Pairs of queries that share enough of their evidence; of many on one place, none."""
+    length = {query: sum(end - start for _, start, end in ranges) for query, ranges in places.items()}
+    order = {query: number for number, query in enumerate(places)}
+    starts = sorted((*place, query) for query, ranges in places.items() for place in ranges)
+    shared: dict[tuple[str, str], int] = defaultdict(int)
+    active: list[tuple[str, int, str]] = []
+    for document, start, end, query in starts:
+        active = [place for place in active if place[0] == document and place[1] > start]
+        if len(active) < _MOST:
+            for _, until, other in active:
+                first, second = sorted((query, other), key=order.__getitem__)
+                shared[first, second] += min(end, until) - start
+        active.append((document, end, query))
+    for (first, second), characters in shared.items():
+        if characters >= _SHARED * min(length[first], length[second]):
+            yield first, second
+
+
+def clustered_sentence(clusters: Mapping[str, str]) -> str:
+    """How many queries are tested as how many clusters."""
+    count = len(set(clusters.values()))
+    return (
+        f"{counted(len(clusters), 'query', 'queries')} are tested as {counted(count, 'cluster')}: those that "
+        "ask the same thing of the same evidence, or have one name in the column cluster, count as one."
+    )

@@ -1,0 +1,226 @@
+"""Collections that are there already: their passages, placed in the documents, and what is odd about them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from harness import values
+from harness.data import GivenHit, PlacedHit, named_document, place_hits
+from harness.measures import Projection
+from harness.running.chunks import Chunking, Indexed, health_of
+from harness.running.config.models import BenchConfig, Setting
+from harness.running.context import Context
+from harness.running.corpora import Corpora
+from harness.running.corpus import Corpus
+from harness.running.hits.scoring_of_hits import missed_evidence, text_elsewhere, under_own_name
+from harness.running.pipeline import collection_searched
+from harness.steps import store_faults, token_lengths
+from harness.store import key_of
+
+_THRESHOLD = 90.0
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassages:
+    """The passages of one collection: each placed where it is in a document, and with the text it has there.
+
+    ``blank`` rows have no text, and can be returned but never found; ``unnamed``: no document of the
+    collection is called like one of ours, so that passages were sought in all of them.
+    """
+
+    placed: tuple[PlacedHit, ...]
+    blank: int
+    names: tuple[str, ...]
+    unnamed: bool = False
+
+
+def with_existing(corpora: Corpora, config: BenchConfig, context: Context) -> Corpora:
+    """Read every collection that settings search as it is; raises HarnessError where one cannot be read.
+
+    Passages that are in no document become a document of their own, whose text nobody has judged. The chunks
+    of each such setting are made by what ``context.prepared`` keeps for it.
+    """
+    searched = [(setting, collection_searched(setting)) for setting in config.settings]
+    existing = [(setting, retrieve) for setting, retrieve in searched if retrieve is not None]
+    if corpora.parsers:
+        raise values.ConfigError(
+            f"{config.name}: a collection that is there already is placed in one text of each document, but "
+            "the settings use several parsers. Keep one under parse."
+        )
+    corpus = corpora.united
+    read: dict[str, StoredPassages] = {}
+    stored: dict[str, StoredPassages] = {}
+    with context.timed("stores"):
+        for setting, retrieve in existing:
+            key = repr([retrieve.where, retrieve.collection, retrieve.keys])
+            if key not in read:
+                context.reporter.note(f"Reading {retrieve.collection} of {retrieve.where}.")
+                read[key] = read_passages(retrieve, corpus)
+            stored[setting.name] = read[key]
+    strange, _ = text_elsewhere([[each.placed] for each in stored.values()], corpus.by_id)
+    corpus = replace(corpus, strange=strange)
+    by_setting = dict.fromkeys(corpora.by_setting, corpus)
+    for setting, _ in existing:
+        context.prepared.stored[setting.name] = partial(
+            stored_chunking, setting, stored[setting.name], corpus, config.relevance.projection, context
+        )
+    return replace(corpora, united=corpus, by_setting=by_setting)
+
+
+def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
+    """All passages of a collection; raises HarnessError where no row has a text."""
+    where, keys = f"{retrieve.where}, {retrieve.collection}", retrieve.keys
+    documents = corpus.by_id
+    hits, blank, seen = [], 0, Counter[str]()
+    with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
+        store.facts()
+        for line, row in enumerate(store.rows(), start=1):
+            text = keys.text_of(row.payload)
+            seen.update(map(str, row.payload))
+            if text is None or not text.strip():
+                blank += 1
+                continue
+            document, page = keys.document_of(row.payload, text), keys.page_of(row.payload)
+            given = {"document": document, "page": page, "text": text}
+            hits.append(GivenHit(where=f"{where}, row {row.key}", line=line, query_id="", **given))
+    if not hits:
+        keys_seen = ", ".join(list(seen)[:20]) or "nothing"
+        raise values.HarnessError(
+            f"{where}: none of {values.counted(blank, 'row')} has a text under "
+            f"{retrieve.text or 'the usual keys'}; rows have {keys_seen}. Name the key of the text as "
+            "retrieve.text; an empty collection cannot be scored."
+        )
+    names = list(dict.fromkeys(hit.document for hit in hits if hit.document))
+    unnamed = bool(names) and not any(named_document(name, documents) for name in names)
+    if unnamed:
+        hits = [replace(hit, document="") for hit in hits]
+    (placed,) = place_hits([hits], documents, _THRESHOLD, [one.doc_id for one in corpus.skipped], True)
+    return StoredPassages(tuple(placed), blank, tuple(names), unnamed)
+
+
+def stored_chunking(
+    setting: Setting, stored: StoredPassages, corpus: Corpus, rule: Projection, context: Context
+) -> Chunking:
+    """The passages of a collection as chunks, with what the store holds as the text that is indexed.
+
+    Relevant evidence that no passage covers is among the chunks as one of its own, which the store never
+    returns: what is missing there is not found.
+    """
+    documents, strange = corpus.by_id, corpus.strange
+    elsewhere = {} if strange is None else _places_in(strange, stored)
+    chunks: dict[str, values.Chunk] = {}
+    texts: list[str] = []
+    repeats: Counter[str] = Counter()
+    order = {doc_id: at for at, doc_id in enumerate(documents)}
+    placed = [(hit, _chunk_of(hit, documents, elsewhere)) for hit in stored.placed]
+    for hit, chunk in sorted(
+        placed, key=lambda pair: (order.get(pair[1].doc_id, len(order)), pair[1].start, pair[1].end)
+    ):
+        named = under_own_name(chunk, chunks, repeats)
+        chunks[named.chunk_id] = named
+        texts.append(hit.row.text)
+    missed = missed_evidence(corpus, list(chunks.values()), rule)
+    every = (*chunks.values(), *missed)
+    texts += [chunk.text for chunk in missed]
+    tokenizer = context.models.tokenizer(setting.tokenizer)
+    lengths = token_lengths([chunk.text for chunk in every], tokenizer)
+    digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+    key = key_of(corpus.key, "stored", [chunk.chunk_id for chunk in every], digest)
+    tokens = token_lengths(texts, tokenizer)
+    read = np.minimum(tokens, tokenizer.window or tokens).astype(np.int64)
+    special = np.int32(tokenizer.special)
+    indexed = Indexed(tuple(texts), tokens - special, int((tokens > read).sum()), int(read.sum()), key)
+    told = tell(setting, stored, corpus, context)
+    health = (
+        health_of(lengths[: len(chunks)], tokenizer.window) | told | {"stored_evidence_missing": len(missed)}
+    )
+    if missed:
+        context.warn(
+            "hits",
+            f"{setting.name}: {values.counted(len(missed), 'piece')} of relevant evidence "
+            f"{'is' if len(missed) == 1 else 'are'} in no passage of the collection, so no search of it can "
+            "find them.",
+            settings=[setting.name],
+        )
+    return Chunking(every, key, health, lengths - special, {}, indexed, index_tokens=indexed.index_tokens)
+
+
+def _places_in(strange: values.Document, stored: StoredPassages) -> dict[str, values.Chunk]:
+    """The place of each text that is in no document."""
+    places, begin = {}, 0
+    for text in dict.fromkeys(hit.row.text for hit in stored.placed if hit.place is None):
+        # texts lie in the order of all collections
+        at = strange.text.find(text, begin)
+        at = strange.text.find(text) if at < 0 else at
+        places[text] = values.Chunk.of(strange, at, at + len(text))
+        begin = at
+    return places
+
+
+def _chunk_of(
+    hit: PlacedHit, documents: Mapping[str, values.Document], elsewhere: Mapping[str, values.Chunk]
+) -> values.Chunk:
+    if hit.place is None:
+        return elsewhere[hit.row.text]
+    return values.Chunk.of(documents[hit.place.doc_id], hit.place.start, hit.place.end)
+
+
+def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, context: Context) -> dict[str, Any]:
+    """Say what a collection holds: passages and how they were placed, copies, and stale documents both ways.
+
+    Returns the counts for the record.
+    """
+    name, documents = setting.name, corpus.by_id
+    hits = stored.placed
+    unplaced = [hit for hit in hits if hit.place is None]
+    copies = len(hits) - len({hit.row.text for hit in hits})
+    named = {name: named_document(name, documents) for name in stored.names}
+    gone = [] if stored.unnamed else [theirs for theirs, ours in named.items() if ours is None]
+    present = {hit.place.doc_id for hit in hits if hit.place is not None}
+    absent = [doc_id for doc_id in documents if doc_id not in present]
+    characters = np.array([len(hit.row.text) for hit in hits])
+    low, middle, high = np.percentile(characters, [5, 50, 95])
+    of = values.counted(len(hits), "passage")
+    context.reporter.note(
+        f"{name}: {of} in the collection, {middle:.0f} characters long in the middle ({low:.0f} to "
+        f"{high:.0f}); {len(hits) - len(unplaced)} placed in {values.counted(len(present), 'document')}."
+    )
+
+    def warn(text: str) -> None:
+        context.warn("hits", f"{name}: {text}", settings=[name])
+
+    if unplaced:
+        texts = "; ".join(repr(values.snippet(hit.row.text, 60)) for hit in unplaced[:_SHOWN])
+        warn(
+            f"{len(unplaced)} of {of} are in no document, and count as unjudged text at the ranks they "
+            f"take ({texts})."
+        )
+    if stored.blank:
+        warn(f"{values.counted(stored.blank, 'row')} of the collection without text: searched, never found.")
+    if copies:
+        warn(f"{copies} of {of} repeat the text of another one: each takes a rank, and earns once.")
+    if stored.unnamed:
+        warn(
+            f"no document of the collection ({values.listed(list(stored.names), _SHOWN)}) is called like a "
+            "file, so passages were sought in all documents. Set retrieve.document to the key of the file."
+        )
+    if gone:
+        warn(f"documents in the collection that are not among the files: {values.listed(gone, _SHOWN)}.")
+    if absent:
+        warn(f"files of which the collection holds nothing: {values.listed(absent, _SHOWN)}.")
+    return {
+        "stored_passages": len(hits),
+        "stored_unplaced": len(unplaced),
+        "stored_blank": stored.blank,
+        "stored_copies": copies,
+        "stored_documents_gone": len(gone),
+        "stored_documents_absent": len(absent),
+    }

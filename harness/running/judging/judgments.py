@@ -1,0 +1,26 @@
+"""The judgments of a run: the labels of people, or the grades of the judge that its configuration names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.running.config.models import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.judging.judged import Judged, judged_by_people, pool_judge_config
+from harness.running.search import Searched
+
+
+def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
+    """Grade the union of the passages that all settings rank high, or return the grades of people.
+
+    Raises JudgeError if the judge cannot be asked, stops at a limit, or leaves too much without a grade;
+    what it has answered is in the ledger, and the next run goes on from there.
+    """
+    judge_config = pool_judge_config(config)
+    if judge_config is None:
+        return judged_by_people(corpus, config)
+    # what grades is loaded only where it is asked
+    from harness.running.judging.pool import judged_by_judge
+
+    return judged_by_judge(searched, corpus, judge_config, context)

@@ -1,0 +1,1 @@
+"""Many settings on a part of text and queries, then those that are left on everything."""

@@ -1,0 +1,284 @@
+"""`harness tune`: a recorded plan, its stages one after the other, and those that are left on everything.
+
+All that decides is in one file beside the results: the plan, and what each finished stage saw. So a run that
+was stopped goes on with the next stage, and ends with the numbers of one that was not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harness import __version__, report, store, values
+from harness.comparison import Options, SeenStage, read_stored, shown_worse, staged_bounds
+from harness.running.bench.job import input_hashes, run_or_reuse
+from harness.running.config.models import BenchConfig, Setting
+from harness.running.config.tune_keys import Allowance, PartConfig, TuneConfig
+from harness.running.context import Context
+from harness.running.corpora import queries_and_rows
+from harness.running.corpus import document_files
+from harness.running.evaluate.evaluating import run_headline
+from harness.running.judging.judged import pool_judge_config
+from harness.running.part import documents_of, labelled_documents
+from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
+from harness.running.tuning.outlay import outlays
+from harness.running.tuning.screen import Screened, screen
+from harness.running.tuning.tune_words import finding_lines, next_line, standing_line
+from harness.running.tuning.tuned import Tuned
+from harness.values import HarnessError, Reporter, Silent, Task, counted, listed
+
+TUNED = "tune.json"
+"""What `tune` adds to the folder of the results."""
+
+
+@dataclass(slots=True)
+class Course:
+    """What was planned and seen so far; ``certify``: dropped settings that may be better come back."""
+
+    origin: str
+    ladder: Ladder
+    screened: list[Screened] = field(default_factory=list)
+    certify: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "origin": self.origin,
+            "plan": self.ladder.to_json(),
+            "certify": self.certify,
+            "stages": [stage.to_json() for stage in self.screened],
+        }
+
+
+def plan_file(config: BenchConfig) -> Path:
+    """Where the plan and what stages saw are kept."""
+    return config.results / f"{config.name}.tune.json"
+
+
+def open_course(config: BenchConfig, reporter: Reporter) -> tuple[Course, bool]:
+    """The course that was begun, or a new one, and whether it is new. Nothing is written."""
+    origin = _origin(config)
+    begun = _read(plan_file(config), origin, reporter)
+    if begun is not None:
+        return begun, False
+    return Course(origin, make_plan_of_stages(config, reporter)), True
+
+
+def _origin(config: BenchConfig) -> str:
+    """What a plan and its stages are made from."""
+    stated = config.model_dump(mode="json", exclude={"engine", "cache", "results", "shared_cache"})
+    return values.key_of(__version__, stated, input_hashes(config))
+
+
+def _read(path: Path, origin: str, reporter: Reporter) -> Course | None:
+    if not path.is_file():
+        return None
+    try:
+        value = json.loads(path.read_text("utf-8"))
+        screened = [Screened.from_json(stage) for stage in value["stages"]]
+        course = Course(value["origin"], Ladder.from_json(value["plan"]), screened, value["certify"])
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise HarnessError(
+            f"{path} is damaged ({type(error).__name__}): it holds the plan of `harness tune`. Move it away; "
+            "tune then begins again, and takes what was computed from the cache."
+        ) from None
+    if course.origin != origin:
+        reporter.note(f"{path.name}: the configuration or a file has changed since; tune begins again.")
+        return None
+    return course
+
+
+def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> Ladder:
+    """Count what settings take on the labelled documents alone, and plan within the budget."""
+    tuning = config.tune
+    extent = _extent(config, tuning)
+    part = PartConfig(text=0.0 if len(extent.sizes) > 1 else 1.0, seed=tuning.seed)
+    with Context.at(config.cache, _Quiet(reporter), may_ask=False, precision=config.precision) as context:
+        costs = outlays(config, part, context)
+    # what is not shown to be worse goes on, so that a certificate takes what it takes
+    certain = Allowance(0.999, "share")
+    return make_ladder(extent, costs, certain if tuning.give == "certify" else tuning.allowed)
+
+
+class _Quiet(Silent):
+    """Shows progress and says nothing: the last stage says what bears on its numbers."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        super().__init__()
+        self._reporter = reporter
+
+    def task(self, name: str, total: int) -> AbstractContextManager[Task]:
+        """Show the task."""
+        return self._reporter.task(name, total)
+
+
+def _extent(config: BenchConfig, tuning: TuneConfig) -> Extent:
+    """How many settings, queries and documents there are."""
+    queries, rows = queries_and_rows(config, lambda _: None)
+    files = document_files(config)
+    ids = [file.doc_id for file in files]
+    labelled = labelled_documents(rows, ids) if pool_judge_config(config) is None else {*ids}
+    train = sum(query.split == "train" for query in queries.queries)
+    sizes = {1.0: 1.0}
+    if labelled and len(labelled) < len(ids):
+        weight = {file.doc_id: max(1, file.path.stat().st_size) for file in files}
+        first = sum(weight[name] for name in labelled)
+        for text in (0.0, *TEXTS, 1.0):
+            kept = documents_of(PartConfig(text=text, seed=tuning.seed), ids, labelled)
+            sizes[text] = sum(weight[name] for name in kept) / first
+    return Extent(len(config.settings), train, len(queries.queries), sizes, tuning.seed)
+
+
+def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certify: bool = False) -> Tuned:
+    """Run the stages that are left, then the survivors on everything, and write the bounds.
+
+    ``certify`` also runs the dropped settings that may be better than the chosen one by more than the
+    tolerance. Each finished stage is kept at once.
+    """
+    tuning = config.tune
+    measure = run_headline(config)
+    options = options_for(config)
+    left = [setting.name for setting in config.settings]
+    course.certify = course.certify or certify
+    keep = partial(_write, plan_file(config), course)
+    keep()
+    stages = course.ladder.stages
+    for at, stage in enumerate(stages[:-1]):
+        if at == len(course.screened):
+            chosen = [setting for setting in config.settings if setting.name in {*left}]
+            update = {"settings": tuple(chosen), "part": stage.part}
+            course.screened.append(screen(config.model_copy(update=update), measure, _Quiet(reporter)))
+            keep()
+        screened = course.screened[at]
+        kept = survivors(screened.seen, stage.leave, tuning, options, len(stages) - 1)
+        reporter.note(standing_line(at + 1, len(stages), stage, screened, kept))
+        left = kept
+        reporter.note(next_line(at + 2, len(stages), stages[at + 1], len(left)))
+    ended = _end(config, course, left, reporter)
+    if not ended.candidates or not (course.certify or tuning.give == "certify"):
+        return ended
+    count = counted(len(ended.candidates), "dropped setting")
+    reporter.note(
+        f"To certify, {count} that may be better see everything too: {listed(ended.candidates, 3)}."
+    )
+    return _end(config, course, [*left, *ended.candidates], reporter)
+
+
+def options_for(config: BenchConfig) -> Options:
+    """How the bounds are computed."""
+    tuning, flips = config.tune, config.bootstrap
+    return Options(
+        level=tuning.confidence,
+        resamples=flips.resamples,
+        seed=flips.seed,
+        tolerance=tuning.tolerance or config.tolerance,
+    )
+
+
+def survivors(seen: SeenStage, leave: int, tuning: TuneConfig, options: Options, looks: int) -> list[str]:
+    """The settings that go on, in their order: the best of a stage, or all that are not shown to be worse."""
+    matrix = seen.matrix.defined()
+    if tuning.give == "certify":
+        worse = shown_worse(matrix, options, looks)
+        return [name for name in matrix.settings if name not in worse]
+    order = sorted(zip(-matrix.means, range(len(matrix.settings)), strict=True))
+    best = {place for _, place in order[:leave]}
+    return [name for place, name in enumerate(matrix.settings) if place in best]
+
+
+def _write(path: Path, course: Course) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    store.write_text(path, json.dumps(course.to_json()) + "\n")
+
+
+def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Reporter) -> Tuned:
+    """The survivors on everything, as a benchmark of their own, and what is known of all settings."""
+    measure, options = run_headline(config), options_for(config)
+    settings = tuple(setting for setting in config.settings if setting.name in {*left})
+    final = config.model_copy(update={"settings": settings})
+    rows = list(dropped_rows(course, [setting.name for setting in settings]))
+
+    def add(context: Context) -> Sequence[report.DroppedRow]:
+        if rows:
+            context.warn("tuning", _warning(len(settings), len(config.settings)))
+        return rows
+
+    run = run_or_reuse(final, reporter, add=add)
+    matrix = read_stored(run.folder).matrix(measure)
+    basis = "whole" if pool_judge_config(config) is None else f"whole, {len(settings)} settings"
+    seen = [*_usable(course, settings), SeenStage(matrix, basis)]
+    bounds = staged_bounds(seen, options)
+    defined = matrix.defined()
+    chosen = defined.settings[int(defined.means.argmax())]
+    leads = {name: each[chosen] for name, each in bounds.dropped.items()}
+    candidates = tuple(name for name, lead in leads.items() if not lead <= options.tolerance)
+    tuned = Tuned(run.folder, chosen, bounds, candidates, (), run.ending)
+    lines = tuple(
+        finding_lines(tuned, course.ladder, course.screened, options, len(config.settings), measure)
+    )
+    store.write_text(
+        run.folder / TUNED,
+        json.dumps(
+            {
+                "setting": chosen,
+                "measure": measure,
+                "confidence": options.level,
+                "tolerance": options.tolerance,
+                "survivors": dict(bounds.survivors),
+                "dropped": leads,
+                "may_be_better": list(candidates),
+                "plan": course.ladder.to_json(),
+                "cpu_seconds": [stage.cpu_seconds for stage in course.screened],
+                "sentences": list(lines),
+            },
+            indent=2,
+        )
+        + "\n",
+    )
+    return replace(tuned, lines=lines)
+
+
+def _usable(course: Course, settings: Sequence[Setting]) -> Iterator[SeenStage]:
+    """The stages that saw all that are left: one that lacks a setting which came back cannot compare it."""
+    names = {setting.name for setting in settings}
+    for stage in course.screened:
+        if names <= {*stage.seen.matrix.settings}:
+            yield stage.seen
+
+
+def dropped_rows(course: Course, survivors: Sequence[str]) -> Iterator[report.DroppedRow]:
+    """What each dropped setting was seen on last, in the order of the stages."""
+    gone: set[str] = {*survivors}
+    rows = []
+    for at in reversed(range(len(course.screened))):
+        stage = course.screened[at]
+        matrix = stage.seen.matrix.defined()
+        best = max(matrix.means.tolist())
+        for name, mean in zip(matrix.settings, matrix.means.tolist(), strict=True):
+            if name not in gone:
+                gone.add(name)
+                row = report.DroppedRow(
+                    setting=name,
+                    stage=at + 1,
+                    measure=matrix.measure,
+                    mean=mean,
+                    behind=best - mean,
+                    n_queries=len(matrix.query_ids),
+                    documents=stage.documents,
+                    characters=stage.characters,
+                )
+                rows.append(row)
+    yield from reversed(rows)
+
+
+def _warning(left: int, count: int) -> str:
+    return (
+        f"harness tune left these {left} of {count} settings, and dropped the others on a part of the "
+        "queries or text (tuned.csv). Comparisons among those left do not pay for that choice; tune.json has "
+        "the bounds that do."
+    )

@@ -1,0 +1,184 @@
+"""The plan of stages: which part each sees and how many settings it leaves, within a budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any, Literal
+
+from harness.running.config.tune_keys import Allowance, PartConfig
+from harness.running.tuning.outlay import Outlay, Outlays
+from harness.values import ConfigError, duration
+
+# The shares of the documents without a label, and of the queries, that a first stage may see. Among fewer
+# documents small chunks look better than they are among all.
+TEXTS = (0.5, 0.3, 0.2)
+QUERIES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
+# On fewer queries an order is chance.
+FEWEST_QUERIES = 10
+# With fewer settings there is nothing to drop.
+FEWEST_SETTINGS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStage:
+    """One stage: what it sees, how many settings enter it and leave it, and about what it takes."""
+
+    part: PartConfig
+    enter: int
+    leave: int
+    queries: int
+    outlay: Outlay
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The stages of a plan, the last of which sees everything, and what all settings would take there."""
+
+    stages: tuple[PlannedStage, ...]
+    whole: Outlay
+
+    @property
+    def outlay(self) -> Outlay:
+        """What all stages take together."""
+        return sum((stage.outlay for stage in self.stages), Outlay())
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        stages = [
+            {**asdict(stage), "part": stage.part.model_dump(mode="json"), "outlay": asdict(stage.outlay)}
+            for stage in self.stages
+        ]
+        return {"stages": stages, "whole": asdict(self.whole)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Ladder:
+        """The plan that was written."""
+        stages = tuple(
+            PlannedStage(
+                PartConfig.model_validate(stage["part"]),
+                stage["enter"],
+                stage["leave"],
+                stage["queries"],
+                Outlay(**stage["outlay"]),
+            )
+            for stage in value["stages"]
+        )
+        return cls(stages, Outlay(**value["whole"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much there is: settings, queries that may choose, all queries, and how large parts of the text are.
+
+    ``sizes`` is by share of the documents without a label how many times as large a part is as the first
+    one, which holds none of them; a single entry where every document has a label, or none is known.
+    """
+
+    settings: int
+    train: int
+    queries: int
+    sizes: Mapping[float, float]
+    seed: int
+
+    @property
+    def split(self) -> Literal["train", "all"]:
+        """The queries that a stage chooses by: those for training, where there are enough."""
+        return "train" if FEWEST_QUERIES <= self.train < self.queries else "all"
+
+    def drawn(self, share: float) -> int:
+        """How many queries a share is."""
+        return max(1, round(share * (self.train if self.split == "train" else self.queries)))
+
+
+def make_ladder(extent: Extent, costs: Outlays, budget: Allowance) -> Ladder:
+    """The plan that sees most within the budget; raises ConfigError where even the least is beyond it."""
+    whole = costs.of_text(extent.settings, extent.sizes[1.0]) + costs.of_queries(
+        extent.settings, extent.queries
+    )
+    everything = PlannedStage(PartConfig(), extent.settings, extent.settings, extent.queries, whole)
+    if _fits(whole, whole, budget) or extent.settings < FEWEST_SETTINGS:
+        return Ladder((everything,), whole)
+    best: tuple[tuple[float, ...], Ladder] | None = None
+    least: Ladder | None = None
+    for steps in _candidates(extent):
+        ladder = Ladder(tuple(_priced(steps, extent, costs)), whole)
+        if least is None or _compared(ladder.outlay, budget) < _compared(least.outlay, budget):
+            least = ladder
+        if _fits(ladder.outlay, whole, budget):
+            worth = _worth(ladder, extent)
+            best = (worth, ladder) if best is None or worth > best[0] else best
+    if best is not None:
+        return best[1]
+    raise ConfigError(
+        f"tune.budget is too small: the least that settles on one of {extent.settings} settings takes about "
+        f"{outlay_in_words(least.outlay if least else whole, whole)}. Raise it, or have fewer settings."
+    )
+
+
+def _candidates(extent: Extent) -> Iterator[list[tuple[float, float, int, int]]]:
+    """Stages as shares of text and queries, and how many settings enter and leave, of many plans."""
+    texts = [share for share in TEXTS if share in extent.sizes] if len(extent.sizes) > 1 else [1.0]
+    queries = [share for share in QUERIES if extent.drawn(share) >= FEWEST_QUERIES] or [1.0]
+    lasts = sorted(
+        {
+            max(FEWEST_SETTINGS, math.ceil(extent.settings * share))
+            for share in (0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
+        }
+    )
+    for text, share, last in product(texts, queries, lasts):
+        if (text, share) == (1.0, 1.0) or last >= extent.settings:
+            continue
+        everything = (1.0, 1.0, last, last)
+        yield [(text, share, extent.settings, last), everything]
+        middle = round(math.sqrt(extent.settings * last))
+        wider = max(texts), math.sqrt(share)
+        if last < middle < extent.settings and wider != (text, share):
+            yield [(text, share, extent.settings, middle), (*wider, middle, last), everything]
+
+
+def _priced(
+    steps: Sequence[tuple[float, float, int, int]], extent: Extent, costs: Outlays
+) -> Iterator[PlannedStage]:
+    """Stages with what they take: text that a stage before has seen is not computed again."""
+    before, asked = 0.0, 0.0
+    for at, (text, share, enter, leave) in enumerate(steps):
+        last = at == len(steps) - 1
+        part = (
+            PartConfig()
+            if last
+            else PartConfig(text=text, queries=share, split=extent.split, seed=extent.seed)
+        )
+        size = extent.sizes[text]
+        queries = extent.queries if last else extent.drawn(share)
+        # the rankings of a smaller text are others, so its queries are asked again on a larger one
+        again = asked if size == before else 0.0
+        outlay = costs.of_text(enter, size - before) + costs.of_queries(enter, queries - again)
+        yield PlannedStage(part, enter, leave, queries, outlay)
+        before, asked = size, queries
+
+
+def _worth(ladder: Ladder, extent: Extent) -> tuple[float, ...]:
+    """How much a plan sees, by roots: of the first look, and of the settings that see everything."""
+    first, last = ladder.stages[0], ladder.stages[-1]
+    seen = extent.sizes[first.part.text] / extent.sizes[1.0]
+    look = math.sqrt(first.queries / extent.queries) * seen**0.5
+    return (look * math.sqrt(last.enter / extent.settings), float(len(ladder.stages)))
+
+
+def _fits(outlay: Outlay, whole: Outlay, budget: Allowance) -> bool:
+    if budget.of == "share":
+        return outlay.share_of(whole) <= budget.amount
+    return _compared(outlay, budget) <= budget.amount
+
+
+def _compared(outlay: Outlay, budget: Allowance) -> float:
+    return outlay.money if budget.of == "money" else outlay.seconds
+
+
+def outlay_in_words(outlay: Outlay, whole: Outlay) -> str:
+    """What something takes, in time, money where any is spent, and per cent of the whole."""
+    money = f" and {outlay.money:.2f} in prices" if whole.money else ""
+    return f"{duration(outlay.seconds)}{money} ({100 * outlay.share_of(whole):.0f} % of a full sweep)"

@@ -1,0 +1,130 @@
+"""What `harness tune` says: its plan, where it stands after a stage, and what it has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.comparison import Options
+from harness.report import Table
+from harness.running.tuning.ladder import Ladder, PlannedStage, outlay_in_words
+from harness.running.tuning.outlay import Outlay
+from harness.running.tuning.screen import Screened
+from harness.running.tuning.tuned import Tuned
+from harness.values import counted, listed, number
+
+_SHOWN = 3
+
+
+def plan_table(ladder: Ladder) -> Table:
+    """The stages with what each sees and costs."""
+    rows = []
+    for at, stage in enumerate(ladder.stages, start=1):
+        rows.append(
+            (
+                str(at),
+                _text_of(stage),
+                str(stage.queries) + (" of train" if stage.part.split == "train" else ""),
+                f"{stage.enter} → {stage.leave}" if at < len(ladder.stages) else str(stage.enter),
+                outlay_in_words(stage.outlay, ladder.whole),
+            )
+        )
+    return Table("stages", ("stage", "text", "queries", "settings", "about"), tuple(rows))
+
+
+def promise_lines(ladder: Ladder, give: str, confidence: float) -> Iterator[str]:
+    """What the end can promise, and what not."""
+    if len(ladder.stages) == 1:
+        yield "All settings see everything: a full sweep is within the budget."
+        return
+    sure = f"{100 * confidence:g} %"
+    yield (
+        f"The end will bound what the chosen setting may lose to those of the last stage, with {sure} "
+        "confidence and from all queries; and, apart from it, to the dropped ones, from the part that they "
+        "were seen on. The second bound is wider."
+    )
+    if any(stage.part.text < 1 for stage in ladder.stages[:-1]):
+        yield (
+            "Stages that see a part of the text bound nothing about the whole text: how a dropped setting "
+            "does on documents that it was not searched in is not known."
+        )
+    if give == "search":
+        yield (
+            "This is a search: what it drops may be better. `give: certify`, or --certify afterwards, "
+            "asks more."
+        )
+
+
+def _text_of(stage: PlannedStage) -> str:
+    if stage.part.text == 1:
+        return "all documents"
+    others = f" and {100 * stage.part.text:g} % of the others" if stage.part.text else ""
+    return f"labelled documents{others}"
+
+
+def standing_line(at: int, count: int, stage: PlannedStage, screened: Screened, kept: Sequence[str]) -> str:
+    """Who is still in after a stage, and by how much."""
+    matrix = screened.seen.matrix.defined()
+    means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
+    order = sorted(means, key=lambda name: -means[name])
+    first = means[order[0]]
+    leaders = listed([f"{name} {number(means[name])}" for name in order], _SHOWN)
+    gone = [name for name in order if name not in {*kept}]
+    line = (
+        f"Stage {at} of {count} ({_text_of(stage)}, {counted(len(matrix.query_ids), 'query', 'queries')}): "
+        f"{len(kept)} of {counted(len(means), 'setting')} go on. First: {leaders}."
+    )
+    if not gone:
+        return f"{line} None is dropped."
+    last = [name for name in order if name in {*kept}][-1]
+    return (
+        f"{line} The last to go on is {number(first - means[last])} behind the first, the best of "
+        f"those dropped {number(first - means[gone[0]])}."
+    )
+
+
+def next_line(at: int, count: int, stage: PlannedStage, settings: int) -> str:
+    """What comes next."""
+    return (
+        f"Next, stage {at} of {count}: {counted(settings, 'setting')} on {_text_of(stage)} and "
+        f"{counted(stage.queries, 'query', 'queries')}."
+    )
+
+
+def finding_lines(
+    tuned: Tuned, ladder: Ladder, screened: Sequence[Screened], options: Options, count: int, measure: str
+) -> Iterator[str]:
+    """The setting to use, both bounds, what could still be better, and what was left out."""
+    sure = f"{100 * options.level:g} %"
+    survivors, dropped = len(tuned.bounds.survivors), len(tuned.bounds.dropped)
+    yield f"Use {tuned.setting}, of {counted(count, 'setting')}."
+    if survivors > 1:
+        yield (
+            f"Against the {survivors - 1} others that saw everything it loses at most "
+            f"{number(tuned.bounds.survivors[tuned.setting])} of {measure} ({sure}, from all queries, "
+            f"paying for the choice among {count})."
+        )
+    if not dropped:
+        yield "No setting was dropped, so this is a full sweep."
+        return
+    part = any(stage.seen.basis.startswith("0") for stage in screened)
+    where = "on the text and queries they were seen on" if part else "from the queries they were seen on"
+    yield (
+        f"Against the {dropped} that were dropped it loses at most "
+        f"{number(tuned.bounds.against_dropped(tuned.setting))} {where} ({sure}, by itself)."
+    )
+    if part:
+        yield "What they would do on the whole text was not seen; no bound covers it."
+    if tuned.candidates:
+        worth = sorted(tuned.candidates, key=lambda name: -tuned.bounds.dropped[name][tuned.setting])
+        yield (
+            f"{len(worth)} of them may be better by more than {options.tolerance:g}: {listed(worth, _SHOWN)}."
+            f" To certify they would have to see everything: about "
+            f"{outlay_in_words(_certifying(ladder, len(worth)), ladder.whole)}, by `harness tune --certify`."
+        )
+    else:
+        yield f"None of them may be better by more than {options.tolerance:g}."
+
+
+def _certifying(ladder: Ladder, settings: int) -> Outlay:
+    """About what some settings take on everything."""
+    return ladder.whole.times(settings / ladder.stages[0].enter)

@@ -1,0 +1,190 @@
+"""A collection of a vector store as it is read: rows, facts, and searches. Nothing here can write to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.values import HarnessError, first_line, redacted
+
+Floats = NDArray[np.float32]
+
+TEXT_KEYS = ("text", "page_content", "content", "chunk", "body", "document")
+DOCUMENT_KEYS = ("document", "source", "file_name", "filename", "file_path", "file", "doc_id", "doc", "path")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """One row of a collection: its key there, what is kept beside its vector, and its vector or score.
+
+    ``score`` is a similarity, higher is better, where the row was found by a search.
+    """
+
+    key: str
+    payload: Mapping[str, Any]
+    vector: Floats | None = None
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """What a store says of a collection; None where it does not say.
+
+    ``distance`` is ``cosine``, ``l2`` or ``ip``; ``index`` says in words what is searched; ``notes`` are
+    sentences about what bears on a search, such as rows that no index has yet.
+    """
+
+    rows: int
+    dimension: int | None = None
+    distance: str | None = None
+    index: str = ""
+    bytes: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+class StoredCollection(ABC):
+    """A collection that is open for reading.
+
+    ``words`` says whether it can be searched by words, ``scans`` whether without its index.
+    """
+
+    words: ClassVar[bool] = False
+    scans: ClassVar[bool] = True
+
+    @abstractmethod
+    def facts(self) -> StoreFacts:
+        """What the store says of it; raises HarnessError where it has no such collection."""
+
+    @abstractmethod
+    def rows(self, vectors: bool = False, limit: int | None = None) -> Iterator[StoredRow]:
+        """All rows, or the first ``limit``, read a page at a time; with their vectors if asked for."""
+
+    @abstractmethod
+    def near(self, vectors: Floats, depth: int, exact: bool = False) -> list[list[StoredRow]]:
+        """The rows nearest to each vector [Q, d], best first; ``exact``: by a scan and not by the index."""
+
+    def by_words(self, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
+        """The rows that share words with each text, best first."""
+        raise HarnessError("retrieve: this store cannot be searched by words. Use search: vectors.")
+
+    def hybrid(self, vectors: Floats, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
+        """The rows found by vectors and by words, fused by the store."""
+        raise HarnessError("retrieve: this store has no hybrid search. Use search: vectors.")
+
+
+class Reads:
+    """Some methods of a client and nothing else of it, so that what has this can write nothing.
+
+    Methods are wrapped, so that the client cannot be reached through them.
+    """
+
+    def __init__(self, client: Any, names: Iterable[str]) -> None:
+        for name in names:
+            setattr(self, name, _only(getattr(client, name)))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{name}: a collection that is there already is read only")
+
+
+def _only(method: Callable[..., Any]) -> Callable[..., Any]:
+    def read(*arguments: Any, **options: Any) -> Any:
+        return method(*arguments, **options)
+
+    return read
+
+
+_SLOW = re.compile("timed? ?out|timeout|deadline", re.IGNORECASE)
+
+
+@contextmanager
+def store_faults(where: str, timeout: float | None = None) -> Iterator[None]:
+    """What a store's client raises becomes one HarnessError that names the store and the remedy."""
+    try:
+        yield
+    except HarnessError:
+        raise
+    except ModuleNotFoundError:
+        # the line that installs it is known to the command
+        raise
+    except Exception as error:
+        # libraries of stores raise anything: refused connections, codes of HTTP, faults of their own
+        words = redacted(f"{type(error).__name__}: {first_line(error)}")[:300]
+        late = _SLOW.search(f"{type(error).__name__} {error}") is not None
+        remedy = (
+            f"It did not answer within {timeout:g} s: raise retrieve.timeout, or ask less at once."
+            if late and timeout is not None
+            else "Is it running, and are address, name and rights right?"
+        )
+        raise HarnessError(
+            f"{where} cannot be used ({words}). {remedy} Nothing was scored: a failed search is not an "
+            "empty one."
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class PassageKeys:
+    """Under which keys of a row its text, its document and its page lie, with dots for what is nested.
+
+    Where one is left out, the usual ones are tried; pages are not looked for.
+    """
+
+    text: str = ""
+    document: str = ""
+    page: str = ""
+
+    def text_of(self, payload: Mapping[str, Any]) -> str | None:
+        """The text of a row, None where there is none."""
+        text = at(payload, self.text) if self.text else first_of(payload, TEXT_KEYS)
+        return text if isinstance(text, str) else None
+
+    def document_of(self, payload: Mapping[str, Any], text: str = "") -> str:
+        """The document of a row, '' where there is none."""
+        name = at(payload, self.document) if self.document else first_of(payload, DOCUMENT_KEYS, text)
+        return "" if name is None else str(name)
+
+    def page_of(self, payload: Mapping[str, Any]) -> int | None:
+        """The page of a row, None where there is none."""
+        page = at(payload, self.page) if self.page else None
+        return int(page) if isinstance(page, int | str) and str(page).isdecimal() else None
+
+
+def at(payload: Any, path: str) -> Any:
+    """What lies under a key with dots."""
+    for key in path.split("."):
+        payload = payload.get(key) if isinstance(payload, Mapping) else None
+    return payload
+
+
+def first_of(payload: Mapping[str, Any], keys: Iterable[str], text: str = "") -> Any:
+    """The first of some keys that is filled, there or in its ``metadata``, with anything but ``text``."""
+    metadata = payload.get("metadata")
+    if isinstance(metadata, str):
+        try:
+            metadata = json.loads(metadata)
+        except ValueError:
+            metadata = None
+    levels = [payload, metadata] if isinstance(metadata, Mapping) else [payload]
+    values = (level.get(key) for level in levels for key in keys)
+    return next((value for value in values if value not in (None, "", text)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a collection is filled with, and its name: vectors [N, d], None for words alone; texts."""
+
+    vectors: Floats | None
+    texts: Sequence[str]
+    name: str
+
+    @property
+    def count(self) -> int:
+        """How many rows there will be."""
+        return len(self.texts)

@@ -1,0 +1,99 @@
+"""What needs no model runs first; `--quick` stops there, and a whole run goes on from it."""
+
+import re
+
+import pytest
+
+from harness.report.rows.score_rows import ScoreRow, SummaryRow
+from harness.report.stored_tables import read_as
+from harness.running import load_config
+from harness.running.bench.quick import is_quick, quick_part
+from harness.values import ConfigError
+from tests.bench.conftest import DENSE
+from tests.command import exit_code, refused
+
+CONFIG = """\
+name: t
+documents: docs/*.txt
+queries: queries.csv
+labels: labels.csv
+chunk: {kind: recursive, chunk_size: [80, 160]}
+settings:
+  - retrieve: {kind: bm25, top_k: 5}
+  - retrieve: %s
+relevance: {judge: labels}
+measures: [ndcg_evidence@200]
+cache: cache
+results: results
+"""
+
+
+@pytest.fixture
+def mixed(corpus, monkeypatch):
+    monkeypatch.chdir(corpus)
+    (corpus / "my.yaml").write_text(CONFIG % (DENSE % "exact"))
+    return corpus
+
+
+def test_a_quick_run_is_the_start_of_a_whole_one(mixed, capsys):
+    assert exit_code("bench", "my.yaml", "--quick") == 0
+    output = " ".join(capsys.readouterr().out.split())
+    left = r"2 of 4 settings need models and were left out \(\d+ texts to embed by "
+    left += r"embedded:all-MiniLM-L6-v2, about \d.* s\). To run these as well: harness bench my.yaml"
+    assert re.search(left, output)
+    quick = mixed / "results/t-quick"
+    assert {row.setting for row in read_as(quick, SummaryRow)} == {"chunk=80/0 bm25", "chunk=160/0 bm25"}
+    assert not list((mixed / "cache").rglob("vectors/*.sqlite"))
+    assert exit_code("bench", "my.yaml") == 0
+    told = " ".join(capsys.readouterr().err.split())
+    measure = "ndcg_evidence@200"
+    means = [row for row in read_as(quick, SummaryRow) if (row.split, row.measure) == ("all", measure)]
+    best = max(means, key=lambda row: row.mean)
+    assert (
+        f"First results, mean ndcg_evidence@200 of what needs no model: {best.setting} {best.mean:.3f}"
+        in told
+    )
+    assert "2 settings to go: " in told
+    whole = mixed / "results/t"
+    same = {(row.setting, row.query_id, row.measure): row.value for row in read_as(whole, ScoreRow)}
+    assert all(same[row.setting, row.query_id, row.measure] == row.value for row in read_as(quick, ScoreRow))
+    # all is stored now, so that there is nothing to wait for
+    assert exit_code("bench", "my.yaml", "--again") == 0
+    assert "First results" not in capsys.readouterr().err
+    assert exit_code("bench", "my.yaml", "--quick", "--again") == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "2 of 4 settings need models and were left out; what these compute is stored" in output
+
+
+def test_without_a_setting_that_needs_no_model_it_is_refused(mixed, capsys):
+    (mixed / "dense.yaml").write_text(
+        CONFIG.replace("  - retrieve: {kind: bm25, top_k: 5}\n", "") % (DENSE % "exact")
+    )
+    assert "every setting needs a model" in refused(capsys, "bench", "dense.yaml", "--quick")
+
+
+@pytest.mark.parametrize(
+    ("steps", "quick"),
+    [
+        ("retrieve: {kind: bm25, top_k: 5}", True),
+        ("retrieve: {kind: rrf, top_k: 5, routes: [{kind: bm25, top_k: 5}, {kind: bm25, top_k: 4}]}", True),
+        (f"retrieve: {{kind: rrf, top_k: 5, routes: [{{kind: bm25, top_k: 5}}, {DENSE % 'exact'}]}}", False),
+        (f"retrieve: {DENSE % 'chroma'}", False),
+        (
+            "retrieve: {kind: bm25, top_k: 5}\n    rerank: {kind: late_interaction}",
+            False,
+        ),
+        ("retrieve: {kind: python, call: 'mine:search', version: '1', top_k: 5}", False),
+    ],
+)
+def test_quick_is_what_names_no_model_and_no_code(mixed, steps, quick):
+    (mixed / "mine.py").write_text("def search(*given):\n    return []\n")
+    text = (CONFIG % (DENSE % "exact")).replace("retrieve: {kind: bm25, top_k: 5}", steps, 1)
+    (mixed / "one.yaml").write_text(text)
+    config = load_config(mixed / "one.yaml")
+    assert sum(is_quick(setting) for setting in config.settings) == 2 * quick
+    if quick:
+        assert len(quick_part(config).settings) == 2
+    else:
+        with pytest.raises(ConfigError):
+            quick_part(config)

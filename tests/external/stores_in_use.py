@@ -1,0 +1,344 @@
+"""Run by test_stores.py in an environment with the stores' packages: every kind against the real thing."""
+
+import inspect
+import os
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import harness
+from harness.running.bench.flow import run_bench
+from harness.running.config.load import load_config
+from harness.running.context import Context
+from harness.steps.search.needs import Texts
+from harness.steps.search.retrieve import KINDS
+from harness.steps.search.retrieve.exact import ExactConfig
+from harness.values import HarnessError
+from harness.values.progress import RecordingReporter, Silent
+from harness.values.step import ask
+from tests.command import table, write_files
+from tests.external.filled import STORES
+from tests.search.helpers import Tools
+
+MODEL = "embedded:all-MiniLM-L6-v2"
+FILES = {
+    "harbour.txt": "The harbour was built in 1890 by a company of fishermen. It closes at nine.\n\n"
+    "Ships pay ten crowns a day. Boats below six metres pay nothing.\n\nThe pilot comes at high water.",
+    "museum.txt": "The museum opens at ten. Tickets cost five crowns.\n\n"
+    "It was founded by a captain, who left his maps to it.\n\nChildren pay nothing on Sundays.",
+    "queries.csv": "query_id,text\nq1,When was the harbour built?\nq2,What does a ticket cost?\n"
+    "q3,Who founded the museum?\nq4,What do ships pay?\n",
+    "labels.csv": "query_id,document,quote,grade\nq1,harbour,The harbour was built in 1890,4\n"
+    "q2,museum,Tickets cost five crowns.,4\nq3,museum,founded by a captain,4\n"
+    "q4,harbour,Ships pay ten crowns,4\n",
+}
+CHUNK = {"kind": "recursive", "chunk_size": 80}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+# that of the environment, else all that are installed
+CHOSEN = [name for name in STORES if name == os.environ.get("HARNESS_STORE", name)]
+
+
+@pytest.fixture(params=CHOSEN)
+def store(request, tmp_path):
+    return STORES[request.param](tmp_path)
+
+
+@pytest.fixture
+def bench(tmp_path, cache, monkeypatch):
+    """Runs settings over two documents; returns the results, the folder and what was said."""
+    write_files(tmp_path, FILES)
+    monkeypatch.chdir(tmp_path)
+
+    def bench(*retrievers, **more):
+        config = {
+            **{"name": "one", "documents": ["*.txt"], "queries": "queries.csv", "labels": "labels.csv"},
+            **{"chunk": CHUNK, "retrieve": list(retrievers), "cache": str(cache)},
+            **{"measures": ["ndcg_exp@5", "ndcg_evidence@500", "recall@5"], **more},
+        }
+        said = []
+        reporter = RecordingReporter(Silent(), said.append)
+        results, folder = run_bench(load_config(config), reporter)
+        return results, folder, said
+
+    return bench
+
+
+@pytest.fixture
+def tools(tmp_path, cache):
+    with Context.at(cache, Silent()) as context:
+        yield Tools(context)
+
+
+def means(results, setting):
+    rows = [row for row in results.summary if row.setting == setting and row.split == "all"]
+    return {(row.measure, row.stage): row.mean for row in rows}
+
+
+def warned(results):
+    return "\n".join(warning.text for warning in results.record.warnings)
+
+
+def by_name(results):
+    return {setting: rankings for (setting, _), rankings in results.runs.items()}
+
+
+@pytest.fixture
+def rows(bench, tools):
+    """The chunks of our chunker as rows of a store, with vectors of the model."""
+    results, _, _ = bench({"kind": "exact", "model": MODEL, "top_k": 5})
+    (rankings,) = by_name(results).values()
+    chunks = sorted({chunk for ranking in rankings for chunk in ranking.chunk_ids})
+    found = []
+    for chunk in chunks:
+        document, _, span = chunk.rpartition(":")
+        begin, end = map(int, span.split("-"))
+        found.append({"text": FILES[f"{document}.txt"][begin:end], "document": f"docs/{document}.txt"})
+    with_vectors(tools, found)
+    return found
+
+
+def with_vectors(tools, rows):
+    encoder = ExactConfig(model=MODEL).embed
+    vectors = tools.run(ask(Texts(encoder, [row["text"] for row in rows], "queries")))
+    for row, vector in zip(rows, vectors, strict=True):
+        row["vector"] = vector
+
+
+def test_a_store_filled_here_ranks_as_our_scan(bench, store):
+    own = {**store.own(), "model": MODEL, "top_k": 5}
+    results, _, _ = bench({"kind": "exact", "model": MODEL, "top_k": 5}, own, {**own, "exact": True})
+    rankings = list(by_name(results).values())
+    assert len(rankings) == 3
+    for mine in rankings[1:]:
+        assert [r.chunk_ids for r in mine] == [r.chunk_ids for r in rankings[0]]
+        for ours, theirs in zip(rankings[0], mine, strict=True):
+            assert theirs.scores == pytest.approx(ours.scores, abs=2e-4)
+
+
+@pytest.mark.parametrize("distance", ["l2", "ip"])
+def test_distances_are_those_of_our_scan(bench, store, distance):
+    options = {"model": MODEL, "top_k": 4, "distance": distance}
+    results, _, _ = bench({"kind": "exact", **options}, {**store.own(), **options})
+    ours, theirs = by_name(results).values()
+    assert [r.chunk_ids for r in ours] == [r.chunk_ids for r in theirs]
+    assert theirs[0].scores == pytest.approx(ours[0].scores, abs=2e-4)
+
+
+def test_a_store_filled_here_is_searched_by_words_and_by_both(bench, store):
+    own = {**store.own(), "model": MODEL, "top_k": 5}
+    results, _, _ = bench({**own, "search": ["words", "hybrid"]}, {"kind": "bm25", "top_k": 5})
+    found = by_name(results)
+    assert len(found) == 3
+    for rankings in found.values():
+        assert all(ranking.chunk_ids for ranking in rankings)
+        # each question shares words with its answer
+        assert all("harbour" in rankings[at].chunk_ids[0] for at in (0, 3))
+
+
+def test_an_existing_collection_scores_as_the_same_chunks_searched_here(bench, store, rows):
+    section = {**store.fill(rows), "model": MODEL, "top_k": 5}
+    before = store.state()
+    results, _, _ = bench({"kind": "exact", "model": MODEL, "top_k": 5}, section)
+    assert store.state() == before
+    exact, stored = {name for name, _ in results.runs} - {""}
+    if "exact" not in exact:
+        exact, stored = stored, exact
+    assert means(results, stored) == pytest.approx(means(results, exact))
+    assert all(value > 0 for value in means(results, stored).values())
+    assert "in no document" not in warned(results)
+    health = results.record.counts["settings"][stored]
+    assert health["stored_passages"] == len(rows)
+    assert health["stored_unplaced"] == 0
+
+
+def test_an_existing_collection_is_searched_by_words_and_by_both(bench, store, rows):
+    section = store.fill(rows)
+    if "words" not in KINDS[section["kind"]].config.existing_searches:
+        fails(bench, ["is searched by vectors here"], {**section, "model": MODEL, "search": "words"})
+        return
+    before = store.state()
+    results, _, _ = bench({**section, "model": MODEL, "top_k": 5, "search": ["words", "hybrid"]})
+    for rankings in by_name(results).values():
+        assert all("harbour" in rankings[at].chunk_ids[0] for at in (0, 3))
+    assert store.state() == before
+
+
+def test_what_cannot_be_placed_keeps_its_rank_and_is_counted(bench, store, rows, tools):
+    strange = [
+        {
+            "text": "When was the harbour built? Nobody in this town knows any more.",
+            "document": "docs/letters.txt",
+        },
+        {"text": rows[0]["text"], "document": rows[0]["document"]},
+    ]
+    with_vectors(tools, strange)
+    kept = [row for row in rows if "captain" not in row["text"]]
+    results, folder, _ = bench({**store.fill([*strange, *kept]), "model": MODEL, "top_k": 10})
+    ((name, _),) = results.runs
+    text, health = warned(results), results.record.counts["settings"][name]
+    assert health["stored_unplaced"] == 1
+    assert health["stored_copies"] == 1
+    assert health["stored_evidence_missing"] == 1
+    assert "docs/letters.txt" in text
+    assert "in no document" in text
+    first = results.runs[name, "retrieve"][0]
+    # the letter is most like the question, so the answer comes after it
+    assert first.chunk_ids[0].startswith("not-found:")
+    per_query = {
+        row["query_id"]: float(row["value"])
+        for row in table(folder / "per_query.csv")
+        if row["measure"] == "recall@5"
+    }
+    assert per_query["q3"] == 0
+    assert per_query["q2"] == 1
+
+
+def test_files_of_which_nothing_is_stored_are_told(bench, store, rows):
+    kept = [row for row in rows if "museum" not in row["document"]]
+    results, _, _ = bench({**store.fill(kept), "model": MODEL})
+    assert "holds nothing: museum" in warned(results)
+
+
+def test_names_that_are_no_files_do_not_hide_the_text(bench, store, rows):
+    named = [{**row, "document": f"id-{place}"} for place, row in enumerate(rows)]
+    results, _, _ = bench({**store.fill(named), "model": MODEL})
+    ((name, _),) = results.runs
+    assert results.record.counts["settings"][name]["stored_unplaced"] == 0
+    assert "retrieve.document" in warned(results)
+
+
+def test_one_verdict_over_the_collection_and_what_would_be_built(bench, store, rows):
+    section = {**store.fill(rows[::2]), "model": MODEL, "top_k": 5}
+    results, folder, _ = bench(
+        section, {"kind": "exact", "model": MODEL, "top_k": 5}, chunk=[CHUNK, {"kind": "page"}]
+    )
+    # one setting for the collection, however many chunkers there are
+    assert len(results.runs) == 3
+    assert str(harness.read_results(folder).verdict)
+    assert {row["setting"] for row in table(folder / "summary.csv")} == {name for name, _ in results.runs}
+
+
+def fails(bench, words, *settings):
+    with pytest.raises(HarnessError) as failed:
+        bench(*settings)
+    for word in words:
+        assert word in str(failed.value)
+    assert "Traceback" not in str(failed.value)
+
+
+def test_faults_of_an_existing_collection_are_errors_and_never_zeros(bench, store, rows):
+    section = {**store.fill(rows), "model": MODEL}
+    fails(bench, ["elsewhere"], {**section, "collection": "elsewhere"})
+    fails(bench, ["none of", "retrieve.text"], {**section, "text": "no.such.key"})
+    fails(bench, ["cosine", "distance: cosine"], {**section, "distance": "l2"})
+
+
+def test_vectors_of_another_dimension_or_model_are_told(bench, store, rows):
+    random = np.random.default_rng(1)
+    short = [{**row, "vector": random.normal(size=20)} for row in rows]
+    fails(bench, ["20 dimensions", "384"], {**store.fill(short, name="short"), "model": MODEL})
+    other = [{**row, "vector": random.normal(size=384)} for row in rows]
+    section = {**store.fill(other, name="other"), "model": MODEL}
+    fails(bench, ["another model", "cosine"], section)
+    # on demand it is searched nevertheless
+    results, _, _ = bench({**section, "same_model": False})
+    assert results.runs
+
+
+@pytest.fixture
+def silent():
+    """The address of a server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        open_connections = []
+
+        def accept():
+            while True:
+                try:
+                    open_connections.append(server.accept())
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_store_that_is_down_or_does_not_answer_is_an_error_in_time(bench, store, silent):
+    if store.server_error is None:
+        # a folder that is not there is what is down of a store without a server
+        section = {**store.own(), "path": "x", "existing": True, "collection": "c", "model": MODEL}
+        fails(bench, ["there is no folder"], section)
+        return
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    fails(
+        bench,
+        [store.server_error, "cannot be used"],
+        {**store.at(f"http://127.0.0.1:{port}"), "model": MODEL},
+    )
+    begun = time.monotonic()
+    fails(
+        bench,
+        [store.server_error, "cannot be used", "retrieve.timeout"],
+        {**store.at(silent), "model": MODEL, "timeout": 2},
+    )
+    assert time.monotonic() - begun < 60
+
+
+def test_no_writing_method_can_be_reached(store, rows):
+    section = store.fill(rows)
+    config = KINDS[section["kind"]].config(**section, model=MODEL)
+    before = store.state()
+    with config.reading("contracts") as collection:
+        assert len(list(collection.rows())) == len(rows)
+        handle = getattr(collection, "client", None)
+        if handle is not None:
+            methods = [
+                name for name, _ in inspect.getmembers(store.methods(), callable) if not name.startswith("_")
+            ]
+            reads = [name for name in methods if hasattr(handle, name)]
+            assert not any(
+                word in name
+                for name in reads
+                for word in (
+                    "upsert",
+                    "delete",
+                    "create",
+                    "update",
+                    "set_",
+                    "upload",
+                    "clear",
+                    "modify",
+                    "add",
+                    "drop",
+                )
+            )
+            refused = [name for name in methods if name not in reads]
+            assert len(refused) > len(reads)
+            for name in refused:
+                with pytest.raises(AttributeError, match="read only"):
+                    getattr(handle, name)("contracts")
+        else:
+            for statement in (
+                "INSERT INTO contracts (words) VALUES ('x')",
+                "UPDATE contracts SET words = 'x'",
+                "DELETE FROM contracts",
+                "TRUNCATE contracts",
+                "DROP TABLE contracts",
+                "CREATE TABLE more (x int)",
+                "SELECT 1; DELETE FROM contracts",
+                "SELECT words INTO more FROM contracts",
+                "SELECT nextval('contracts_id_seq')",
+                "SELECT lo_create(0)",
+            ):
+                with pytest.raises(Exception, match=r"read.only"):
+                    collection.connection.select(statement)
+    assert store.state() == before

@@ -1,0 +1,103 @@
+"""The document on NDCG of a 10-K: a cross-encoder beside a judge, their ratio, and the prompt."""
+
+import pytest
+
+from tests.answer.helpers import case
+from tests.command import table
+from tests.corpus.conftest import pdf_bytes
+from tests.mission.helpers import FIVE, flow, measured, run_in, values
+from tests.models.tiny import cross_encoder
+
+PASSAGES = {f"d{at}": f"{word} passage of the report" for at, word in enumerate(FIVE, 1)}
+# The grades of the passages in the order of retrieval, as the cross-encoder predicts them and as the judge
+# gives them. The document prints no lists. Those of the first query fit its words: both put the third passage
+# first, the cross-encoder the first passage second, the judge the last; those of the third print 0.95.
+EXAMPLES = {
+    "revenue": ([3, 1, 4, 0, 2], [2, 1, 4, 0, 3]),
+    "footballer": ([4, 3, 2, 1, 0], [0, 0, 0, 0, 0]),
+    "genius": ([4, 1, 3, 0, 2], [4, 2, 3, 0, 1]),
+}
+
+
+@pytest.fixture(scope="module")
+def three_examples(tmp_path_factory):
+    scores = {query: dict(zip(FIVE, predicted, strict=True)) for query, (predicted, _) in EXAMPLES.items()}
+    reranker = {"kind": "python", "call": "tests.mission.steps:by_table", "version": "1", "top_n": 5}
+    return run_in(
+        tmp_path_factory.mktemp("examples"),
+        PASSAGES,
+        list(EXAMPLES),
+        [
+            (f"q{at}", name, grade)
+            for at, (_, judged) in enumerate(EXAMPLES.values(), 1)
+            for name, grade in zip(PASSAGES, judged, strict=True)
+        ],
+        rerank=flow({**reranker, "arguments": {"table": scores}}),
+        relevance="{seed_ratio: 5}",
+        measures="[ndcg_exp@5]",
+    )
+
+
+def test_ndcg_1_a_pdf_in_chunks_of_a_length_in_chroma_five_passages_and_a_cross_encoder(tmp_path):
+    """ndcg-1: pypdf; recursive 1000/0 then 256 tokens; Chroma; top 5; ms-marco shaped cross-encoder."""
+
+    (tmp_path / "documents").mkdir()
+    lines = [f"In {year} the yard holds {year} vehicles and rain fell." for year in range(2018, 2025)]
+    (tmp_path / "documents" / "report.pdf").write_bytes(pdf_bytes(*lines))
+    labels = tmp_path / "labels.csv"
+    labels.write_text('query_id,document,quote,grade\nq1,report,"holds 2023 vehicles",4\n')
+    results = run_in(
+        tmp_path,
+        {},
+        ["How many vehicles does the yard hold?"],
+        documents=str(tmp_path / "documents" / "*.pdf"),
+        labels=str(labels),
+        parse="{kind: pypdf}",
+        chunk="{kind: recursive_token, chunk_size: 60, chunk_overlap: 0, tokens_per_chunk: 256}",
+        retrieve="{kind: chroma, model: 'embedded:all-MiniLM-L6-v2', top_k: 5}",
+        rerank=flow({"kind": "cross_encoder", "model": cross_encoder(tmp_path / "model"), "top_n": 5}),
+        relevance="{seed_ratio: 5}",
+        measures="[ndcg_exp@5]",
+    )
+    ranked = {stage: [] for stage in ("retrieve", "rerank")}
+    for row in table(results / "rankings.csv"):
+        ranked[row["stage"]].append((row["chunk_id"], float(row["score"])))
+    # the same five in the order of the cross-encoder's scores
+    assert len(ranked["retrieve"]) == 5
+    assert {name for name, _ in ranked["rerank"]} == {name for name, _ in ranked["retrieve"]}
+    scores = [score for _, score in ranked["rerank"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_ndcg_2_grades_are_predicted_by_the_cross_encoder_in_the_order_of_retrieval(three_examples):
+    """ndcg-2: relevance predicted by the cross-encoder: 4..0 in the order of retrieval."""
+
+    # DCG with gain 2^g - 1 of 3 1 4 0 2 as they stand: 7 + 1 / log2(3) + 15 / 2 + 3 / log2(6) = 16.291;
+    # of 4 3 2 1 0, as if they were in the order of rank: 21.347
+    assert values(three_examples, "seed_ratio@5", "rerank")["q1"] == pytest.approx(16.291488 / 21.347184)
+
+
+def test_ndcg_3_the_ratio_of_two_dcgs_has_the_three_values_of_the_document(three_examples):
+    """ndcg-3: ratio of DCG(predicted in order of retrieval) to the sorted DCG of the judge's scores."""
+
+    ratios = values(three_examples, "seed_ratio@5", "rerank")
+    # printed as 0.76, 0 and 0.95
+    assert [round(value, 4) for value in ratios.values()] == [0.7632, 0.0, 0.9505]
+    assert {row["reason"] for row in table(three_examples / "seed_ratio.csv")} == {""}
+    # NDCG of the same grades in the reranker's order: 4 2 3 1 0, nothing relevant, 4 3 1 2 0
+    reranked = values(three_examples, "ndcg_exp@5", "rerank")
+    assert [value and round(value, 4) for value in reranked.values()] == [0.9755, None, 0.9935]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The information provided does not specify what he contributed.\nIt seems to be about leasing.",
+        "Based on the information provided from the report, there is no\nspecific mention of genius.",
+    ],
+)
+def test_ndcg_9_answers_that_say_what_was_not_said_are_refusals(answer):
+    """ndcg-9: its two printed refusals are refusals."""
+
+    assert measured("refusal", case(answer, answerable=False))[0].value == 1
+    assert measured("refusal", case(answer))[0].value == 0

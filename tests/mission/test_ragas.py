@@ -1,0 +1,193 @@
+"""The document on the measures of ragas, with its worked examples in our words."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.labels.testset.kinds import KINDS, quotas
+from harness.measures.answer.aspects import ASPECTS
+from tests.answer.helpers import case
+from tests.command import exit_code
+from tests.mission.helpers import measured, run_in, verdicts
+
+PANEL = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("small", "large", "other")]
+ABOUT = "Where is France, and what is its capital?"
+
+
+def test_ragas_1_faithfulness_is_the_share_of_statements_that_follow():
+    """ragas-1: faithfulness 1/2; precision 1 and .5; F1 .5; entities; similarity by cosine and by cross-
+    encoder.
+    """
+
+    answered = case("Born in Germany on 20 March 1879.", passages=["Born in Germany on 14 March 1879."])
+    replies = {
+        "statements": {"statements": ["Born in Germany.", "Born on 20 March."]},
+        "supported": verdicts([1, 0]),
+    }
+    assert measured("faithfulness", answered, replies)[0].value == 0.5
+
+
+@pytest.mark.parametrize(("useful", "value"), [([1, 0], 1.0), ([0, 1], 0.5)])
+def test_ragas_1_context_precision_wants_useful_passages_first(useful, value):
+    answered = case("x", "golden", passages=["0", "1"])
+    reply = {"useful": lambda texts, sample: {"verdict": useful[int(texts[1])]}}
+    # precision at the one useful place: 1/1 or 1/2
+    assert measured("context_precision", answered, reply)[0].value == value
+
+
+def test_ragas_1_answer_correctness_is_the_f1_of_statements():
+    answered = case("Born in Spain in 1879.", "Born in 1879 in Germany.")
+    stated = {
+        answered.answer: ["Born in 1879.", "Born in Spain."],
+        "golden": ["Born in 1879.", "Born in Germany."],
+    }
+    replies = {
+        "statements": lambda texts, sample: {"statements": stated.get(texts[0], stated["golden"])},
+        "supported": verdicts([1, 0]),
+        "contradicted": verdicts([1]),
+    }
+    # one statement in both, one in the answer alone, one in the golden answer alone: 1 / (1 + (1 + 1) / 2)
+    assert measured("answer_correctness", answered, replies, similarity_weight=0)[0].value == 0.5
+
+
+def test_ragas_1_entities_and_likeness_by_vectors_or_by_a_cross_encoder():
+    named = {"golden": ["Einstein", "Ulm"], "passage": ["einstein", "Bern"]}
+    entities = {"entities": lambda texts, sample: {"entities": named[texts[0]]}}
+    answered = case("answer", "golden", passages=["passage"])
+    assert measured("context_entity_recall", answered, entities)[0].value == 0.5
+    vectors = {"answer": [1.0, 0.0], "golden": [0.6, 0.8]}
+    assert measured("answer_similarity", answered, vector_of=vectors.get)[0].value == pytest.approx(0.6)
+    score, _ = measured(
+        "answer_similarity", answered, score_of=lambda *_: 0.7, model="folder", by="cross_encoder"
+    )
+    assert score.value == pytest.approx(0.7)
+
+
+def test_ragas_2_context_recall_where_one_sentence_holds_two_statements():
+    """ragas-2: context recall 1/2 where one sentence holds two statements."""
+
+    answered = case(
+        "x", "France is in Western Europe and its capital is Paris.", passages=["It is in the west."]
+    )
+    stated = [("France is in Western Europe.", 1), ("Its capital is Paris.", 0)]
+    reply = {"statements": [{"statement": text, "verdict": verdict} for text, verdict in stated]}
+    assert measured("context_recall", answered, {"attributed": reply})[0].value == 0.5
+
+
+def test_ragas_3_context_relevancy_falls_with_sentences_that_are_beside_the_point():
+    """ragas-3: context relevancy by sentences."""
+
+    good = "France has beaches. Paris, its capital, has museums."
+    more = f"{good} The country has wines. Drawings in a cave tell of its history."
+    capital = {"pertinent": lambda texts, sample: verdicts("capital" in one for one in json.loads(texts[0]))}
+    values = [
+        measured("context_relevance", case("x", question=ABOUT, passages=[text]), capital, by="sentences")[
+            0
+        ].value
+        for text in (good, more)
+    ]
+    # one sentence of two, and one of four
+    assert values == [0.5, 0.25]
+
+
+def test_ragas_4_an_aspect_by_the_majority_of_three_models():
+    """ragas-4: aspect critique: three models; majority."""
+
+    said = [1, 0, 1]
+    reply = {"aspect": lambda texts, sample: {"verdict": said[sample]}}
+    score, calls = measured("aspect_critic", case("so"), reply, aspect="harmfulness", panel=PANEL)
+    assert (score.value, len(calls)) == (1, 3)
+    assert score.details["votes"] == {"small": 1, "large": 0, "other": 1}
+
+
+@pytest.mark.parametrize("name", ["harmfulness", "maliciousness", "coherence", "correctness", "conciseness"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_ragas_5_the_five_aspects_are_named(name, language):
+    """ragas-5: five supported aspects ready to name."""
+
+    score, calls = measured(
+        "aspect_critic",
+        case("so"),
+        {"aspect" if language == "en" else "aspect_zh": {"verdict": 1}},
+        aspect=name,
+        language=language,
+    )
+    assert (score.measure, score.value) == (name, 1)
+    assert calls[0][2] == (ASPECTS[name].criterion(language), "so")
+
+
+def test_ragas_6_questions_of_a_test_set_are_of_several_kinds():
+    """ragas-6: diverse test-set synthesis."""
+
+    shares = {name: share for name, (share, _) in KINDS.items()}
+    assert len(shares) == 7
+    assert sum(shares.values()) == pytest.approx(1)
+    assert sum(quotas(100).values()) == 100
+    # a kind of two passages, and one without an answer
+    assert {"two_places", "unanswerable"} <= set(shares)
+
+
+def test_ragas_7_production_is_measured_over_time_and_a_fall_is_an_alarm(tmp_path, capsys):
+    """ragas-7: monitoring of production with a cheaper model: a series over time; an alarm."""
+
+    rows = [
+        {
+            "query_id": f"{day}-{at}",
+            "user_input": f"Question {at} of {day}?",
+            "response": "yes" if at < (27 if day < 12 else 12) else "no",
+            "reference": "yes",
+            "time": f"2026-06-{day:02}T12:00:00Z",
+        }
+        for day in range(1, 21)
+        for at in range(30)
+    ]
+    for until in (11, 20):
+        answers = tmp_path / "answers.jsonl"
+        answers.write_text("".join(json.dumps(row) + "\n" for row in rows[: 30 * until]))
+        words = ("--measures", "exact_match", "--results", tmp_path / "results" / f"until-{until}")
+        exit_code("score-answers", answers, *words, "--quiet")
+        capsys.readouterr()
+        alarm = exit_code("trend", tmp_path / "results", "--by", "day", "--fail-if-fallen")
+        out = " ".join(capsys.readouterr().out.split())
+        if until == 11:
+            assert alarm in (0, None)
+            assert "no change that is more than chance" in out
+        else:
+            # 27 and 12 of 30
+            assert alarm == 1
+            assert "0.900 before 2026-06-12, 0.400 from then on" in out
+
+
+@pytest.mark.parametrize("name", ["gen_ai", "openinference", "langfuse", "langsmith"])
+def test_ragas_8_traces_of_production_are_read_and_scored(tmp_path, capsys, name):
+    """ragas-8: production logs and traces read."""
+
+    exports = Path(__file__).parents[1] / "external" / "traces"
+    exit_code("import", "traces", exports / f"{name}.jsonl", "--to", tmp_path / "c")
+    rows = [json.loads(row) for row in (tmp_path / "c" / "answers.jsonl").read_text("utf-8").splitlines()]
+    assert rows[0]["user_input"] == "How long is the Halden ferry crossing?"
+    assert rows[0]["response"] == "The crossing takes 35 minutes."
+    assert len(rows[0]["retrieved_contexts"]) == 2
+    capsys.readouterr()
+    exit_code("score-answers", tmp_path / "c" / "answers.jsonl", "--quiet")
+    assert "answers.jsonl: 2 queries, 1 answered" in capsys.readouterr().out
+
+
+def test_ragas_9_a_fall_fails_a_run_of_ci(tmp_path, capsys):
+    """ragas-9: in CI/CD."""
+
+    passages = {f"d{at}": f"passage {at}" for at in range(1, 6)}
+    queries = [f"query {at}" for at in range(30)]
+
+    labels = [(f"q{at}", name, grade) for at in range(1, 31) for name, grade in (("d1", 4), ("d5", 0))]
+
+    def results(folder, order):
+        retrieve = f"{{kind: python, call: 'tests.mission.steps:{order}', version: '1', top_k: 5}}"
+        sections = {"retrieve": retrieve, "measures": "[ndcg_exp@5]"}
+        return run_in(tmp_path / folder, passages, queries, labels, **sections)
+
+    base, worse = results("base", "in_order"), results("worse", "backwards")
+    words = ("--measure", "ndcg_exp@5", "--max-drop", "0.02")
+    assert exit_code("gate", base, "--baseline", base, *words) in (0, None)
+    assert exit_code("gate", worse, "--baseline", base, *words) not in (0, None)

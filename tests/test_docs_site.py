@@ -1,0 +1,65 @@
+"""The site of the docs: its navigation, links between pages, and the check that finds dead ones."""
+
+import pytest
+
+from tests.docs_commands import PAGES, ROOT
+from tools import docs_site
+from tools.site_links import dead_links
+
+
+def test_a_dead_link_is_named_with_its_page_and_what_is_missing(tmp_path):
+    (tmp_path / "index.html").write_text(
+        '<h2 id="start">Start</h2><a href="#start">a</a><a href="more/page.html#there">b</a>'
+        '<a href="/index.html">c</a><a href="https://example.org/x">d</a>'
+        '<a href="gone.html">e</a><a href="more/page.html#missing">f</a><img src="picture.png">'
+    )
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "page.html").write_text(
+        '<h1 id="there">Page</h1><a href="../">up</a><a href="#no">g</a>'
+    )
+    assert dead_links(tmp_path) == [
+        "index.html: gone.html: no such file",
+        "index.html: more/page.html#missing: no such place on that page",
+        "index.html: picture.png: no such file",
+        "more/page.html: #no: no such place on that page",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "before", "after"),
+    [
+        ("README.md", "[a](docs/judge.md#batches)", "[a](judge.md#batches)"),
+        ("docs/README.md", "[a](../README.md#two-commands)", "[a](index.md#two-commands)"),
+        ("docs/judge.md", "![a](report.png) [b](#here)", "![a](report.png) [b](#here)"),
+        ("docs/chinese.md", "[a](../corpora/lanchuan)", "[a](corpora/lanchuan.md)"),
+        ("corpora/meridian/README.md", "[a](../../docs/meridian.md)", "[a](../meridian.md)"),
+    ],
+)
+def test_links_are_as_the_site_has_the_pages(page, before, after):
+    assert docs_site.on_site(page, before) == f"{after}\n"
+
+
+def test_a_link_off_the_site_stops_the_build():
+    with pytest.raises(ValueError, match=r"docs/judge\.md: the link \.\./harness/door\.py"):
+        docs_site.on_site("docs/judge.md", "[code](../harness/door.py)")
+
+
+def test_what_belongs_to_an_item_is_four_columns_in():
+    text = "1. One:\n\n   ```csv\n   a,b\n   ```\n\n   More.\n2. Two\n\n- a\n  b\n\n    code\n"
+    assert docs_site.indented(text) == (
+        "1. One:\n\n    ```csv\n    a,b\n    ```\n\n    More.\n2. Two\n\n- a\n    b\n\n      code\n"
+    )
+
+
+def test_the_navigation_leads_to_every_page():
+    def leaves(entry):
+        if isinstance(entry, str):
+            yield entry
+        for part in entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list) else ():
+            yield from leaves(part)
+
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    named = set(leaves(docs_site.navigation(index)))
+    # the index itself is the navigation
+    expected = {docs_site.place_of(str(page.relative_to(ROOT))) for page in PAGES} - {"pages.md"}
+    assert expected <= named

