@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 # The prefix of names of unfinished files.
 TEMPORARY = ".partial-"
 _CHECKSUM = 16
+_PAUSES = tuple(0.01 * 2**turn for turn in range(7))
+"""Seconds between attempts at a rename, 1.3 in all: longer than anybody reads a file of ours."""
 
 
 def write_bytes(path: Path, content: bytes | Iterable[bytes]) -> int:
@@ -31,13 +34,29 @@ def write_bytes(path: Path, content: bytes | Iterable[bytes]) -> int:
             written = [file.write(part) for part in parts]
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(target)
+        insist(partial.replace, target)
     except OSError as error:
         # the caller does not know the temporary file
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         partial.unlink(missing_ok=True)
     return len(written)
+
+
+def insist(rename: Callable[[Path], object], target: Path) -> None:
+    """Rename to ``target``, and try again for a second where that is refused.
+
+    Windows refuses it while somebody has the file open, or one in the folder, at either name. Elsewhere it
+    is hardly ever refused where a file could just be made. Raises PermissionError in the end.
+    """
+    for pause in _PAUSES:
+        try:
+            rename(target)
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    rename(target)
 
 
 def write_text(path: Path, content: str) -> None:

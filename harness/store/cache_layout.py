@@ -149,13 +149,11 @@ def clear(layout: CacheLayout) -> tuple[Path, ...]:
     """
     if not _ours(layout):
         return ()
-    with alone(layout.users):
+    with alone(layout.users, last=True):
         # another command may have removed some while this one waited
         ours = _ours(layout)
         for path in ours:
             shutil.rmtree(path)
-        # fails on Windows, where it is open
-        shutil.rmtree(layout.users, ignore_errors=True)
     return tuple(ours)
 
 

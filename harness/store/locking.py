@@ -35,13 +35,15 @@ from typing import Any
 
 from filelock import lock_descriptor
 
-from harness.store.atomic import TEMPORARY
+from harness.store.atomic import TEMPORARY, insist
 from harness.values import StoreError
 
 # file systems that cannot lock, among them some network ones
 _CANNOT = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EINVAL})
 _GATE = "gate"
 _FILE = "user-"
+# how often a folder is made again that others remove at the same moment
+_TURNS = 100
 
 
 class Lock:
@@ -142,8 +144,12 @@ def join(files: Path) -> Lock:
 
 
 @contextmanager
-def alone(files: Path) -> Iterator[None]:
-    """Keep users out for the length of the with block; raises StoreError while there is one."""
+def alone(files: Path, *, last: bool = False) -> Iterator[None]:
+    """Keep users out for the length of the with block; raises StoreError while there is one.
+
+    ``last``: ``files`` is removed when the block ends well.
+    """
+    refused = False
     with _gate(files) as gate:
         others = _others(files)
         if others:
@@ -153,20 +159,36 @@ def alone(files: Path) -> Iterator[None]:
                 f"{'' if gate.sure else cannot}; nothing was removed."
             )
         yield
+        if last:
+            # while it is locked: who waits for it sees that it has gone, and begins anew
+            refused = not _removed(files)
+    if refused:
+        # Windows keeps what is open: now also what others have opened by now, so none of them loses it
+        _removed(files)
+
+
+def _removed(files: Path) -> bool:
+    """Remove the gate and the folder; False where the system refuses it for now."""
+    try:
+        (files / _GATE).unlink(missing_ok=True)
+        files.rmdir()
+    except PermissionError:
+        return False
+    except OSError:
+        # somebody else is there again, or something of others
+        return True
+    return True
 
 
 def _gate(files: Path) -> Lock:
-    while True:
+    for _ in range(_TURNS):
         files.mkdir(parents=True, exist_ok=True)
-        try:
+        # who was alone may remove the folder in between
+        with suppress(FileNotFoundError):
             gate = lock(files / _GATE, wait=True)
-        except FileNotFoundError:
-            if files.exists():
-                raise
-            # who was alone has removed it
-            continue
-        assert gate is not None, "waited for"
-        return gate
+            assert gate is not None, "waited for"
+            return gate
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(files))
 
 
 def _others(files: Path) -> list[Path]:
@@ -232,18 +254,26 @@ def _owned(partial: Path, name: str) -> Lock:
 
 def _commit(partial: Path, path: Path) -> None:
     whole = partial / "whole-0"
-    (partial / "new").rename(whole)
+    insist((partial / "new").rename, whole)
     while not exchange(whole, path):
         try:
             whole.rename(path)
         except OSError as error:
             if error.errno not in _TAKEN:
                 raise
-            # this system cannot exchange two folders: two steps, and another run may come in between
-            with suppress(FileNotFoundError):
-                path.rename(partial / f"whole-{uuid.uuid4().hex}")
         else:
             return
+        # this system cannot exchange two folders: two steps, and another run may come in between
+        try:
+            with suppress(FileNotFoundError):
+                insist(path.rename, partial / f"whole-{uuid.uuid4().hex}")
+        except PermissionError as error:
+            beside = _rename_to_free_name(whole, path.with_name(f"{path.name}-new"))
+            raise StoreError(
+                f"{path} cannot be replaced ({error.strerror}): another program may have a file of it open. "
+                f"Nothing is lost: what should take its place is in {beside}. Close the file, and rename "
+                "that folder."
+            ) from error
 
 
 def _retire(partial: Path, path: Path, keep: Keep | None) -> None:
@@ -267,8 +297,8 @@ def _sweep(partial: Path) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _rename_to_free_name(whole: Path, wanted: Path) -> None:
-    """Rename to the wanted name, or to the first of ``name-2``, ``name-3``, … that is free."""
+def _rename_to_free_name(whole: Path, wanted: Path) -> Path:
+    """Rename to the wanted name, or to the first of ``name-2``, ``name-3``, … that is free; returns which."""
     target, count = wanted, 2
     while True:
         try:
@@ -279,7 +309,7 @@ def _rename_to_free_name(whole: Path, wanted: Path) -> None:
                 raise
             target, count = wanted.with_name(f"{wanted.name}-{count}"), count + 1
         else:
-            return
+            return target
 
 
 def _recover(parent: Path, keep: Keep | None) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.store.atomic import TEMPORARY
+from harness.store.atomic import TEMPORARY, insist
 from harness.values import HarnessError
 
 
@@ -43,7 +43,7 @@ def fetch(system: Any, places: Mapping[str, Path]) -> None:
     try:
         system.get(list(partial), [str(path) for path in partial.values()])
         for name, place in places.items():
-            partial[name].replace(place)
+            insist(partial[name].replace, place)
     finally:
         for path in partial.values():
             path.unlink(missing_ok=True)

@@ -1,9 +1,10 @@
 """Makes a process on Linux refuse what Windows refuses or lacks: put this folder first on PYTHONPATH.
 
 Modules and functions that only POSIX has are gone; a file cannot be created under a name that Windows does
-not take; a file that is open cannot be removed, renamed or replaced, nor a folder with one in it; a rename
-onto something that is there fails; a text file of ours that is opened without an encoding is an error. Paths,
-links and the locks themselves stay those of Linux.
+not take; a file that this or another such process has open cannot be removed, renamed or replaced, nor a
+folder with one in it; a rename onto something that is there fails, and no two folders are exchanged; a text
+file of ours that is opened without an encoding is an error. Paths, links and the locks themselves stay those
+of Linux.
 """
 
 import errno
@@ -40,31 +41,49 @@ FUNCTIONS = [
     "O_NOFOLLOW",
 ]
 REFUSED = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)', re.IGNORECASE)
+IMITATORS = set()
 DEVICES = ("/dev/", "/proc/", "/sys/")
 
 
 class Lacking(importlib.abc.MetaPathFinder):
-    """Refuses the modules of POSIX, but to the library of locks, which has another way on Windows."""
+    """Refuses the modules of POSIX, but to libraries that have another way on Windows, by its name."""
 
     def find_spec(self, name, path=None, target=None):
         if name in MODULES:
             frame = sys._getframe()
             while frame is not None:
-                if frame.f_globals.get("__name__", "").startswith("filelock"):
+                if frame.f_globals.get("__name__", "").startswith(("filelock", "chromadb")):
                     return
                 frame = frame.f_back
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return
 
 
-def opened():
-    """The paths of the files that this process has open."""
-    paths = set()
-    for link in Path("/proc/self/fd").iterdir():
+def imitates(process):
+    """Whether a process is such a one too."""
+    if process not in IMITATORS:
         try:
-            paths.add(str(link.readlink()))
+            if b"tests/like_windows" not in (process / "environ").read_bytes():
+                return False
+        except OSError:
+            return False
+        IMITATORS.add(process)
+    return True
+
+
+def opened():
+    """The paths of what this process and others like it have open."""
+    paths = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            links = list((process / "fd").iterdir()) if imitates(process) else []
         except OSError:
             continue
+        for link in links:
+            try:
+                paths.add(str(link.readlink()))
+            except OSError:
+                continue
     return paths
 
 
@@ -95,6 +114,8 @@ def hook(event, words):
         refuse_name(words[0])
     elif event in {"os.remove", "os.rmdir"}:
         refuse_opened(words[0])
+    elif event == "ctypes.dlsym" and words[1] == "renameat2":
+        raise AttributeError(words[1])
     elif event == "os.rename":
         refuse_name(words[1])
         refuse_opened(words[0])

@@ -20,7 +20,6 @@ import pytest
 from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
-from harness.store.locking import exchange
 from harness.values.errors import StoreError
 from harness.values.types import Query
 from tests.search.helpers import Given
@@ -293,7 +292,8 @@ def test_swapped_indexes_are_damage(tmp_path):
     few = VECTORS[:20]
     expected = retrieve(tmp_path, Faults()), retrieve(tmp_path, Faults(), "b" * 64, few)
     one, other = tmp_path / ("a" * 64), tmp_path / ("b" * 64)
-    assert exchange(one, other)
+    for place, target in ((one, tmp_path / "between"), (other, one), (tmp_path / "between", other)):
+        place.rename(target)
     faults = Faults()
     assert (retrieve(tmp_path, faults), retrieve(tmp_path, faults, "b" * 64, few)) == expected
     assert "2 of indexes" in faults.sentences()[0]
@@ -349,7 +349,7 @@ def test_a_cache_that_cannot_be_written_is_read():
 def test_what_is_in_the_way_of_the_cache_is_told(tmp_path, way):
     cache = tmp_path / "cache"
     if way == "a file":
-        cache.write_text("x")
+        cache.write_text("x", encoding="utf-8")
     elif way == "a link":
         cache.symlink_to(tmp_path / "gone")
     else:

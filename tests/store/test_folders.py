@@ -1,17 +1,20 @@
 """Folders of results are replaced whole, by one run or by many at once, and kills lose nothing."""
 
+import errno
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
+from harness.store import atomic, replace_folder
 from harness.store import locking as folders
-from harness.store import replace_folder
 from harness.store.locking import lock
+from harness.values.errors import StoreError
 
 
 @pytest.fixture(params=["in one step", "in two"])
@@ -27,7 +30,7 @@ def names(folder):
 
 def write(path, content, keep=None):
     with replace_folder(path, keep) as partial:
-        (partial / content).write_text(content)
+        (partial / content).write_text(content, encoding="utf-8")
 
 
 def test_a_folder_is_replaced_only_when_the_block_ends_well_and_kept_under_a_name_that_is_free(
@@ -36,7 +39,7 @@ def test_a_folder_is_replaced_only_when_the_block_ends_well_and_kept_under_a_nam
     path = tmp_path / "result"
     write(path, "x")
     with pytest.raises(ZeroDivisionError), replace_folder(path) as partial:
-        (partial / "b").write_text(str(1 / 0))
+        (partial / "b").write_text(str(1 / 0), encoding="utf-8")
     assert names(path) == ["x"]
     write(path, "a")
     assert (names(path), names(tmp_path)) == (["a"], ["result"])
@@ -123,10 +126,13 @@ def test_a_lock_ends_with_its_process_and_only_then(tmp_path):
     with lock(path) as mine:
         assert mine.sure
         assert lock(path) is None
-    # a file that is removed while it is locked is no longer what others lock
-    first = lock(path)
-    path.unlink()
-    assert lock(path) is not None
+    # a file that is removed while it is locked is no longer what others lock; Windows does not remove it
+    first, removed = lock(path), True
+    try:
+        path.unlink()
+    except PermissionError:
+        removed = False
+    assert (lock(path) is not None) is removed
     first.release()
 
 
@@ -140,7 +146,7 @@ def test_many_processes_replace_one_folder_and_its_namesakes(tmp_path):
         for name in ("run", "run-big"):
             with replace_folder(root / name) as partial:
                 for part in "abc":
-                    (partial / part).write_text(own)
+                    (partial / part).write_text(own, encoding="utf-8")
     """
     runs = [
         subprocess.Popen(
@@ -151,7 +157,7 @@ def test_many_processes_replace_one_folder_and_its_namesakes(tmp_path):
     assert [run.communicate()[1].decode() for run in runs] == [""] * 4
     assert names(tmp_path) == ["run", "run-big"]
     for name in names(tmp_path):
-        assert len({(tmp_path / name / part).read_text() for part in "abc"}) == 1
+        assert len({(tmp_path / name / part).read_text(encoding="utf-8") for part in "abc"}) == 1
 
 
 def test_a_folder_never_has_an_owner_without_a_lock_while_it_is_removed(tmp_path, monkeypatch):
@@ -164,3 +170,52 @@ def test_a_folder_never_has_an_owner_without_a_lock_while_it_is_removed(tmp_path
     with replace_folder(tmp_path / "run"):
         monkeypatch.setattr(shutil, "rmtree", watched)
     assert removed[-1] is False
+
+
+def test_a_folder_that_another_program_holds_open_is_left_and_the_new_one_kept_beside_it(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "run"
+    write(path, "old")
+    rename = Path.rename
+
+    def refused(self, target):
+        # as Windows does while a file in it is open
+        if self == path:
+            raise PermissionError(errno.EACCES, "used by another process", str(self))
+        return rename(self, target)
+
+    monkeypatch.setattr(folders, "exchange", lambda one, other: False)
+    monkeypatch.setattr(atomic, "_PAUSES", (0.0, 0.0))
+    with monkeypatch.context() as held:
+        held.setattr(Path, "rename", refused)
+        for _ in range(2):
+            with pytest.raises(StoreError, match=r"used by another process.*Nothing is lost.*run-new"):
+                write(path, "new")
+    assert {name: names(tmp_path / name) for name in names(tmp_path)} == {
+        "run": ["old"],
+        "run-new": ["new"],
+        "run-new-2": ["new"],
+    }
+    write(path, "new")
+    assert names(path) == ["new"]
+
+
+def test_a_file_that_is_read_at_that_moment_is_replaced_when_it_is_free(tmp_path, monkeypatch):
+    path, refusals = tmp_path / "file", iter([PermissionError(errno.EACCES, "used by another process")] * 3)
+    replace = Path.replace
+
+    def refused_three_times(self, target):
+        for error in refusals:
+            raise error
+        return replace(self, target)
+
+    monkeypatch.setattr(atomic, "_PAUSES", (0.0,) * 3)
+    monkeypatch.setattr(Path, "replace", refused_three_times)
+    atomic.write_text(path, "new")
+    assert path.read_text(encoding="utf-8") == "new"
+    monkeypatch.setattr(atomic, "_PAUSES", (0.0,))
+    refusals = iter([PermissionError(errno.EACCES, "used by another process")] * 3)
+    with pytest.raises(PermissionError, match="used by another process"):
+        atomic.write_text(path, "newer")
+    assert names(tmp_path) == ["file"]
