@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,18 @@ Warn = Callable[[str], None]
 class Reading:
     """How the chunks of a setting are read.
 
-    ``read_as`` maps the id of every chunk to the span that is read where it is found.
+    ``read_as`` maps the id of every chunk to the span that is read where it is found. ``guessed``: what is
+    read is not known yet, and each chunk has the longest text that it may be.
     """
 
     read_as: Mapping[str, Chunk]
     sources: RunSources = field(repr=False)
+    guessed: bool = False
 
     def chunking(self, searched: Chunking) -> Chunking:
         """The distinct spans that may be read, in the order of the text, in place of the chunks searched."""
+        if self.guessed:
+            return replace(searched, chunks=tuple(self.read_as[one.chunk_id] for one in searched.chunks))
         spans = {span.chunk_id: span for span in self.read_as.values()}
         place = {document.doc_id: i for i, document in enumerate(self.sources.corpus.documents)}
         ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
@@ -54,20 +58,23 @@ class Reading:
 
 
 def reading_of(
-    chunks: Sequence[Chunk], config: steps.ReadConfig, sources: RunSources, warn: Warn
+    chunks: Sequence[Chunk], config: steps.ReadConfig, sources: RunSources, visitor: Visitor, warn: Warn
 ) -> Reading | None:
-    """How chunks are read, None if there are none.
+    """How chunks are read, None if there are none; ``visitor`` meets what the reader needs.
 
     Warns of chunks that are not whole in what is read for them.
     """
     if not chunks:
         return None
+    reader = steps.READERS.make(config)
+    spans = Loop(visitor).run({"0": under_way(reader.run(chunks, sources))}).get("0")
+    if spans is None:
+        return _longest_reading(chunks, reader, sources)
     headings = {
         (one.doc_id, one.start, one.end): one.before
         for one in (sources.chunks(config.larger) if config.larger is not None else ())
         if one.before
     }
-    spans = steps.READERS.make(config).run(chunks, sources)
     read = {
         (doc_id, start, end): Chunk.of(sources.document(doc_id), start, end, shown)
         for (doc_id, start, end), shown in _before(chunks, spans, headings).items()
@@ -80,6 +87,18 @@ def reading_of(
         )
     placed = zip(chunks, spans, strict=True)
     return Reading({c.chunk_id: read[c.doc_id, start, end] for c, (start, end) in placed}, sources)
+
+
+def _longest_reading(chunks: Sequence[Chunk], reader: steps.Reader[Any], sources: RunSources) -> Reading:
+    """Every chunk with the longest text that may be read for it; no two share one, as they need not."""
+    texts: dict[_Place, str] = {}
+    read: dict[str, Chunk] = {}
+    for chunk in chunks:
+        place = (chunk.doc_id, *reader.longest(chunk, sources))
+        if place not in texts:
+            texts[place] = sources.document(chunk.doc_id).text[slice(*place[1:])]
+        read[chunk.chunk_id] = replace(chunk, text=texts[place])
+    return Reading(read, sources, guessed=True)
 
 
 def _before(
@@ -127,6 +146,13 @@ class Chunking:
     index_tokens: int | None = None
 
     @property
+    def texts_read(self) -> list[Chunk]:
+        """What is read for each chunk, in their order: without a reader the chunk itself."""
+        if self.reading is None:
+            return list(self.chunks)
+        return [self.reading.read_as[chunk.chunk_id] for chunk in self.chunks]
+
+    @property
     def passages(self) -> steps.Passages:
         """The chunks as search steps see them, with their context, and with those of single retrievers."""
         texts = tuple(chunk.text for chunk in self.chunks)
@@ -157,7 +183,7 @@ def chunk_corpus(
 ) -> Chunking:
     """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks.
 
-    ``visitor`` meets what contexts need.
+    ``visitor`` meets what contexts and the reader need.
     """
     tokenizer = context.models.tokenizer(setting.tokenizer)
     sources = RunSources(context, corpus, tokenizer)
@@ -175,7 +201,7 @@ def chunk_corpus(
     if indexed is not None:
         health |= {"index_tokens": indexed.index_tokens, "overlong_with_context": indexed.overlong}
     spans = None if setting.read is None else setting.read.spans
-    reading = None if spans is None else reading_of(chunks, spans, sources, warn)
+    reading = None if spans is None else reading_of(chunks, spans, sources, visitor, warn)
     searching = contexts_searched(setting)
     for name, embedded_here in searching.items():
         if embedded_here:

@@ -32,7 +32,7 @@ from harness.steps import (
     Warned,
     pairs_of,
 )
-from harness.values import Part, Query, by_key
+from harness.values import LlmError, Part, Query, by_key
 
 _UNKNOWN = Unknown()
 
@@ -258,10 +258,12 @@ def plan_settings(
     results = FoundBySettings(points, queries, planning)
     planning.watch = results.ended
     Loop(planning).run({str(at): searching_of(point, queries, context) for at, point in enumerate(points)})
-    searched = [
-        as_read(results.searched[str(at)]) if str(at) not in planning.guessed else None
-        for at in range(len(points))
+    known = [
+        str(at) not in planning.guessed
+        and not (point.chunking.reading is not None and point.chunking.reading.guessed)
+        for at, point in enumerate(points)
     ]
+    searched = [as_read(results.searched[str(at)]) if known[at] else None for at in range(len(points))]
     services = {url: len(settings) for url, settings in planning.services.items()}
     return Planned(searched, planning.left, planning.calls, services, planning.say)
 
@@ -271,11 +273,15 @@ def search_unasked(
 ) -> tuple[list[Searched], tuple[PendingCalls, ...]]:
     """The search of settings where nobody need be asked for it; else nothing, and what would be asked.
 
-    ``cutting`` is what has met the contexts of their chunks. Services of the user's own are asked.
+    ``cutting`` is what has met the needs of contexts and readers. Services of the user's own are asked for a
+    search; LlmError where text that is indexed or read depends on one.
     """
     context = cutting.context
+    if cutting.services:
+        urls = " and ".join(cutting.services)
+        raise LlmError(f"Rankings depend on {urls}, which has not been asked what is indexed or read yet.")
     planned = plan_settings(points, queries, context, computes=True)
-    asked = (endpoint for endpoint in planned.endpoints if endpoint.estimate.calls)
+    asked = [call for call in (*cutting.endpoints, *planned.endpoints) if call.estimate.calls]
     if missing := (*cutting.calls, *planned.calls, *asked):
         return [], missing
     known = [result for result in planned.searched if result is not None]

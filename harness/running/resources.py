@@ -23,10 +23,11 @@ from harness.running.passes import stored_values, vectors
 from harness.store import key_of
 from harness.values import Slot
 
-_STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank"}
+_STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reading": "read", "reranking": "rerank"}
 # The nouns for the items of an estimate.
 _NOUNS: dict[models.Purpose, str] = {
     "context": "chunks",
+    "reading": "passages",
     "naming": "passages",
     "reranking": "lists",
     "answer": "prompts",

@@ -100,7 +100,7 @@ def cut_for_all(
     """The chunks of every setting; a problem of several is reported once.
 
     ``corpora`` is the corpus of all settings, or that of each by its name. ``done`` is called after each.
-    ``visitor`` meets what contexts need; None: a run, which asks for what is missing.
+    ``visitor`` meets what contexts and readers need; None: a run, which asks for what is missing.
     """
     visitor = visitor or Running(context)
     points: list[Chunked] = []

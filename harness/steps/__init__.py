@@ -71,7 +71,14 @@ if TYPE_CHECKING:
     )
     from harness.steps.search.passages import ContextConfig, Contexts, Passages, context_key
     from harness.steps.search.read import KINDS as READERS
-    from harness.steps.search.read import AlterationConfig, QueryReading, ReadConfig, Reader, ReadPassage
+    from harness.steps.search.read import (
+        Alteration,
+        AlterationConfig,
+        QueryReading,
+        ReadConfig,
+        Reader,
+        ReadPassage,
+    )
     from harness.steps.search.rerank import KINDS as RERANKERS
     from harness.steps.search.rerank import (
         ListScorer,
@@ -146,7 +153,7 @@ else:
             ),
             "harness.steps.search.passages": "ContextConfig Contexts Passages context_key",
             "harness.steps.search.read": (
-                "AlterationConfig KINDS=READERS QueryReading ReadConfig ReadPassage Reader"
+                "Alteration AlterationConfig KINDS=READERS QueryReading ReadConfig ReadPassage Reader"
             ),
             "harness.steps.search.rerank": (
                 "KINDS=RERANKERS ListScorer LocalModelConfig LocalModelScorer Pair PairScorer pairs_of rerank"

@@ -38,7 +38,7 @@ KINDS = {
     "FILTERS": ["MENTIONED"],
     "RETRIEVERS": ["NEAR", "GUIDED", "TURNS"],
     "RERANKERS": ["COSINE"],
-    "READERS": ["BESIDE"],
+    "READERS": ["BESIDE", "MEASURED", "RETOLD"],
     "ANSWERERS": ["REPEATING"],
 }
 FAMILIES = ("rewrite", "filter", "retrieve", "fuse", "rerank", "read", "answer")
@@ -76,10 +76,11 @@ def asking(url, endpoint=""):
     return f"endpoint: {{{address}{endpoint}}}, prices: {prices}"
 
 
-def pipeline(folder, url, more="", endpoint="", guided="", **varied):
+def pipeline(folder, url, more="", endpoint="", guided="", reader="", **varied):
     """A benchmark of one setting with a toy at every step, or a sweep of the keys of a family.
 
-    ``guided`` are the keys of a retriever that asks a language model, in place of the other one.
+    ``guided`` are the keys of a retriever that asks a language model, in place of the other one; ``reader``
+    is the kind of a reader that does.
     """
     keys = dict.fromkeys(FAMILIES, "") | {family: f", {key}" for family, key in varied.items()}
     asks = asking(url, endpoint)
@@ -92,7 +93,7 @@ def pipeline(folder, url, more="", endpoint="", guided="", **varied):
         "rerank": f"{{kind: toy_cosine, top_n: 4{keys['rerank']}}}",
         "more": f"rewrite: {{kind: toy_asked, {asks}{keys['rewrite']}}}\n"
         f"filter: {{kind: toy_mentioned, file: {folder}/facts.csv, fields: [topic]{keys['filter']}}}\n"
-        f"read: {{kind: toy_beside{keys['read']}}}\n"
+        f"read: {{kind: {f'{reader}, {asks}' if reader else 'toy_beside'}{keys['read']}}}\n"
         f"answer: {{kind: toy_repeating, top_n: 2, {asks}{keys['answer']}}}\n"
         "answer_measures: [token_f1]\nmeasures: [ndcg_exp@3]\nbootstrap: {resamples: 200}\n" + more,
     }
@@ -103,8 +104,12 @@ def shown(request):
 
 
 def replies(request, number):
-    """The question again, or the first words of the first passage; 100 tokens read and 10 written."""
+    """The question again, the first line of the first passage, or a number; 100 tokens read, 10 written."""
     lines = shown(request).splitlines()
+    if lines[0].startswith("How many letters"):
+        return says("30")
+    if lines[0].startswith("Retell"):
+        return says(f"{' '.join(lines[2:])} So it is said.")
     if lines[0].startswith("Answer"):
         return says(next(line for line in lines if line and line[0] not in "<A"))
     return says(f"{lines[1]} Again.")
@@ -217,25 +222,104 @@ def test_a_retriever_that_asks_a_language_model_is_planned_and_priced_by_itself(
     assert prices[1] == prices[0]
 
 
-@pytest.mark.parametrize("limit", ["max_calls: 2", "max_cost: 300"])
-@pytest.mark.parametrize(("family", "before"), [("rewrite", 0), ("answer", 5)])
-def test_a_paid_toy_stops_at_its_limit_and_goes_on_from_there(family, before, limit, write, capsys):
+def calls_of(calls):
+    return sum(call.estimate.missing for call in calls)
+
+
+def test_a_reader_that_asks_a_language_model_is_planned_with_what_then_rests_on_it(write):
     with FakeServer(replies) as server:
-        message = refused(capsys, "bench", write(server.url, **{family: limit}))
+        path = write(server.url, reader="toy_measured")
+        plan = make_plan(load_config(path), Silent(), search=True)
+        longer = {"reader": "toy_measured", "answer": "manner: long"}
+        (at_most,) = make_plan(
+            load_config(write(server.url, **longer)), Silent(), search=True
+        ).answers.answering
+        assert server.count == 0
+        write(server.url, reader="toy_measured")
+        reading, rewriting = plan.rewriting
+        assert (reading.name, reading.purpose) == ("toy measured by fake-1", "reading")
+        assert reading.estimate.missing == plan.settings[0].chunks > 5
+        # what is read is not known, so that the prompts of answers are as long as they may be
+        assert all(call.at_most for call in plan.answers.missing)
+        results, folder = bench(path)
+        assert server.count == calls_of([reading, rewriting]) + 5
+        paid = results.record.counts["rewriting"][reading.name]
+        assert (paid["calls"], paid["cost"]) == (reading.estimate.missing, reading.estimate.missing * CALL)
+        assert paid["cost"] <= reading.estimate.price
+        again = make_plan(load_config(path), Silent(), search=True)
+        assert (again.rewriting, again.answers.missing) == ((), ())
+        before = server.count
+        cost = bench(path)[0].record.counts["rewriting"][reading.name]
+        assert (cost["calls"], cost["from_ledger"]) == (0, reading.estimate.missing)
+        assert server.count == before
+        # other answers about the same passages: what they take is known now, and was bounded
+        (exact,) = make_plan(
+            load_config(write(server.url, **longer)), Silent(), search=True
+        ).answers.answering
+    assert at_most.at_most
+    assert not exact.at_most
+    assert exact.estimate.missing == at_most.estimate.missing == 5
+    assert 0 < exact.estimate.prompt_tokens < at_most.estimate.prompt_tokens
+    # the model said 30 letters on each side of the chunks of at most 90
+    places = [row["chunk_id"].rpartition(":")[2].split("-") for row in table(folder / "reply_passages.csv")]
+    assert 90 < max(int(end) - int(start) for start, end in places) <= 150
+
+
+@pytest.mark.parametrize("reader", ["", "toy_measured"])
+def test_before_it_is_known_what_is_read_judging_is_bounded_by_the_longest_text(reader, write):
+    with FakeServer(replies) as server:
+        judge = f"relevance: {{judge: llm, {asking(server.url)}, pool: {{depth: 3, unit: chunk}}}}\n"
+        keys = {"reader": reader, "read": "" if reader else "letters: 200"}
+        bounded = make_plan(load_config(write(server.url, judge, **keys)), Silent(), search=True).judge
+        bench(write(server.url, **keys))
+        exact = make_plan(load_config(write(server.url, judge, **keys)), Silent(), search=True).judge
+    assert bounded.pairs is None
+    assert 0 < exact.pairs <= bounded.ranked
+    # a pair by itself too
+    each = [plan.estimate.prompt_tokens / plan.estimate.items for plan in (exact, bounded)]
+    assert each[0] < each[1]
+    assert exact.estimate.prompt_tokens < bounded.estimate.prompt_tokens
+
+
+def test_an_alteration_that_asks_a_language_model_is_planned_and_paid_once(write):
+    with FakeServer(replies) as server:
+        path = write(server.url, reader="toy_retold")
+        assert calls_of(make_plan(load_config(path), Silent(), search=True).rewriting) == 5
+        bench(path)
+        rows = table(path.parent / "results" / "tiny" / "reply_passages.csv")
+        assert {row["change"] for row in rows} == {"altered"}
+        assert all(row["text"].endswith("So it is said.") for row in rows)
+        retold = [request for request in server.requests if shown(request).startswith("Retell")]
+        assert len(retold) == len({shown(request) for request in retold}) <= len(rows)
+        assert server.count == len(retold) + 10
+        again = make_plan(load_config(path), Silent(), search=True)
+        assert not again.answers.missing
+
+
+@pytest.mark.parametrize("limit", ["max_calls: 2", "max_cost: 300"])
+@pytest.mark.parametrize(
+    ("family", "reader", "before"),
+    [("rewrite", "", 0), ("answer", "", 5), ("read", "toy_measured", 0), ("read", "toy_retold", 5)],
+)
+def test_a_paid_toy_stops_at_its_limit_and_goes_on_from_there(family, reader, before, limit, write, capsys):
+    with FakeServer(replies) as server:
+        message = refused(capsys, "bench", write(server.url, reader=reader, **{family: limit}))
         assert f"stopped at {limit.partition(':')[0]}" in message
         assert "Everything paid for is kept" in message
         assert before <= server.count <= before + 2
-        bench(write(server.url))
+        bench(write(server.url, reader=reader))
         # nothing is paid twice
         assert set(Counter(map(shown, server.requests)).values()) == {1}
-        assert server.count == 10
+        kinds = Counter(shown(request).split()[0] for request in server.requests)
+        assert (kinds["Put"], kinds["Answer"]) == (5, 5)
 
 
-def test_the_time_of_one_query_is_measured_at_every_toy(write):
+@pytest.mark.parametrize("reader", ["", "toy_measured"])
+def test_the_time_of_one_query_is_measured_at_every_toy(reader, write):
     with FakeServer(replies) as server:
-        path = write(server.url, more="latency: {queries: 3, seconds: 3600}\n")
+        path = write(server.url, more="latency: {queries: 3, seconds: 3600}\n", reader=reader)
         rows = table(bench(path)[1] / "latency.csv")
-        assert server.count == 10
+        assert set(Counter(map(shown, server.requests)).values()) == {1}
     routes = ["retrieve.toy_near", "retrieve.bm25"]
     assert [row["stage"] for row in rows] == ["rewrite", "filter", *routes, "retrieve", "rerank", "read"]
     assert {(row["queries"], row["remark"]) for row in rows} == {("3", "")}
@@ -289,6 +373,8 @@ retrieve.toy_guided = toy_steps:GUIDED
 retrieve.toy_turns = toy_steps:TURNS
 rerank.toy_cosine = toy_steps:COSINE
 read.toy_beside = toy_steps:BESIDE
+read.toy_measured = toy_steps:MEASURED
+read.toy_retold = toy_steps:RETOLD
 answer.toy_repeating = toy_steps:REPEATING
 """
 
@@ -324,12 +410,19 @@ def content(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", [3, 8], ids=["while it rewrites", "while it answers"])
-def test_killed_in_the_middle_it_pays_nothing_twice_and_its_results_are_equal(moment, golden, write_config):
+@pytest.mark.parametrize(
+    ("moment", "reader"),
+    [(3, ""), (8, ""), (2, "toy_measured")],
+    ids=["while it rewrites", "while it answers", "while it reads"],
+)
+def test_killed_in_the_middle_it_pays_nothing_twice_and_its_results_are_equal(
+    moment, reader, golden, write_config
+):
     brake, results = Brake(moment), []
     with FakeServer(brake) as server:
         # one call at a time, so that one alone may be under way
-        path = write_config(cache="own", **pipeline(golden, server.url, endpoint=", max_concurrency: 1"))
+        keys = pipeline(golden, server.url, endpoint=", max_concurrency: 1", reader=reader)
+        path = write_config(cache="own", **keys)
         path.write_text(path.read_text("utf-8").replace(f"{golden}/", ""), encoding="utf-8")
         run = start(golden)
         deadline = time.monotonic() + 240

@@ -1,7 +1,7 @@
 """A step of every family, as another package would add it: this file has all that is known of each.
 
-A rewriter, a retriever and an answerer that ask a language model, a filter, a retriever and a reranker with a
-model on this machine, a fusion, and a reader. Each family has a key that a sweep varies.
+A rewriter, a retriever, two readers and an answerer that ask a language model, a filter, a retriever and a
+reranker with a model on this machine, a fusion, and a reader. Each family has a key that a sweep varies.
 """
 
 from dataclasses import replace
@@ -12,6 +12,8 @@ from pydantic import Field
 
 from harness.models import BiEncoderConfig, ModelConfig, Request, TextForm, text_of
 from harness.steps import (
+    Alteration,
+    AlterationConfig,
     AnswerConfig,
     Answerer,
     AnswerReply,
@@ -196,6 +198,46 @@ class Beside(Reader[BesideConfig]):
         ]
 
 
+class MeasuredConfig(ModelConfig, ReadConfig):
+    """The chunk with as many letters on both sides as a language model says."""
+
+    kind: Literal["toy_measured"] = "toy_measured"
+    most: int = Field(60, ge=1, description="The most letters on each side.")
+
+
+class Measured(Reader[MeasuredConfig]):
+    def run(self, chunks, sources):
+        form = TextForm("", "How many letters around this?\n{{ passages }}")
+        about = [("", (chunk.text,)) for chunk in chunks]
+        answers = yield from answers_of(Request(self.config, form, about, "toy measured", "reading"))
+        letters = [min(self.config.most, int(text_of(answer))) for answer in answers]
+        return [self._around(chunk, count, sources) for chunk, count in zip(chunks, letters, strict=True)]
+
+    def longest(self, chunk, sources):
+        return self._around(chunk, self.config.most, sources)
+
+    def _around(self, chunk, letters, sources):
+        end = len(sources.document(chunk.doc_id).text)
+        return max(0, chunk.start - letters), min(end, chunk.end + letters)
+
+
+class RetoldConfig(ModelConfig, AlterationConfig):
+    """What is read for a question in the words of a language model."""
+
+    kind: Literal["toy_retold"] = "toy_retold"
+
+
+class Retold(Alteration[RetoldConfig]):
+    def run(self, reading):
+        form = TextForm("", "Retell this.\n{{ passages }}")
+        about = [(reading.query.text, (passage.chunk.text,)) for passage in reading.passages]
+        answers = yield from answers_of(Request(self.config, form, about, "toy retold", "reading"))
+        return tuple(
+            replace(passage, chunk=replace(passage.chunk, text=text_of(answer)), change="altered")
+            for passage, answer in zip(reading.passages, answers, strict=True)
+        )
+
+
 class RepeatingConfig(ModelConfig, AnswerConfig):
     """A language model says which passage answers."""
 
@@ -235,4 +277,6 @@ GUIDED = Kind(GuidedConfig, Guided, words="guided search", by=("words",))
 TURNS = Kind(TurnsConfig, Turns, words="turns")
 COSINE = Kind(CosineConfig, Cosine, words="cosine reading")
 BESIDE = Kind(BesideConfig, Beside, words="with what is beside")
+MEASURED = Kind(MeasuredConfig, Measured, words="as far as a model says")
+RETOLD = Kind(RetoldConfig, Retold, words="retold")
 REPEATING = Kind(RepeatingConfig, Repeating, words="repeating")

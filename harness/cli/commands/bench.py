@@ -34,6 +34,7 @@ _DONE = {
     "reranking": "reranked",
     "filter": "found what queries name",
     "context": "wrote context for chunks",
+    "reading": "chose what is read",
     "naming": "found what passages name",
     "answer": "answered queries",
     "measuring": "measured answers",
@@ -185,7 +186,13 @@ def estimate_of(plan: running.Plan) -> tuple[list[str], list[tuple[str, int]], l
     return before, pairs, [f"{plan.judge.judge}: {_price(plan.judge)}."]
 
 
-_TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write", "naming": "to index"}
+_TO_DO = {
+    "rewriting": "to rewrite",
+    "filter": "to filter",
+    "context": "to write",
+    "reading": "to read",
+    "naming": "to index",
+}
 
 
 @command(
@@ -265,7 +272,7 @@ def _to_ask(plan: running.Plan) -> list[tuple[str, str]]:
         *((_TO_DO[calls.purpose], str(calls)) for calls in plan.rewriting),
         *(("to ask", f"{url}, for {counted(n, 'setting')}") for url, n in plan.services.items()),
         *(("to ask", str(calls)) for calls in plan.endpoints),
-        *(("to answer", str(calls)) for calls in plan.answers.answering),
+        *((_TO_DO.get(calls.purpose, "to answer"), str(calls)) for calls in plan.answers.answering),
         *(("to measure", str(calls)) for calls in plan.answers.measuring),
     ]
 

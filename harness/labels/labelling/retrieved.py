@@ -96,7 +96,7 @@ def pool_unjudged(
     """
     there = config.labels is not None and holds_rows(config.labels)
     corpus = running.load_corpus(config if there else config.model_copy(update={"labels": None}), context)
-    cutting = running.Planning(context)
+    cutting = running.Planning(context, computes=True)
     points = running.cut_for_all(config.settings, corpus, context, visitor=cutting)
     searched, missing = running.search_unasked(points, corpus.queries.queries, cutting)
     if missing:

@@ -20,7 +20,9 @@ _SHOWN = 5
 
 T = TypeVar("T")
 
-Purpose = Literal["rewriting", "filter", "context", "naming", "endpoint", "reranking", "answer", "measuring"]
+Purpose = Literal[
+    "rewriting", "filter", "context", "reading", "naming", "endpoint", "reranking", "answer", "measuring"
+]
 """The use of the answers; a request to an ``endpoint`` is one for vectors or scores."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from harness import measures
@@ -11,7 +12,20 @@ from harness.running.corpus import Corpus
 from harness.running.pipeline import alterations_of, ranks_read
 from harness.running.search import Searched
 from harness.steps import QueryReading, ReadPassage
-from harness.values import Chunk, CorpusError, Judgment, Query, Ranking, by_key, golden_parts, wording_pattern
+from harness.values import (
+    Chunk,
+    CorpusError,
+    Judgment,
+    Part,
+    Query,
+    Ranking,
+    Run,
+    Together,
+    by_key,
+    golden_parts,
+    under_way,
+    wording_pattern,
+)
 
 Read = dict[str, tuple[ReadPassage, ...]]
 """The passages read by query, in the order read; an entry for every query."""
@@ -26,7 +40,7 @@ def parts_of(corpus: Corpus, query_id: str) -> tuple[tuple[str, ...], ...]:
         raise CorpusError(f"Query {query_id}, column answer: {error}.") from error
 
 
-def read_by(searched: Searched, corpus: Corpus) -> Read:
+def read_by(searched: Searched, corpus: Corpus) -> Run[Read]:
     """The passages a setting reads for each query: the top of its last ranking, altered if it says so."""
     chunks, tokens = searched.chunking.chunks, searched.chunking.tokens.tolist()
     row = {chunk.chunk_id: place for place, chunk in enumerate(chunks)}
@@ -44,19 +58,24 @@ def read_by(searched: Searched, corpus: Corpus) -> Read:
     )
     labels = by_key((label.query_id, label) for label in corpus.labels)
     for alteration in alterations:
-        read = {
-            query.query_id: alteration.run(
-                QueryReading(
-                    query,
-                    read[query.query_id],
-                    _answers(labels.get(query.query_id, ()), parts := parts_of(corpus, query.query_id)),
-                    lambda query=query: ranked.similar(query),  # type: ignore[misc]
-                    parts,
-                    corpus.queries.extras.get(query.query_id, {}),
-                )
+        readings = [
+            QueryReading(
+                query,
+                read[query.query_id],
+                _answers(labels.get(query.query_id, ()), parts := parts_of(corpus, query.query_id)),
+                partial(ranked.similar, query),
+                parts,
+                corpus.queries.extras.get(query.query_id, {}),
             )
             for query in corpus.queries.queries
-        }
+        ]
+        altered: list[tuple[ReadPassage, ...]] = yield Together(
+            [
+                Part(under_way(alteration.run(reading)), guess=partial(alteration.longest, reading))
+                for reading in readings
+            ]
+        )
+        read = dict(zip(read, altered, strict=True))
     return read
 
 

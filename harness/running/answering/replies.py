@@ -70,7 +70,8 @@ def _answering(searched: Sequence[Searched], corpus: Corpus) -> dict[str, Run[Re
 
 def _replies(searched: Searched, corpus: Corpus) -> Run[Replies]:
     """The answers of a setting to all queries."""
-    setting, queries, read = searched.setting, corpus.queries.queries, read_by(searched, corpus)
+    setting, queries = searched.setting, corpus.queries.queries
+    read: Read = yield from read_by(searched, corpus)
     asked = [
         AnswerInput(query.query_id, query.text, tuple(part.chunk.text for part in read[query.query_id]))
         for query in queries

@@ -95,7 +95,7 @@ def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[sear
         return corpus, searched
     from harness.running.planning import Planning, search_unasked
 
-    cutting = Planning(context)
+    cutting = Planning(context, computes=True)
     corpora, points = prepare(config, context, cutting)
     searched, missing = search_unasked(points, corpora.united.queries.queries, cutting)
     if missing:

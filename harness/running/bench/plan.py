@@ -110,7 +110,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
     with Context.at(
         config.cache, reporter, may_ask=False, precision=config.precision, engine=config.engine
     ) as context:
-        cutting = Planning(context)
+        cutting = Planning(context, computes=search)
         corpora, points = prepare(config, context, cutting)
         queries = corpora.united.queries.queries
         planned = plan_settings(points, queries, context)
@@ -119,12 +119,15 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         for line in work.spread():
             reporter.note(line)
         calls_of_search = [call for call in planned.calls if call.purpose != "reranking"]
-        if search and not (calls or calls_of_search or planned.services):
+        services = {url: len(settings) for url, settings in cutting.services.items()} | planned.services
+        bought = [call for call in cutting.endpoints if call.estimate.calls]
+        if search and not (calls or bought or calls_of_search or services):
             planned = plan_settings(points, queries, context, computes=True)
             work = replace(work, planned=planned)
         cutting.say()
         planned.say()
         endpoints = (
+            *bought,
             # what language models are asked before anything is retrieved is in ``rewriting``
             *(call for call in planned.calls if call.purpose == "reranking"),
             *work.planned.endpoints,
@@ -134,9 +137,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         faster = what_fast_saves(waiting, context) if search else ()
         # a table that narrows the search is looked into first
         rewriting = (*calls, *sorted(calls_of_search, key=lambda one: one.purpose != "filter"))
-        return replace(
-            plan, rewriting=rewriting, services=planned.services, endpoints=endpoints, faster=faster
-        )
+        return replace(plan, rewriting=rewriting, services=services, endpoints=endpoints, faster=faster)
 
 
 def _of_what_is_known(work: Work, corpora: Corpora, search: bool) -> Plan:
@@ -209,7 +210,11 @@ def most_pairs(points: Sequence[Chunked], queries: Sequence[Query], depth: int) 
     chunks: list[Chunk] = []
     for same in by_key((point.chunking.key, point) for point in points).values():
         rankings = sum(ranking_count(point.setting) for point in same)
-        longest = sorted(same[0].chunking.chunks, key=lambda chunk: -len(chunk.text))
+        # they may be read in different ways
+        longest = max(
+            (sorted(point.chunking.texts_read, key=lambda chunk: -len(chunk.text)) for point in same),
+            key=lambda passages: sum(len(chunk.text) for chunk in passages[:depth]),
+        )
         chunks += longest[: depth * rankings]
     every = [(query, chunk) for query in queries for chunk in chunks]
     return [Pair(query, chunk, number) for number, (query, chunk) in enumerate(every)]
@@ -223,7 +228,7 @@ def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> Answer
     about = len(results) < len(answering)
     ones = placeholder_rankings(answering, queries) if about else results
     replied, missing = plan_answers(ones, corpus, work.context, apart=about)
-    missing = [replace(calls, at_most=about) for calls in missing]
+    missing = [replace(calls, at_most=calls.at_most or about) for calls in missing]
     about = about or bool(missing)
     cases = [case for reply in replied for case in cases_of(reply, corpus, {})]
     # the others cost nothing, and a plan computes nothing
@@ -245,7 +250,8 @@ def placeholder_rankings(
     """Settings as if they had found the longest chunks; ``shift`` takes those so many places further on."""
     found = []
     for point in points:
-        longest = sorted(point.chunking.chunks, key=lambda chunk: -len(chunk.text))
+        pairs = zip(point.chunking.chunks, point.chunking.texts_read, strict=True)
+        longest = [chunk for chunk, _ in sorted(pairs, key=lambda pair: -len(pair[1].text))]
         places = range(shift, shift + min(50, len(longest)))
         some = [longest[place % len(longest)].chunk_id for place in places]
         scores = tuple(-float(i) for i in range(len(some)))

@@ -18,7 +18,7 @@ def prepare(
 ) -> tuple[Corpora, list[search.Chunked]]:
     """Find all models, read and cut the documents, and warn of what is doubtful about them.
 
-    ``visitor`` meets what contexts need; None: a run, which asks for what is missing.
+    ``visitor`` meets what contexts and readers need; None: a run, which asks for what is missing.
     """
     check_ready(config, context)
     _tell_ways(context)

@@ -1,7 +1,8 @@
 """Readers: what is read in place of the chunks that were found. One file per kind.
 
 A `Reader` takes larger text for each chunk, whatever the query. An `Alteration` changes what an answerer
-reads for a query, to try how it copes with noise or with false facts; rankings stay as they are.
+reads for a query, to try how it copes with noise or with false facts; rankings stay as they are. Both may
+yield needs, such as what a language model says.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from harness.steps.search.tools import Sources
-from harness.values import Chunk, KindAt, Kinds, Query, Span, StageConfig, Step
+from harness.values import Chunk, KindAt, Kinds, Query, Run, Span, StageConfig, Step
 
 Change = Literal["", "noise", "altered"]
 
@@ -45,8 +46,15 @@ class Reader(Step[Configured]):
     """Chunks → the span of its document that is read for each, whatever the query."""
 
     @abstractmethod
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span] | Run[list[Span]]:
         """A half-open range of the document of each chunk, in their order; it overlaps the chunk."""
+
+    def longest(self, chunk: Chunk, sources: Sources) -> Span:
+        """The longest range that may be read for a chunk, for a plan that cannot know which one is.
+
+        That is the whole document, unless a kind knows better.
+        """
+        return 0, len(sources.document(chunk.doc_id).text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +92,18 @@ class Alteration(Step[Configured]):
     """What is read for a query → what is read in its place."""
 
     @abstractmethod
-    def run(self, reading: QueryReading) -> tuple[ReadPassage, ...]:
+    def run(self, reading: QueryReading) -> tuple[ReadPassage, ...] | Run[tuple[ReadPassage, ...]]:
         """The passages in the order read; those that stay keep their places.
 
         Raises ConfigError where the query file lacks what it needs.
         """
+
+    def longest(self, reading: QueryReading) -> tuple[ReadPassage, ...]:
+        """The longest passages that may be read, for a plan that cannot know which ones are.
+
+        Those that were read before, unless a kind knows better.
+        """
+        return reading.passages
 
 
 class AlterationConfig(ReadConfig):
