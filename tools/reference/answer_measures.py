@@ -15,28 +15,24 @@ _INTRO = """\
 # Measures of answers
 
 Each measure scores one answered question: the question, the passages that were read, the answer, and if known
-the golden answer and the labelled evidence. Means are over the questions that have a value. The table below
-says what each needs; `make docs` writes this page from harness/measures/answer/measures.py.
+the golden answer and the labelled evidence. The table says what each needs; its entry below has the formula,
+which gives 0 to 1 unless a range is stated.
 
-A question without a value has a reason instead, and is counted. It is *undefined* if there is nothing to
-measure, such as citations of an answer that cites nothing. It has *failed* if there is a value that is not
-known: the question was not answered, or the model that scores it gave an answer that cannot be read. A
-failure is never 0 and never left out silently.
-
-A question may have several golden answers, of which any is right: in the column `answer` of the query file
-(or `reference` of a file of answers) write a JSON list, `["14.50 crowns", "14 crowns 50"]`. `exact_match`,
-`token_f1`, `answer_similarity` and `answer_correctness` then take the best, as SQuAD does; the details say
-which golden answer it was. Measures that look for the golden answer in the passages, and `noise_sensitivity`,
-take the first.
-
-A model that scores is asked through the ledger, like the judge: no call is paid twice, and limits on rate
-and money apply. It answers with one JSON object. If an answer is not exactly in the form that the prompt
-asks for, the model is asked again (`answers_per_call`), and then the case is not scored: text around the
-object, a missing or second verdict, a wrong number of verdicts.
-
-A model that scores may be wrong. Compare it with people: `harness score-answers --human values.csv` takes the
-values that people gave to a random sample of the questions (`query_id`, `measure`, `value`) and prints how
-far the measure agrees with them, and the mean over all questions, corrected for its errors.
+- **A question without a value** has a reason instead, and is counted; means are over the others. It is
+  *undefined* if there is nothing to measure, such as citations of an answer that cites nothing. It has
+  *failed* if the value is not known: the question was not answered, or the answer of the model that scores it
+  cannot be read. A failure is never 0 and never left out silently.
+- **Several golden answers**, of which any is right, are a JSON list in the column `answer` of the query file
+  (or `reference` of a file of answers): `["14.50 crowns", "14 crowns 50"]`. `exact_match`, `token_f1`,
+  `answer_similarity` and `answer_correctness` take the best, as SQuAD does; the details say which it was.
+  Measures that look for the golden answer in the passages, and `noise_sensitivity`, take the first.
+- **A model that scores** is asked through the [ledger](judge.md#the-ledger-nothing-is-paid-twice), within
+  limits on rate and money. If its answer is not exactly one JSON object in the form that the prompt asks for
+  (text around it, a missing or second verdict, a wrong number of verdicts), it is asked again
+  (`answers_per_call`), and then the case is not scored.
+- **It may be wrong.** `harness score-answers --human values.csv` takes the values that people gave to a
+  random sample of the questions (`query_id`, `measure`, `value`) and prints how far the measure agrees with
+  them, and the mean over all questions, corrected for its errors.
 """
 _PARITY = """
 ## Compared with ragas 0.4.3
@@ -48,19 +44,19 @@ On the same answers of the model, and the same vectors, these give the values of
 `tests/answer/test_ragas_parity.py` checks this. The entries above say where a definition differs.
 These differences apply to all:
 
-- The prompts are our own, in English and Chinese, so the same model may answer differently.
-- ragas writes NaN where a call fails and leaves it out of the mean (`nanmean`), so a mean rises when the
-  model fails on hard questions. Here failures are counted and reported with the mean, and a run with too
-  many fails.
-- ragas reads an answer leniently: it asks the model to repair broken JSON, and accepts lists of any
-  length. Here an answer in another form than the one asked for is asked for again and then not scored.
-- ragas joins the passages with line ends; here each passage is placed between its own marks, which its text
-  cannot close.
+| | ragas | here |
+|---|---|---|
+| prompts | its own | our own, in English and Chinese, so the same model may answer differently |
+| a failed call | NaN, left out of the mean (`nanmean`), which rises when the model fails on hard \
+questions | counted and reported with the mean; a run with too many fails |
+| an answer in another form | read leniently: the model repairs broken JSON, lists may have any length \
+| asked for again, then not scored |
+| passages | joined with line ends | each between its own marks, which its text cannot close |
 """
 _OWN_SHAPE = """\
-A prompt whose reply has names or a shape of its own says with `reply` which fields are read: for each of the
-names in the table a [JMESPath](https://jmespath.org) expression, which is mostly the name of a field. In a
-list, the expressions for a row are applied to each row; the list may be the whole reply.
+A prompt whose reply has names or a shape of its own says with `reply` which fields are read, as a judge's
+[does](judge.md#a-prompt-of-your-own): for each of the names in the table a [JMESPath](https://jmespath.org)
+expression. In a list, the expressions for a row are applied to each row; the list may be the whole reply.
 
 ```yaml
 # truth.yaml, for the step attributed: [{"statement": "…", "reason": "…", "result": 1}, …]
@@ -74,9 +70,7 @@ reply: {verdict: result, reason: reason}
 For the step `statements`, `reply: {statements: "[].simpler_statements[]"}` collects the texts of
 `[{"sentence_index": 0, "simpler_statements": ["…", "…"]}, …]`. For `supported`, a verdict without a `number`
 is that on the `statement` which it repeats word for word, else on the one at its place. Verdicts may also be
-`yes` and `no`, `true` and `false`, `是` and `否`. Such a reply is read as strictly as ours: it is not
-used if it has a field that neither the words nor an expression name, a second value, or a row without the
-field.
+`yes` and `no`, `true` and `false`, `是` and `否`. Such a reply is read as strictly as ours.
 
 Reasons that a model gives, as `reason` in `reply` or as a `"reason"` that the words of the prompt ask for,
 are kept in `details` of `answer_scores.csv` and shown in the report beside the verdicts.
@@ -98,36 +92,41 @@ def answer_measures_reference() -> str:
         facts = kind.config.facts
         needs = ", ".join(words for need, words in _NEEDS.items() if need in facts.needs)
         parts.append(f"| [`{name}`](#{name}) | {facts.about} | {needs} |")
+    described: dict[str, str] = {}
     for name, kind in ANSWER_MEASURES.items():
-        parts += ["", f"## {name}", "", *_entry(kind.config)]
+        parts += ["", f"## {name}", "", *_entry(name, kind.config, described)]
     parts += [_PARITY.rstrip(), "", *_prompts()]
     return "\n".join(parts) + "\n"
 
 
-def _entry(measure: type[AnswerMeasure]) -> list[str]:
+def _entry(name: str, measure: type[AnswerMeasure], described: dict[str, str]) -> list[str]:
+    """What the table does not say of a measure; ``described`` has the keys of those before it."""
     facts = measure.facts
     steps = measure.steps if issubclass(measure, LlmMeasure) else ()
-    described = {
+    bounds = "" if facts.range == "0 to 1" else facts.range
+    items = {
         "Formula": facts.formula,
-        "Range": f"{facts.range}; less is better" if facts.less_is_better else facts.range,
+        "Range": "; ".join(filter(None, (bounds, "less is better" if facts.less_is_better else ""))),
         "No value": facts.undefined,
         "Asks": ", ".join(f"[`{step.name}`](#prompts)" for step in steps),
-        "Keys": "; ".join(_keys(measure)),
+        "Keys": "; ".join(_keys(name, measure, described)),
         "Source": facts.source,
         "Compared with others": facts.compare,
     }
-    lines = [f"{facts.about[0].upper()}{facts.about[1:]}.", ""]
-    return lines + [f"- **{name}**: {text.removesuffix('.')}." for name, text in described.items() if text]
+    return [f"- **{item}**: {text.removesuffix('.')}." for item, text in items.items() if text]
 
 
-def _keys(measure: type[AnswerMeasure]) -> list[str]:
-    """The keys of its own: those shared by all measures are described once."""
+def _keys(measure_name: str, measure: type[AnswerMeasure], described: dict[str, str]) -> list[str]:
+    """The keys of its own: those shared by all measures are described once, and so are equal ones of two."""
     common = {"kind", *LlmMeasure.model_fields, *AnswerMeasure.model_fields}
-    return [
-        f"`{name}` ({_default(field.default)}): {(field.description or '').removesuffix('.')}"
-        for name, field in measure.model_fields.items()
-        if name not in common
-    ]
+    keys = []
+    for name, field in measure.model_fields.items():
+        if name in common:
+            continue
+        text = f"`{name}` ({_default(field.default)}): {(field.description or '').removesuffix('.')}"
+        first = described.setdefault(text, measure_name)
+        keys.append(text if first == measure_name else f"`{name}`: as of [`{first}`](#{first})")
+    return keys
 
 
 def _default(value: Any) -> str:
