@@ -18,7 +18,7 @@ LONG = {
     f"{PAGE}[study-chunking.md]": 50,
     f"{PAGE}[study-measure.md]": 20,
     f"{PAGE}[report.md]": 45,
-    f"{PAGE}[statistics.md]": 40,
+    f"{PAGE}[calibration.md]": 40,
     f"{PAGE}[README.md]": 40,
     f"{PAGE}[meridian.md]": 35,
     PAGE: 15,

@@ -3,7 +3,7 @@
 Everything starts from a ``ScoreMatrix``, settings × queries of one measure. ``stored`` reads it from folders
 of results, of rankings and answers alike; ``paired`` compares its rows in one ``joint_test``; ``scores`` and
 ``conclusions`` come to the ``verdict``; ``words`` and ``tables`` show it. docs/statistics.md says which
-method is used for what, and how well it keeps its promises.
+method is used for what, docs/calibration.md how well it keeps its promises.
 """
 
 from typing import TYPE_CHECKING

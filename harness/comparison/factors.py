@@ -4,7 +4,7 @@ A setting is a combination of levels (``SweepDesign``). The main effect of two l
 of all pairs of settings that differ in nothing else, query by query, so what the other factors add cancels
 (Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 5). All main effects are one family of the
 joint test that pairs of settings take too, with the same units; all interactions are another one. There are
-far fewer effects than pairs and each averages over several, so they are found sooner; docs/statistics.md has
+far fewer effects than pairs and each averages over several, so they are found sooner; docs/calibration.md has
 the simulation.
 """
 

@@ -2,7 +2,7 @@
 
 A difference is real where its interval excludes 0, and then alone its p-value is at most the level. Both come
 from one critical value: the largest lead that any of the comparisons would have by chance, found by flipping
-the signs of whole units (queries or clusters) in all of them together. docs/statistics.md has the
+the signs of whole units (queries or clusters) in all of them together. docs/calibration.md has the
 simulations.
 """
 

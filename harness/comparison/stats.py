@@ -1,6 +1,6 @@
 """Estimates with bounds, the units that are sampled (queries or clusters), and resamples of them.
 
-Which method is right is a matter of calibration: see docs/statistics.md. The rule here is the wider of the
+Which method is right is a matter of calibration: see docs/calibration.md. The rule here is the wider of the
 two on either side. With few queries, bootstrap intervals cover less than they claim.
 
 Queries on one document are alike, so tests and intervals go by whole clusters (Cameron and Miller, Journal
@@ -64,7 +64,7 @@ def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: 
 
     ``error`` is the standard error of ``value``, ``skew`` the skewness of its sampling distribution (for a
     mean of n values, their skewness over √n), ``freedom`` the degrees of freedom of ``error``. Sources:
-    Student, Biometrika 1908; Hall, JRSS B 1992. docs/statistics.md has how well they cover.
+    Student, Biometrika 1908; Hall, JRSS B 1992. docs/calibration.md has how well they cover.
     """
     critical = student_quantile(1 - tail, freedom)
     low, high = bounds_at(np.array([value]), np.array([error]), np.array([skew]), critical, np.inf)
@@ -154,7 +154,7 @@ def inverse_hall(x: float | Floats, skew: Floats) -> Floats:
 
 
 # The signs of five agree by chance in 1 of 16 studies, so no test at 5 % finds anything; from six on tests by
-# clusters hold their level and have power (docs/statistics.md has the simulation). Six are seldom of exactly
+# clusters hold their level and have power (docs/calibration.md has the simulation). Six are seldom of exactly
 # equal size, so they need not be worth six in full; fewer are never worth as much.
 FEWEST_CLUSTERS = 6
 LEAST_WORTH = 5.5
