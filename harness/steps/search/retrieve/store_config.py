@@ -80,13 +80,18 @@ class StoreConfig(DenseConfig):
     def check_ready(self) -> None:
         """Raise ConfigError where a package or a variable is missing, without loading anything."""
         super().check_ready()
-        if missing := [name for name in self.packages if find_spec(name) is None]:
+        if missing := [name for name in self.needed if find_spec(name) is None]:
             raise ConfigError(
                 f"retrieve: the kind {self.kind} needs {', '.join(missing)}. Install it: pip install "
                 f"'ndcg-harness[{self.extra}]'."
             )
         for name in self.secrets:
             secret_of(name)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The modules that this configuration needs."""
+        return self.packages
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -1,0 +1,109 @@
+"""A collection of Chroma as it is read, whether its files lie here or a server holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.steps.search.depth import SearchDepth
+from harness.steps.search.retrieve.scan import scan
+from harness.steps.search.retrieve.stored import Floats, Reads, StoredCollection, StoredRow, StoreFacts
+
+_PAGE = 1000
+_RESULTS_AT_ONCE = 5000
+# beyond it all vectors are not read to be scanned here
+_SCANNED = 50_000
+_READING = ("get", "query", "count")
+
+
+class ChromaCollection(StoredCollection):
+    """A collection, of which only what reads is kept; Chroma has no scan, so its vectors are read for one."""
+
+    def __init__(self, collection: Any, distance: str) -> None:
+        self.client, self._distance = Reads(collection, _READING), distance
+        configuration, self._metadata = collection.configuration, collection.metadata or {}
+        self._configuration: Mapping[str, Any] = configuration if isinstance(configuration, Mapping) else {}
+
+    @property
+    def scans(self) -> bool:  # type: ignore[override]
+        """Where the vectors are few enough to be read."""
+        return bool(self.client.count() <= _SCANNED)
+
+    def facts(self) -> StoreFacts:
+        """Rows, dimension and the index."""
+        rows = self.client.count()
+        first = self.client.get(include=["embeddings"], limit=1)["embeddings"] if rows else None
+        hnsw, spann = self._configuration.get("hnsw"), self._configuration.get("spann")
+        index = hnsw or spann or {}
+        words = f"HNSW, max_neighbors {hnsw.get('max_neighbors')}" if hnsw else "SPANN" if spann else ""
+        distance = index.get("space") or self._metadata.get("hnsw:space")
+        notes = (
+            (f"more than {_SCANNED:,} rows: what its index misses is not measured, as Chroma has no scan",)
+            if rows > _SCANNED
+            else ()
+        )
+        dimension = None if first is None or not len(first) else len(first[0])
+        return StoreFacts(rows, dimension, distance, words, None, notes)
+
+    def rows(self, vectors: bool = False, limit: int | None = None) -> Iterator[StoredRow]:
+        """Page by page, in the order in which they came in."""
+        include = ["documents", "metadatas", *(["embeddings"] if vectors else [])]
+        begin = 0
+        while limit is None or begin < limit:
+            size = _PAGE if limit is None else min(_PAGE, limit - begin)
+            page = self.client.get(include=include, limit=size, offset=begin)
+            stored = page["embeddings"] if vectors else [None] * len(page["ids"])
+            rows = zip(page["ids"], page["documents"], page["metadatas"], stored, strict=True)
+            for key, text, metadata, vector in rows:
+                read = None if vector is None else np.array(vector, dtype=np.float32)
+                yield StoredRow(key, payload_of(text, metadata), read)
+            begin += len(page["ids"])
+            if len(page["ids"]) < size:
+                return
+
+    def near(self, vectors: Floats, depth: int, exact: bool = False) -> list[list[StoredRow]]:
+        """Some queries in a request; ``exact``: by our scan of all vectors, which are read."""
+        if exact:
+            return self._scanned(vectors, depth)
+        offset, found = (0.0 if self._distance == "l2" else 1.0), []
+        step = max(1, _RESULTS_AT_ONCE // depth)
+        include = ["documents", "metadatas", "distances"]
+        for begin in range(0, len(vectors), step):
+            part = vectors[begin : begin + step]
+            answer = self.client.query(query_embeddings=part, n_results=depth, include=include)
+            columns = (answer[name] for name in ("ids", "documents", "metadatas", "distances"))
+            for rows in zip(*columns, strict=True):
+                found.append(
+                    [
+                        StoredRow(key, payload_of(text, metadata), None, offset - float(distance))
+                        for key, text, metadata, distance in zip(*rows, strict=True)
+                    ]
+                )
+        return found
+
+    def _scanned(self, vectors: Floats, depth: int) -> list[list[StoredRow]]:
+        rows = list(self.rows(vectors=True))
+        if not rows:
+            return [[] for _ in vectors]
+        stored = np.stack([row.vector for row in rows if row.vector is not None])
+        wanted = SearchDepth(min(depth, len(rows)), None, np.ones(len(rows), dtype=np.int64))
+        found = []
+        for vector, nearest in zip(vectors, scan(vectors, stored, self._distance, wanted), strict=True):
+            near = [(rows[row], _similarity(vector, stored[row], self._distance)) for row in nearest.rows]
+            near.sort(key=lambda pair: -pair[1])
+            found.append([StoredRow(row.key, row.payload, None, score) for row, score in near[:depth]])
+        return found
+
+
+def _similarity(one: Floats, other: Floats, distance: str) -> float:
+    if distance == "l2":
+        return -float(((one - other) ** 2).sum())
+    product = float(one @ other)
+    return product if distance == "ip" else product / float(np.linalg.norm(one) * np.linalg.norm(other))
+
+
+def payload_of(text: str | None, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A row by its keys: what Chroma calls its document as ``text``, and its metadata, there and by names."""
+    return {**(metadata or {}), "text": text, "metadata": metadata or {}}

@@ -1,0 +1,160 @@
+"""Search in a collection that is there already: its passages are those of the store, and nothing is kept."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from harness.steps.search.depth import SearchDepth
+from harness.steps.search.needs import CheckOnly, Cluster, Index, Texts, Warned
+from harness.steps.search.passages import Passages
+from harness.steps.search.retrieve.store_config import StoreConfig
+from harness.steps.search.retrieve.store_queries import searched
+from harness.steps.search.retrieve.stored import Floats, StoredCollection, StoredRow, store_faults
+from harness.steps.search.step import Identity, RetrievalResult
+from harness.values import HarnessError, Query, Ranking, Run, Slot, by_key, key_of
+
+# passages that are embedded again to see whether the vectors are of the model
+_SAMPLE = 32
+# a lower median cosine of stored and fresh vectors is another model's
+_SAME, _ALIKE = 0.98, 0.8
+# a collection of others may change at any time, so what a run has found is of no use to the next
+_THIS_RUN = uuid.uuid4().hex
+
+
+def of_this_run(c: StoreConfig) -> Identity:
+    """What tells the rankings of an existing collection from those of another run."""
+    return [_THIS_RUN, c.where, c.collection, c.text, c.document, c.page]
+
+
+def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]) -> Run[RetrievalResult]:
+    """The passages are those of the collection, as they were read from it."""
+    store: StoredCollection = yield Index(
+        ["existing", _THIS_RUN, c.kind, c.where, c.collection],
+        lambda place: _existing_opened(c, place),
+    )
+    asked = None
+    if c.search != "words":
+        texts = [c.query_prefix + query.text for query in queries]
+        asked = yield Texts(c.embed, texts, "queries")
+        refuse_misfit(c, store, asked.shape[1])
+        sample = (yield CheckOnly(lambda: _sample(c, store))) or []
+        if sample and c.same_model:
+            yield from _same_model(c, passages, sample)
+    depth = SearchDepth.of(c, passages.lengths)
+    wanted = min(len(passages.ids), depth.most if c.top_chars is not None else c.top_k)
+    spread = (yield Cluster()) if c.remote else None
+    hits = searched(c, c.collection, store, [q.text for q in queries], asked, wanted, spread)
+    texts_at = by_key((text, place) for place, text in enumerate(passages.texts))
+    rankings = [
+        _placed(query, rows, texts_at, passages, depth, c) for query, rows in zip(queries, hits, strict=True)
+    ]
+    share = None
+    if asked is not None and c.search == "vectors" and store.scans and not c.exact:
+        with store_faults(c.where, c.timeout):
+            true = yield CheckOnly(lambda: store.near(asked, c.top_k, exact=True))
+        share = _overlap(hits, true, c.top_k)
+    return RetrievalResult(rankings, share)
+
+
+def _same_model(c: StoreConfig, passages: Passages, sample: Sequence[tuple[str, Floats]]) -> Run[None]:
+    """Raise HarnessError where the stored vectors are not the model's; warn where they are other ones."""
+    texts = [c.passage_prefix + text for text, _ in sample]
+    fresh = yield Texts(c.embed, texts, "passages", "vectors", key_of(passages.key, "sample"))
+    stored = np.stack([vector for _, vector in sample])
+    lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(fresh, axis=1)
+    median = float(np.median((stored * fresh).sum(axis=1) / (lengths + 1e-30)))
+    of = f"the median cosine of {len(sample)} stored vectors with those of {c.embed.model_name} is"
+    if median < _ALIKE:
+        raise HarnessError(
+            f"{c.where}, {c.collection}: {of} {median:.2f}, so they are of another model, or of other "
+            "text than is stored. Name the model that made them, or set retrieve.same_model to false."
+        )
+    if median < _SAME:
+        yield Warned(
+            [
+                f"{c.where}, {c.collection}: {of} {median:.3f}: they were made with a prefix, of more "
+                "text than is stored, or in lower precision."
+            ]
+        )
+
+
+@contextmanager
+def _existing_opened(c: StoreConfig, place: Slot) -> Iterator[StoredCollection]:
+    with c.reading(c.collection, place.path) as store:
+        yield store
+
+
+def refuse_misfit(c: StoreConfig, store: StoredCollection, dimension: int) -> None:
+    """Raise HarnessError where dimension or distance of a collection are not those of the configuration."""
+    with store_faults(c.where, c.timeout):
+        facts = store.facts()
+    if facts.dimension not in (None, dimension):
+        raise HarnessError(
+            f"{c.where}, {c.collection}: its vectors have {facts.dimension} dimensions, and those of "
+            f"{c.embed.model_name} {dimension}. Name the model that made them as retrieve.model."
+        )
+    if facts.distance not in (None, c.distance):
+        raise HarnessError(
+            f"{c.where}, {c.collection} compares by {facts.distance}, and retrieve.distance is {c.distance}. "
+            f"Set distance: {facts.distance}."
+        )
+
+
+def _sample(c: StoreConfig, store: StoredCollection) -> list[tuple[str, Floats]]:
+    """Texts and vectors of some rows; none where the store does not give vectors."""
+    with store_faults(c.where, c.timeout):
+        rows = list(store.rows(vectors=True, limit=_SAMPLE))
+    texts = [(c.keys.text_of(row.payload), row.vector) for row in rows]
+    return [(text, vector) for text, vector in texts if text and vector is not None]
+
+
+def _placed(
+    query: Query,
+    rows: Sequence[StoredRow],
+    places: dict[str, list[int]],
+    passages: Passages,
+    depth: SearchDepth,
+    c: StoreConfig,
+) -> Ranking:
+    """The rows of one query as passages, by their texts; of those with the same text the next one."""
+    used: set[int] = set()
+    scores = []
+    ranked_places = []
+    for row in rows:
+        text = c.keys.text_of(row.payload)
+        if text is not None and not text.strip():
+            continue
+        free = (place for place in places.get(text or "", ()) if place not in used)
+        place = next(free, None)
+        if place is None:
+            raise HarnessError(
+                f"{c.where}, {c.collection}: row {row.key} was not there when the run read the "
+                f"collection, or has no text under {c.text or 'the usual keys'} any more. Run "
+                "again when it does not change."
+            )
+        used.add(place)
+        ranked_places.append(place)
+        scores.append(round(row.score, 6))
+    end = depth.of_ranked(depth.lengths[ranked_places]) if ranked_places else 0
+    falling = np.minimum.accumulate(np.array(scores[:end], dtype=np.float64)).tolist() if end else []
+    ids = tuple(passages.ids[place] for place in ranked_places[:end])
+    return Ranking(query.query_id, ids, tuple(falling))
+
+
+def _overlap(
+    hits: Sequence[Sequence[StoredRow]], true: Sequence[Sequence[StoredRow]] | None, k: int
+) -> float | None:
+    """The share of the rows found by a scan that the index found too; rows that tie with its last count."""
+    if not true:
+        return None
+    found = total = 0
+    for rows, exact in zip(hits, true, strict=True):
+        near = {row.key for row in exact}
+        last = exact[-1].score - 1e-6 if exact else 0.0
+        good = sum(row.key in near or row.score >= last for row in rows[:k])
+        found, total = found + min(good, len(exact)), total + len(exact)
+    return found / total if total else None
