@@ -11,6 +11,8 @@ from pathlib import Path
 
 import httpx2
 
+from tests.external.search_server import SearchServer
+
 
 class Qdrant:
     """A folder of Qdrant's local mode."""
@@ -244,6 +246,79 @@ class Chroma:
         return type("Both", (Collection, Client), {})
 
 
+class Opensearch:
+    """An index on a server that is written from the documented protocol: no real one is to be had here."""
+
+    module = "httpx2"
+    server_error = "OpenSearch"
+    kind, version = "opensearch", "2.19.1"
+    writes = (
+        *(("PUT", "/more"), ("DELETE", "/contracts"), ("POST", "/contracts/_doc"), ("POST", "/_bulk")),
+        *(("PUT", "/contracts/_doc/1"), ("POST", "/contracts/_update/1"), ("POST", "/contracts/_bulk")),
+        *(("POST", "/contracts/_delete_by_query"), ("POST", "/contracts/_update_by_query")),
+        *(("POST", "/_reindex"), ("POST", "/_aliases"), ("PUT", "/contracts/_mapping")),
+        *(("PUT", "/contracts/_settings"), ("POST", "/contracts/_close"), ("POST", "/contracts/_refresh")),
+        *(("DELETE", "/contracts/_search"), ("POST", "/_search/scroll/../../contracts/_bulk")),
+        *(("POST", "/contracts/_search/../_bulk"), ("POST", "/_scripts/x/_search"), ("HEAD", "/contracts")),
+    )
+
+    def __init__(self, folder):
+        self.server = SearchServer(self.kind, self.version)
+        atexit.register(self.server.close)
+
+    def vector_field(self, size, distance):
+        space = {"cosine": "cosinesimil", "l2": "l2", "ip": "innerproduct"}[distance]
+        method = {"name": "hnsw", "engine": "faiss", "space_type": space, "parameters": {"m": 8}}
+        return {"type": "knn_vector", "dimension": size, "method": method}
+
+    def fill(self, rows, distance="cosine", name="contracts"):
+        fields = {
+            "words": {"type": "text", "analyzer": "english"},
+            "embedding": self.vector_field(len(rows[0]["vector"]), distance),
+            "file": {"type": "object", "properties": {"name": {"type": "keyword"}}},
+        }
+        knn = {"knn": True} if self.kind == "opensearch" else {}
+        body = {"settings": {"index": knn}, "mappings": {"properties": fields}}
+        httpx2.put(f"{self.server.url}/{name}-000001", json=body).raise_for_status()
+        lines = []
+        for place, row in enumerate(rows):
+            source = {"words": row["text"], "file": {"name": row["document"]}}
+            lines += [
+                {"index": {"_id": f"id-{place}"}},
+                {**source, "embedding": [*map(float, row["vector"])]},
+            ]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        kind = {"content-type": "application/x-ndjson"}
+        place = f"{self.server.url}/{name}-000001/_bulk"
+        assert not httpx2.post(place, content=text, headers=kind).json()["errors"]
+        alias = {"actions": [{"add": {"index": f"{name}-000001", "alias": name}}]}
+        httpx2.post(f"{self.server.url}/_aliases", json=alias).raise_for_status()
+        place = {"collection": name, "existing": True, "vector": "embedding"}
+        return {**self.own(), **place, "text": "words", "document": "file.name"}
+
+    def state(self):
+        return self.server.state()
+
+    def own(self):
+        return {"kind": self.kind, "url": self.server.url}
+
+    def at(self, url):
+        return {"kind": self.kind, "url": url, "collection": "contracts", "existing": True}
+
+
+class Elasticsearch(Opensearch):
+    """The same for Elasticsearch."""
+
+    server_error = "Elasticsearch"
+    kind, version = "elasticsearch", "9.2.0"
+
+    def vector_field(self, size, distance):
+        similarity = {"cosine": "cosine", "l2": "l2_norm", "ip": "max_inner_product"}[distance]
+        options = {"type": "int8_hnsw", "m": 16, "ef_construction": 100}
+        place = {"index": True, "similarity": similarity, "index_options": options}
+        return {"type": "dense_vector", "dims": size, **place}
+
+
 def started_chroma():
     """The address of a Chroma server, which ends with this process."""
     folder = tempfile.mkdtemp()
@@ -265,4 +340,7 @@ def started_chroma():
     raise AssertionError("Chroma's server did not start")
 
 
-STORES = {"qdrant": Qdrant, "lancedb": Lancedb, "pgvector": Pgvector, "chroma": Chroma}
+STORES = {
+    **{"qdrant": Qdrant, "lancedb": Lancedb, "pgvector": Pgvector, "chroma": Chroma},
+    **{"opensearch": Opensearch, "elasticsearch": Elasticsearch},
+}

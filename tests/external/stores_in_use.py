@@ -330,6 +330,10 @@ def test_no_writing_method_can_be_reached(store, rows):
             for name in refused:
                 with pytest.raises(AttributeError, match="read only"):
                     getattr(handle, name)("contracts")
+        elif hasattr(collection, "requests"):
+            for method, path in store.writes:
+                with pytest.raises(PermissionError, match="read only"):
+                    collection.requests.read(method, path, {})
         else:
             for statement in (
                 "INSERT INTO contracts (words) VALUES ('x')",

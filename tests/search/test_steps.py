@@ -77,7 +77,7 @@ def smallest(kind, **more):
 # a learned sparse encoder needs torch, which takes long to load; tests/models has its own tests
 SLOW = {"learned_sparse": pytest.param("learned_sparse", marks=pytest.mark.slow)}
 # stores whose clients are not installed here: tests/external tries them in an environment of their own
-APART = {"qdrant", "pgvector", "lancedb"}
+APART = {"qdrant", "pgvector", "lancedb", "opensearch", "elasticsearch"}
 OURS = [name for name in TABLES["retrieve"] if name not in APART]
 RETRIEVERS = [*(SLOW.get(name, name) for name in OURS), "toy_words", "toy_best_rank"]
 

@@ -25,6 +25,15 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     KindAt("faiss", "FaissConfig", "FaissRetriever", words="vector search", by=_VECTORS),
     KindAt("qdrant", "QdrantConfig", "QdrantRetriever", words="search in Qdrant", by=_BOTH),
     KindAt("lancedb", "LancedbConfig", "LancedbRetriever", words="search in LanceDB", by=_BOTH),
+    KindAt("opensearch", "OpensearchConfig", "OpensearchRetriever", words="search in OpenSearch", by=_BOTH),
+    KindAt(
+        "elasticsearch",
+        "ElasticsearchConfig",
+        "ElasticsearchRetriever",
+        module="harness.steps.search.retrieve.opensearch",
+        words="search in Elasticsearch",
+        by=_BOTH,
+    ),
     KindAt("pgvector", "PgvectorConfig", "PgvectorRetriever", words="search in PostgreSQL", by=_BOTH),
     KindAt("bm25", "Bm25Config", "Bm25Retriever", words="keyword search", by=("words",), tries=({},)),
     KindAt(
