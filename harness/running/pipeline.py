@@ -51,6 +51,11 @@ def reranker_names(setting: Setting) -> tuple[str, ...]:
     return tuple(RERANK if place == 1 else f"{RERANK}{place}" for place in range(1, len(setting.rerank) + 1))
 
 
+def last_stage(setting: Setting) -> str:
+    """The name of the step whose rankings end its search."""
+    return (RETRIEVE, *reranker_names(setting))[-1]
+
+
 def ranking_count(setting: Setting) -> int:
     """How many rankings of each query a setting has: of its retriever and routes, and of its rerankers."""
     return len(list(setting.retrieve.every())) + len(setting.rerank)

@@ -1,14 +1,20 @@
 """What needs no model runs first; `--quick` stops there, and a whole run goes on from it."""
 
 import re
+from collections import Counter
 
 import pytest
 
+from harness.measures.scorer import Scorer
 from harness.report.rows.score_rows import ScoreRow, SummaryRow
 from harness.report.stored_tables import read_as
 from harness.running import load_config
+from harness.running.bench.flow import run_bench
 from harness.running.bench.quick import is_quick, quick_part
-from harness.values import ConfigError
+from harness.running.evaluate.scoring import scored_by
+from harness.running.meeting import Running
+from harness.running.search import FoundBySettings
+from harness.values import ConfigError, Silent
 from tests.bench.conftest import DENSE
 from tests.command import exit_code, refused
 
@@ -63,6 +69,47 @@ def test_a_quick_run_is_the_start_of_a_whole_one(mixed, capsys):
     assert exit_code("bench", "my.yaml", "--quick", "--again") == 0
     output = " ".join(capsys.readouterr().out.split())
     assert "2 of 4 settings need models and were left out; what these compute is stored" in output
+
+
+class Notes(Silent):
+    """Keeps the first results, and whether a vector was computed before."""
+
+    def __init__(self, cache):
+        super().__init__()
+        self.cache, self.first = cache, []
+
+    def note(self, text):
+        if text.startswith("First results"):
+            self.first.append((text, list(self.cache.rglob("vectors/*.sqlite"))))
+
+
+def test_first_results_are_those_of_the_run_which_searches_and_scores_once(mixed, monkeypatch):
+    config, scored, searched = load_config(mixed / "my.yaml"), Counter(), Counter()
+    score, ended = Scorer.score, FoundBySettings.ended
+
+    def scored_once(self, rankings, measures):
+        if tuple(measures) == tuple(scored_by(config)):
+            scored[tuple(ranking.chunk_ids for ranking in rankings)] += 1
+        return score(self, rankings, measures)
+
+    def ended_once(self, where, part, value):
+        if type(self.running) is Running and part.name == "retrieve":
+            searched[where.setting] += 1
+        return ended(self, where, part, value)
+
+    monkeypatch.setattr(Scorer, "score", scored_once)
+    monkeypatch.setattr(FoundBySettings, "ended", ended_once)
+    notes = Notes(mixed / "cache")
+    _, folder = run_bench(config, notes)
+    ((text, vectors),) = notes.first
+    assert not vectors
+    assert set(scored.values()) == {1}
+    assert searched == {"0": 1, "1": 1, "2": 1, "3": 1}
+    measure = config.measures[0]
+    means = [row for row in read_as(folder, SummaryRow) if (row.split, row.measure) == ("all", measure)]
+    quick = sorted((row for row in means if "bm25" in row.setting), key=lambda row: -row.mean)
+    shown = " and ".join(f"{row.setting} {row.mean:.3f}" for row in quick)
+    assert text == f"First results, mean {measure} of what needs no model: {shown}."
 
 
 def test_without_a_setting_that_needs_no_model_it_is_refused(mixed, capsys):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,9 @@ from harness.steps import waits_for
 from harness.values import Board, HarnessError, LlmError, Reporter, number
 
 if TYPE_CHECKING:
+    from harness.measures import ScoreTable
     from harness.running.answering.replies import Replies
+    from harness.running.bench.quick import FirstResults
 
 Add = Callable[[Context], Sequence[Any]]
 """Makes rows of further tables, and may warn of what bears on the results."""
@@ -43,7 +45,7 @@ def run_bench(
     """
     context = Context.at(config.cache, reporter, precision=config.precision, engine=config.engine)
     with context, context.timed("total"), shared_cache(config, context), live_table(config, context) as live:
-        corpus, found, searched = _search(config, context, live.searched, _show_first)
+        corpus, found, searched = _search(config, context, live)
         replied: list[Replies] = []
         if any(has_answers(result.setting) for result in searched):
             from harness.running.answering.replies import answer_all
@@ -104,39 +106,24 @@ def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[sear
     return corpora.united, list(map(corpora.in_united, searched))
 
 
-First = Callable[[Corpora, Sequence[search.Chunked], BenchConfig, Context], None]
-"""Called with all settings before any is searched."""
-
-
-def _show_first(
-    corpora: Corpora, points: Sequence[search.Chunked], config: BenchConfig, context: Context
-) -> None:
-    """Show what needs no model, and say what the rest takes."""
-    if any(setting.model_names for setting in config.settings):
-        # only then there is a rest to wait for
-        from harness.running.bench.quick import show_first
-
-        show_first(corpora, points, config, context)
-
-
 def _search(
     config: BenchConfig,
     context: Context,
-    on_result: Callable[[Corpus, search.Searched], None] = lambda *_: None,
-    first: First = lambda *_: None,
+    live: LiveTable | None = None,
 ) -> tuple[Corpus, list[search.Searched], list[search.Searched]]:
     """The united corpus, and the rankings of every setting by the ids of its own corpus and by those of it.
 
-    ``found`` is called with each of the latter as soon as it is searched.
+    ``live`` is shown each of the latter as soon as it is searched.
     """
     corpora, points = prepare(config, context)
-    first(corpora, points, config, context)
-    searched = search.search_settings(
-        points,
-        corpora.united.queries.queries,
-        context,
-        lambda one: on_result(corpora.united, corpora.in_united(one)),
-    )
+    if live is not None:
+        live.begin(corpora, points)
+
+    def show(result: search.Searched) -> None:
+        if live is not None:
+            live.searched(corpora.united, corpora.in_united(result))
+
+    searched = search.search_settings(points, corpora.united.queries.queries, context, show)
     warn_of_unfilled_budgets(searched, config, context)
     if config.precision == "fast":
         from harness.running.precision import compare_with_exact
@@ -150,16 +137,29 @@ def _search(
 class LiveTable:
     """Fills the board of a run. With human labels, scores appear immediately; else after judging.
 
-    ``scorers`` keep what is scored to be shown, for the tables.
+    ``first`` shows the settings that need no model, on a board or not. ``scorers`` keep what is scored to be
+    shown, for the tables.
     """
 
     board: Board
     config: BenchConfig
     context: Context
     scorers: Scorers | None = None
+    first: FirstResults | None = None
+
+    def begin(self, corpora: Corpora, points: Sequence[search.Chunked]) -> None:
+        """The settings are about to be searched."""
+        if any(setting.model_names for setting in self.config.settings):
+            # only then there is something to wait for
+            from harness.running.bench.quick import first_results
+
+            self.first = first_results(corpora, points, self.config, self.context)
 
     def searched(self, corpus: Corpus, result: search.Searched) -> None:
         """A setting has its rankings."""
+        if self.first is not None:
+            headline = run_headline(self.config)
+            self.first.scored(result, lambda stage: self._scores(corpus, result)[stage].mean(headline))
         if not self.board.live:
             return
         cells = {
@@ -167,17 +167,20 @@ class LiveTable:
             "seconds": f"{result.notes['seconds'][result.steps[-1]]:.1f}",
         }
         if pool_judge_config(self.config) is None:
-            if self.scorers is None:
-                judged = judged_by_people(corpus, self.config)
-                self.scorers = Scorers.of_judged(judged, corpus, self.config, self.context)
-            with self.context.timed("score"):
-                tables = self.scorers.score(result, self.config)
             cells |= {
                 stage: number(scores.mean(run_headline(self.config)))
-                for stage, scores in tables.items()
+                for stage, scores in self._scores(corpus, result).items()
                 if not is_route(stage)
             }
         self.board.put(result.setting.name, cells)
+
+    def _scores(self, corpus: Corpus, result: search.Searched) -> Mapping[str, ScoreTable]:
+        """The scores by stage, on the labels of people."""
+        if self.scorers is None:
+            judged = judged_by_people(corpus, self.config)
+            self.scorers = Scorers.of_judged(judged, corpus, self.config, self.context)
+        with self.context.timed("score"):
+            return self.scorers.score(result, self.config)
 
     def scored(self, summary: Sequence[SummaryRow]) -> None:
         """A setting has its scores."""

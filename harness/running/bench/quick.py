@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 from harness.comparison import sentence_of
-from harness.report import is_route
 from harness.running.bench.preparing import prepare
 from harness.running.bench.spread import Work
 from harness.running.compute import LocalPass
@@ -17,10 +16,11 @@ from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpora import Corpora
 from harness.running.engine import LocalEngine, run_of, speed_of
-from harness.running.evaluate.evaluating import Scorers, means_by_measure, run_headline
-from harness.running.judging.judged import GradedQueries, judged_by_people, pool_judge_config
+from harness.running.evaluate.evaluating import run_headline
+from harness.running.judging.judged import pool_judge_config
+from harness.running.pipeline import last_stage
 from harness.running.planning import Planning, plan_settings
-from harness.running.search import Chunked, Searched, search_settings
+from harness.running.search import Chunked, Searched
 from harness.steps import LocalModelScorer
 from harness.values import ConfigError, Reporter, counted, duration, listed, number
 
@@ -76,39 +76,55 @@ def left_out(config: BenchConfig, reporter: Reporter, whole: str) -> str:
     return f"{sentence_of(code, count=len(others), total=total, takes=left or '')} {whole}"
 
 
-def show_first(corpora: Corpora, points: Sequence[Chunked], config: BenchConfig, context: Context) -> None:
-    """Search what is quick, and note its means and what the other settings will take.
+@dataclass(slots=True)
+class FirstResults:
+    """Notes the means of the settings that need no model once all of them are searched, the best first.
 
-    Says nothing where all or nothing is quick, or where the others are stored already.
+    ``stages`` is by setting the step that ends its search; ``rest`` says what the other settings take.
+    """
+
+    stages: Mapping[str, str]
+    rest: str
+    measure: str
+    reporter: Reporter
+    means: dict[str, float | None] = field(default_factory=dict)
+
+    def scored(self, result: Searched, mean: Callable[[str], float | None]) -> None:
+        """A setting has new rankings; ``mean`` gives that of the headline at a stage."""
+        name = result.setting.name
+        if self.stages.get(name) != result.steps[-1]:
+            return
+        self.means[name] = mean(result.steps[-1])
+        if len(self.means) < len(self.stages):
+            return
+        # a mean of no query comes last
+        best_first = sorted(self.means.items(), key=lambda pair: math.inf if pair[1] is None else -pair[1])
+        shown = listed([f"{name} {number(mean)}" for name, mean in best_first], _SHOWN)
+        self.reporter.note(f"First results, mean {self.measure} of what needs no model: {shown}.")
+        self.reporter.note(self.rest)
+
+
+def first_results(
+    corpora: Corpora, points: Sequence[Chunked], config: BenchConfig, context: Context
+) -> FirstResults | None:
+    """What shows the first results of a search; None where there is nothing to show, or to score by.
+
+    That is where all or nothing is quick, or the others are stored already. Where a language model judges,
+    what the other settings take is noted at once.
     """
     quick = [point for point in points if is_quick(point.setting)]
     rest = [point for point in points if not is_quick(point.setting)]
     if not quick or not rest or context.engine.apart:
-        return
+        return None
     left = estimate(rest, corpora, config, context)
     if left is None:
-        return
-    queries = corpora.united.queries.queries
-    if pool_judge_config(config) is None:
-        searched = search_settings(quick, queries, context.again())
-        first = _means(list(map(corpora.in_united, searched)), corpora, config, context)
-        context.reporter.note(f"First results, mean {run_headline(config)} of what needs no model: {first}.")
-    context.reporter.note(f"{counted(len(rest), 'setting')} to go: {left}.")
-
-
-def _means(searched: Sequence[Searched], corpora: Corpora, config: BenchConfig, context: Context) -> str:
-    """The settings with their means, the best first."""
-    corpus = corpora.united
-    judgments = judged_by_people(corpus, config).judgments
-    scorers = Scorers(GradedQueries(corpus.queries.queries, judgments, config.relevance), corpus, context)
-    means = []
-    for result in searched:
-        last = [step for step in result.rankings if not is_route(step)][-1]
-        ((_, mean, _),) = means_by_measure(scorers.of(result), result.rankings[last], [run_headline(config)])
-        means.append((mean, result.setting.name))
-    # a mean of no query comes last
-    means.sort(key=lambda pair: math.inf if pair[0] is None or math.isnan(pair[0]) else -pair[0])
-    return listed([f"{name} {number(mean)}" for mean, name in means], _SHOWN)
+        return None
+    sentence = f"{counted(len(rest), 'setting')} to go: {left}."
+    if pool_judge_config(config) is not None:
+        context.reporter.note(sentence)
+        return None
+    stages = {point.setting.name: last_stage(point.setting) for point in quick}
+    return FirstResults(stages, sentence, run_headline(config), context.reporter)
 
 
 @dataclass(frozen=True, slots=True)
