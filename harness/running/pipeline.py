@@ -11,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from harness.models import ModelConfig, sum_of
 from harness.running.config.models import Setting
 from harness.running.config.stored_chunks import searches_existing
 from harness.steps import (
     ANSWERERS,
+    CONTEXTS,
     READERS,
     REWRITERS,
     Answerer,
@@ -31,6 +35,7 @@ from harness.steps import (
     RerankerConfig,
     RetrievalResult,
     Search,
+    Texts,
     context_key,
     fused,
     guessed,
@@ -38,7 +43,20 @@ from harness.steps import (
     passages_read,
     rerank,
 )
-from harness.values import Part, Query, Ranking, Run, ask, under_way
+from harness.values import (
+    Chunk,
+    Document,
+    Heading,
+    HeadingStyle,
+    Mention,
+    Part,
+    Query,
+    Ranking,
+    Run,
+    StageConfig,
+    ask,
+    under_way,
+)
 
 REWRITE = "rewrite"
 RETRIEVE = "retrieve"
@@ -115,6 +133,50 @@ def tried(setting: Setting, scorer_of: ScorerOf) -> Run[None]:
     yield from searching(setting, texts, [query], scorer_of)
     if has_answers(setting):
         yield from answering(setting, [AnswerInput(word, word, (word,))], lambda: [])
+
+
+@dataclass(frozen=True, slots=True)
+class WordSources:
+    """Sources with one document of one word, which is the only ``chunk`` however it is cut."""
+
+    chunk: Chunk
+
+    def document(self, doc_id: str) -> Document:
+        """The document."""
+        return Document(self.chunk.doc_id, self.chunk.text, (), "")
+
+    def sentences(self, doc_id: str) -> NDArray[np.int64]:
+        """Its only sentence."""
+        return np.array([[self.chunk.start, self.chunk.end]], dtype=np.int64)
+
+    def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Heading]:
+        """It has none."""
+        return []
+
+    def chunks(self, config: StageConfig) -> Sequence[Chunk]:
+        """The chunk."""
+        return [self.chunk]
+
+
+def tried_on_text(setting: Setting) -> Run[None]:
+    """What is done to text before a search, on one word: its needs name every model that it uses."""
+    word: str = "word"
+    chunk = Chunk.of(Document(word, word, (), ""), 0, len(word))
+    around = [config for contexts in (setting.context, *route_contexts(setting)) for config in contexts]
+    reader = None if setting.read is None else setting.read.spans
+    steps: list[Any] = [CONTEXTS.make(config) for config in around]
+    steps += [] if reader is None else [READERS.make(reader)]
+    chunkers = [setting.chunk] if reader is None or reader.larger is None else [setting.chunk, reader.larger]
+    for encoder in [getattr(chunker, "embed", None) for chunker in chunkers]:
+        if encoder is not None:
+            yield Mention(ask(Texts(encoder, [word], "passages")))
+    for step in steps:
+        yield Mention(_on_one(step, chunk))
+
+
+def _on_one(step: Any, chunk: Chunk) -> Run[Any]:
+    """A context or a reader, run on one chunk."""
+    return (yield from under_way(step.run([chunk], WordSources(chunk))))
 
 
 def _retrieved(

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness import report, store
 from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, LocalEncoder, ServedEndpoint
-from harness.running.config.answer_measures import reranker_of
+from harness.running.answering.measuring_tools import MeasuringTools
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context, Models
 from harness.running.corpus import Corpus
 from harness.running.frames import Unknown
 from harness.running.loop import Loop, Met, Visitor, Wanted
-from harness.running.pipeline import tried
+from harness.running.pipeline import tried, tried_on_text
 from harness.steps import (
     AllAtOnce,
     AnswerConfig,
@@ -29,7 +29,7 @@ from harness.steps import (
     Texts,
     Warned,
 )
-from harness.values import ConfigError, StageConfig, guide, main_script, outside_latin
+from harness.values import ConfigError, Run, StageConfig, guide, main_script, outside_latin
 
 
 def check_ready(config: BenchConfig, context: Context) -> None:
@@ -44,17 +44,17 @@ def check_ready(config: BenchConfig, context: Context) -> None:
     check_endpoints(config, context)
     for setting in config.settings:
         context.models.tokenizer(setting.tokenizer)
-        if setting.chunk.embed is not None:
-            context.models.encoder(setting.chunk.embed)
-    steps = {str(at): tried(setting, context.models.reranker) for at, setting in enumerate(config.settings)}
-    Loop(Finding(context.models)).run(steps)
-    for measure in config.answer_measures:
-        if "vectors" in measure.needs:
-            context.models.encoder(config.answer_embedding.embed)
-        if measure.pair_model is not None:
-            context.models.reranker(reranker_of(measure.pair_model))
+    find_models(map(tried_on_text, config.settings), context.models)
+    find_models((tried(setting, context.models.reranker) for setting in config.settings), context.models)
+    tools = MeasuringTools(config.answer_scoring)
+    find_models((measure.trial(tools) for measure in config.answer_measures), context.models)
     context.models.try_out(context.artifacts)
     warn_of_prefixes(config.settings, context)
+
+
+def find_models(steps: Iterable[Run[Any]], models: Models) -> None:
+    """Find every model that steps need."""
+    Loop(Finding(models)).run({str(at): step for at, step in enumerate(steps)})
 
 
 @dataclass(frozen=True, slots=True)

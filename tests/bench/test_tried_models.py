@@ -4,13 +4,42 @@ import pytest
 
 import harness.running.context as running
 from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.running.config.load import load_config
 from harness.running.context import Context
+from harness.running.readiness import check_ready
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.values.errors import ModelError
 from harness.values.progress import Silent
 
 MINILM = "embedded:all-MiniLM-L6-v2"
+
+
+MAXSIM = "embedded:maxsim"
+SERVED = "{model: m, base_url: 'http://127.0.0.1:9/v1', api_key_env: null}"
+ALIKE = f"answer: {{kind: llm, endpoint: {SERVED}}}\nanswer_measures: "
+BY_PAIRS = f'[{{kind: answer_similarity, by: cross_encoder, model: "{MAXSIM}"}}]\n'
+LIKE = f'{{kind: semantic, model: "{MINILM}"}}'
+
+
+@pytest.mark.parametrize(
+    ("keys", "models"),
+    [
+        ({}, set()),
+        ({"chunk": LIKE}, {MINILM}),
+        ({"more": f"read: {{kind: parent, chunk: {LIKE}}}\n"}, {MINILM}),
+        ({"retrieve": f'{{kind: exact, model: "{MINILM}", top_k: 5}}'}, {MINILM}),
+        ({"rerank": "{kind: late_interaction, top_n: 3}"}, {MAXSIM}),
+        ({"more": f"{ALIKE}[answer_similarity]\n"}, {MINILM}),
+        ({"more": f"{ALIKE}{BY_PAIRS}"}, {MAXSIM}),
+    ],
+    ids=["words", "chunker", "reader", "retriever", "reranker", "measure", "measure by pairs"],
+)
+def test_each_model_that_a_step_needs_is_tried_before_a_run(keys, models, lexical, tried):
+    config = load_config(lexical(**keys))
+    with Context.at(config.cache, Silent()) as context:
+        check_ready(config, context)
+        assert {facts["name"] for facts in context.models.describe().values()} == models
 
 
 @pytest.fixture

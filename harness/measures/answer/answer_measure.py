@@ -18,7 +18,19 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness import models
-from harness.values import ANSWER, Chunk, Details, Judgment, LlmAnswer, Query, QueryScore, Run, StageConfig
+from harness.values import (
+    ANSWER,
+    Chunk,
+    Details,
+    Judgment,
+    LlmAnswer,
+    Part,
+    Query,
+    QueryScore,
+    Run,
+    StageConfig,
+    Together,
+)
 
 if TYPE_CHECKING:
     from harness.measures.answer.answer_calls import AnswerCall, StepPrompt
@@ -184,6 +196,13 @@ class AnswerMeasure(StageConfig, ABC):
         """Whether it asks a language model or an endpoint."""
         asks = "llm" in self.needs or bool(self.voters)
         return asks or isinstance(self.pair_model, models.RerankEndpoint)
+
+    def trial(self, tools: AnswerTools) -> Run[None]:
+        """Asks for a vector and a score by each model that gives it some, whatever the cases are."""
+        steps: list[Run[Any]] = [tools.vectors(["word"])] if "vectors" in self.needs else []
+        if self.pair_model is not None:
+            steps.append(tools.pair_scores([("word", "word")], self.pair_model))
+        yield Together(list(map(Part, steps)))
 
     @abstractmethod
     def score_case(self, case: Case) -> QueryScore | Scoring:

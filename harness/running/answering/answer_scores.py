@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness import judge
-from harness.measures import AnswerMeasure, Case, PairModel, in_tiers
-from harness.models import Form, ModelConfig, Request
+from harness.measures import AnswerMeasure, Case, in_tiers
 from harness.report import AnswerScoreRow, AnswerSummaryRow
+from harness.running.answering.measuring_tools import MeasuringTools
 from harness.running.answering.passages_read import parts_of
 from harness.running.answering.replies import Replies, counted_reasons, golden_of
 from harness.running.config.answer_measures import AnswerScoringConfig
@@ -22,56 +21,10 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.loop import Loop
-from harness.running.passes import scores_of_pairs
 from harness.running.planning import Planning
 from harness.running.search import run_step
-from harness.steps import Pair, PendingCalls, Prompts, Talked, Texts, words_of
-from harness.values import (
-    ConfigError,
-    Judgment,
-    LlmAnswer,
-    LlmError,
-    Part,
-    QueryScore,
-    Run,
-    Together,
-    ask,
-    by_key,
-    finite,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuringTools:
-    """``AnswerTools``: the needs of measures of the model and the encoder that a configuration names."""
-
-    config: AnswerScoringConfig
-
-    def ask(
-        self,
-        form: Form,
-        texts: Sequence[tuple[str, tuple[str, ...]]],
-        name: str,
-        samples: int = 1,
-        voters: Sequence[ModelConfig] = (),
-    ) -> Run[list[LlmAnswer] | int]:
-        """The models' answers; raises ConfigError if no model is named."""
-        models = voters or ((self.config.answer_judge,) if self.config.answer_judge else ())
-        if not models:
-            raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
-        needs = [Prompts(Request(model, form, texts, name, "measuring", samples)) for model in models]
-        talks: list[list[Talked]] | None = yield Part(ask(Together(needs)), guess=lambda: None)
-        if talks is None:
-            return max(model.endpoint.longest_answer for model in models)
-        return [talk.answers[0] for own in talks for talk in own]
-
-    def vectors(self, texts: Sequence[str]) -> Run[NDArray[np.float32]]:
-        """The vectors of the texts, float32 [texts, dimension]."""
-        return ask(Texts(self.config.answer_embedding.embed, texts, "queries"))
-
-    def pair_scores(self, pairs: Sequence[Pair], model: PairModel) -> Run[list[float]]:
-        """The scores of pairs of texts."""
-        return scores_of_pairs(pairs, model)
+from harness.steps import PendingCalls, words_of
+from harness.values import Judgment, LlmError, QueryScore, by_key, finite
 
 
 @dataclass(frozen=True, slots=True)
