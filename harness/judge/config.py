@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -44,6 +44,9 @@ class PoolJudgeConfig(StageConfig, ABC):
     if TYPE_CHECKING:
         # a field of each of them, where it belongs among the others
         pool: PoolConfig
+
+    by_pool: ClassVar[bool] = False
+    """Whether the grade of a passage depends on what else is in the pool, so that no two pools compare."""
 
     @property
     @abstractmethod

@@ -26,6 +26,7 @@ class GraphConfig(EncodedConfig):
     """A judge that spreads relevance over a graph of the passages of a query."""
 
     usual_cuts: ClassVar[Cuts] = (0.3, 0.45, 0.6, 0.75)
+    by_pool: ClassVar[bool] = True
 
     kind: Literal["graph"] = "graph"
     seeds: Literal["query", "labels"] = Field(

@@ -194,4 +194,4 @@ def test_a_judge_by_vectors_is_the_same_whatever_is_in_its_pool(lexical, corpus,
     assert "judged for any of the results" in told
     # but for one that grades a passage by its neighbours
     graphs = [cheap(lexical, corpus, f"graph-{size}", size, "graph") for size in (90, 180)]
-    assert "depends on the other passages" in refused(capsys, "compare", *graphs)
+    assert "depends on the others in its pool" in refused(capsys, "compare", *graphs)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.comparison import Stored, answers_to_take, measure_to_take, names_of, read_stored
+from harness.judge import JUDGES
 from harness.measures import Scorer, family_of, less_is_better
 from harness.report import (
     SCORED_FROM,
@@ -221,8 +222,11 @@ def _clusters(queries: Sequence[Query], judgments: Sequence[Judgment]) -> dict[s
 _OF_A_RUN = ("name", "base_url", "score_quantiles", "agreement")
 """What a record says of a judge that its grades do not depend on: its name, and what it met in a pool."""
 
-_BY_POOL = frozenset(("graph",))
-"""The judges whose grade of a passage depends on what else is in its pool."""
+
+def _is_by_pool(judge: Mapping[str, Any]) -> bool:
+    """Whether a judge says that its grade of a passage depends on what else is in its pool."""
+    kind = judge.get("kind")
+    return kind in JUDGES and getattr(JUDGES.find(kind).config, "by_pool", False)
 
 
 def _one_judge(judges: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -231,12 +235,11 @@ def _one_judge(judges: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         name: {key: fact for key, fact in judge.items() if key not in _OF_A_RUN}
         for name, judge in judges.items()
     }
-    pooled = [name for name, judge in judges.items() if judge.get("kind") in _BY_POOL]
+    pooled = [name for name, judge in judges.items() if _is_by_pool(judge)]
     if pooled:
         raise HarnessError(
-            f"{' and '.join(pooled)} were graded over a graph of the passages of each pool, in which a grade "
-            "depends on the other passages, so their values cannot be compared. Run the settings in one "
-            "benchmark."
+            f"{' and '.join(pooled)} were graded by a judge whose grade of a passage depends on the others "
+            "in its pool, so their values cannot be compared. Run the settings in one benchmark."
         )
     (first, shared), *others = facts.items()
     for name, other in others:
