@@ -1,4 +1,4 @@
-"""How well do published LLM judges agree with people? The table of docs/judge.md, from public pairs.
+"""How well do published LLM judges agree with people? The table of docs/judge-agreement.md, of public pairs.
 
     python benchmarks/judge_agreement.py [FOLDER] [--csv PREFIX]
 

@@ -238,6 +238,6 @@ def people_table(results: Sequence[MeasureScores], human: Mapping[str, Mapping[s
     columns = ("measure", "n by people", "measure − people", "tau", "corrected mean", "95% interval")
     note = (
         "corrected mean: what people would give over all queries, from their values on a random sample and "
-        f"the measure's on all ({guide('judge.md')}); from {FEWEST} queries on."
+        f"the measure's on all ({guide('judge-agreement.md')}); from {FEWEST} queries on."
     )
     return Table("Agreement with people", columns, tuple(rows), notes=(note,))
