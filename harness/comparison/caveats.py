@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.comparison.what_ranks import ranked_alike
+from harness.comparison.wordings import sentence_of
 from harness.report import FilterCounts, FilterRow, Table, count_filters, is_route, left_out_words
 from harness.values import ResultWarning, counted, listed
 
@@ -39,7 +40,7 @@ def left_out_notes(counts: Iterable[Mapping[str, int]]) -> tuple[str, ...]:
     reasons = [by_reason for by_reason in counts if by_reason.get("ungraded") or by_reason.get("irrelevant")]
     if not reasons:
         return ()
-    return (f"{left_out_words(reasons[0])} The verdict is on the other queries alone.",)
+    return (sentence_of("left out", words=left_out_words(reasons[0])),)
 
 
 def filter_notes(
@@ -61,7 +62,7 @@ def filter_notes(
         f"{name} ({counts.wrong} of {counted(counts.labelled, 'query', 'queries')})"
         for name, counts in sorted(worst.items(), key=lambda item: -item[1].wrong)
     ]
-    return (f"Filters leave out labelled documents: {listed(shown, _NAMED)}. filters.csv lists them.",)
+    return (sentence_of("filters", settings=listed(shown, _NAMED)),)
 
 
 def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
@@ -74,11 +75,7 @@ def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, 
         return ()
     shown = "; ".join(listed(names, 4) for names in same[:_NAMED])
     more = "; and more" if len(same) > _NAMED else ""
-    return (
-        "Settings that differ only in what is read to answer, or in `answer`, have the same rankings, so "
-        f"they tie here: {shown}{more}. "
-        "Choose between them by their answers.",
-    )
+    return (sentence_of("same rankings", settings=f"{shown}{more}"),)
 
 
 def warnings_of(

@@ -276,7 +276,7 @@ def test_what_filters_left_and_lost_is_reported_query_by_query_and_on_the_page(l
     assert [rows["q2"][name] for name in shown] == ["topic=fuel pump", "1", "3", "1", ""]
     assert [rows["q3"][name] for name in shown] == ["", "3", "3", "1", ""]
     output = (
-        'Caveat: Filters leave out labelled documents: "filter by rules" (1 of 4 queries). filters.csv lists'
+        'Caveat: Filters leave out labelled documents: "filter by rules" (1 of 4 queries); filters.csv lists'
     )
     assert any(sentence.startswith(output) for sentence in results.verdict["sentences"])
     lost = {
@@ -303,7 +303,7 @@ def test_a_boost_that_is_wrong_is_counted_and_loses_no_candidate_by_itself(lexic
     ranked = {name: runs for (name, _), runs in results.runs.items()}
     assert ranked["rules"][0].chunk_ids[0].startswith("harbour")
     assert ranked["filter=none"][0].chunk_ids[0].startswith("people")
-    assert any("(1 of 4 queries). filters.csv" in one for one in results.verdict["sentences"])
+    assert any("(1 of 4 queries); filters.csv" in one for one in results.verdict["sentences"])
 
 
 def test_a_document_whose_evidence_another_holds_is_not_missed():
