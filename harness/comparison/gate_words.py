@@ -20,11 +20,13 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     checks, first = result.checks, result.checks[0]
     everything = result.everything
     failed = [check for check in everything if check.failed]
+    untested = len(everything) - len(checks)
     most = [check.most for check in checks]
     best = max(check.mean for check in everything if not math.isnan(check.mean))
-    values = {"level": confidence(result.confidence), "unit": unit, "count": str(len(checks))}
+    values = {"level": confidence(result.confidence), "unit": unit, "count": str(len(checks)), "new": str(untested)}
     values |= {"tolerance": f"{first.tolerance:g}", "tolerated": f"{first.max_drop:g}"}
     after = [
+        *([f"gate.untested{'.one' if untested == 1 else ''}"] if untested and not failed else []),
         *(["gate.here"] if first.units.kind == "few clusters" else []),
         *(["gate.poor"] if is_poor(best, result.measure) else []),
         *(["gate.unread"] if any(check.unread for check in checks) else []),

@@ -170,6 +170,22 @@ LINES: Mapping[str, str] = {
         "{count} queries have no label and are counted as 0 in NDCG and recall; label the passages that "
         "answer, or mark answerable: no ({places})."
     ),
+    "labels.skipped.one": (
+        "1 query has labels only in documents that were skipped, and is left out of NDCG and recall; replace "
+        "these documents by whole ones ({places})."
+    ),
+    "labels.skipped": (
+        "{count} queries have labels only in documents that were skipped, and are left out of NDCG and "
+        "recall; replace these documents by whole ones ({places})."
+    ),
+    "labels.skipped.zero.one": (
+        "1 query has labels only in documents that were skipped, and is counted as 0 in NDCG and recall; "
+        "replace these documents by whole ones ({places})."
+    ),
+    "labels.skipped.zero": (
+        "{count} queries have labels only in documents that were skipped, and are counted as 0 in NDCG and "
+        "recall; replace these documents by whole ones ({places})."
+    ),
     "labels.long": (
         "The median label has {length} characters, and {measure} counts any {enough} of them as found "
         "evidence, whether they contain the answer or not. Shorten the labels, or name the words that answer "

@@ -154,7 +154,8 @@ VERDICTS: Mapping[str, str] = {
     ),
     # the bound is one-sided and of the best alone; what is real, of all pairs on both sides
     "open.none": (
-        "Use {setting}. By a one-sided test no other is better ({level}), by that of all pairs some may be."
+        "Use {setting}. No other can be better by the one-sided bound ({level}), though two-sided intervals "
+        "leave some open."
     ),
     # the gate: whether it passes, then what bears on that
     "gate.dropped": "Failed: {setting} dropped by at least {bound} ({level}).",
@@ -175,6 +176,8 @@ VERDICTS: Mapping[str, str] = {
         "Passed: no drop beyond the {tolerated} tolerated is shown, though one of up to {bound} is not "
         "excluded ({level})."
     ),
+    "gate.untested": "{new} settings have no baseline.",
+    "gate.untested.one": "1 setting has no baseline.",
     "gate.here": "This holds for these {unit}s alone.",
     "gate.poor": "Best {mean}: none is good enough.",
     "gate.unread": "Rankings end earlier in one of the two runs.",

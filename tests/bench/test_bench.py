@@ -168,7 +168,16 @@ def test_a_document_that_cannot_be_read_fails_or_is_listed(lexical, corpus):
     assert message.count("bad.txt") == 1
     listed = {row["document"]: row["status"] for row in table(folder / "documents.csv")}
     assert listed == dict.fromkeys(SENTENCES, "read") | {"bad": "skipped"}
-    for name in SENTENCES:
+    # what is asked of a skipped document has labels, so nobody is told to write some
+    (corpus / "docs" / "people.txt").rename(corpus / "docs" / "bad.txt")
+    rows = (corpus / "labels.csv").read_text().replace("people", "bad")
+    (corpus / "labels.csv").write_text(rows)
+    (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
+    said = " ".join(told(path)[2].warnings)
+    skipped = "1 query has labels only in documents that were skipped, and is left out of NDCG and recall"
+    assert f"{skipped}; replace these documents by whole ones (q1)." in said
+    assert "label the passages that answer" not in said
+    for name in ("engines", "harbour"):
         (corpus / "docs" / f"{name}.txt").unlink()
     with pytest.raises(CorpusError, match="Of 1 document none can be used"):
         told(path)

@@ -47,6 +47,8 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
     places = [row for row in corpus.anchored.anchorings if row.accepted]
     unanswerable = {query.query_id for query in queries if not query.answerable}
     labelled = {row.query_id for row in labels}
+    unlabelled = [query.query_id for query in queries if query.answerable and query.query_id not in labelled]
+    in_skipped = {row.query_id for row in corpus.anchored.skipped}
     zero = "" if config.relevance.unanswerable == "exclude" else ".zero"
     doubted: dict[str, Iterable[object]] = {
         "figures": (row.row.line for row in places if row.figures_differ),
@@ -54,9 +56,8 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
             row.row.line for row in places if row.place.copies > 1 and not _credited(row, config.anchor)
         ),
         f"answered{zero}": sorted({row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable),
-        f"unlabelled{zero}": (
-            query.query_id for query in queries if query.answerable and query.query_id not in labelled
-        ),
+        f"skipped{zero}": (query_id for query_id in unlabelled if query_id in in_skipped),
+        f"unlabelled{zero}": (query_id for query_id in unlabelled if query_id not in in_skipped),
     }
     for code, which in doubted.items():
         # a label may be found in several texts

@@ -51,7 +51,7 @@ const READ = { judged: 'passages', judged_text: 'characters read', judged_text_t
 
 // What labels say of text without one: that it answers nothing, where they mark all answers.
 function judgedFact({ judged, labels } = {}) {
-  if (labels?.hold === 'answers') return [term('Labels', TERMS.labels), ['mark all that answers each query', labels.assumed && h('span.at-length', null, ' (assumed: ', h('code', null, 'relevance.labels'), ' can say otherwise)')]];
+  if (labels?.hold === 'answers') return [term('Labels', TERMS.labels), ['mark all that answers each query', labels.assumed && [' (assumed', h('span.at-length', null, ': ', h('code', null, 'relevance.labels'), ' can say otherwise'), ')']]];
   const shares = (judged?.settings || []).map((one) => one.share).filter(known);
   if (!shares.length) return null;
   const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => percent(share));
