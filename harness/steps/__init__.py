@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         DOCUMENT_KEYS,
         TEXT_KEYS,
         StoredCollection,
+        StoreFacts,
         at,
         first_of,
         store_faults,
@@ -165,7 +166,7 @@ else:
             "harness.steps.search.retrieve.pgvector": "PgvectorTable",
             "harness.steps.search.retrieve.qdrant": "QdrantCollection",
             "harness.steps.search.retrieve.stored": (
-                "DOCUMENT_KEYS StoredCollection TEXT_KEYS at first_of store_faults"
+                "DOCUMENT_KEYS StoreFacts StoredCollection TEXT_KEYS at first_of store_faults"
             ),
             "harness.steps.search.rewrite": "KINDS=REWRITERS",
             "harness.steps.search.searching": "Search fused guessed",

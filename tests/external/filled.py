@@ -122,6 +122,10 @@ class Pgvector:
             **{"text": "words", "document": "file"},
         }
 
+    def without_vector(self, text):
+        with self.connect() as connection:
+            connection.execute("INSERT INTO contracts (words, file) VALUES (%s, 'docs/ferry.txt')", (text,))
+
     def state(self):
         with self.connect() as connection:
             tables = [
@@ -295,6 +299,11 @@ class Opensearch:
         httpx2.post(f"{self.server.url}/_aliases", json=alias).raise_for_status()
         place = {"collection": name, "existing": True, "vector": "embedding"}
         return {**self.own(), **place, "text": "words", "document": "file.name"}
+
+    def without_vector(self, text):
+        body = {"words": text, "file": {"name": "docs/ferry.txt"}}
+        (index,) = self.server.indices.values()
+        index["rows"]["more"] = body
 
     def state(self):
         return self.server.state()

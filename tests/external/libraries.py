@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[2]
 
 
 def python_with(place, *wanted):
@@ -18,3 +21,25 @@ def python_with(place, *wanted):
     if done.returncode:
         pytest.skip("needs a package index for the other libraries")
     return python
+
+
+def stores_in_use(python, store):
+    """Run the tests of one store by a Python that has its packages; fails where one of them does.
+
+    With HARNESS_TRIED, a folder, what every test came to is written there: docs/stores.md is made of it.
+    """
+    tried = os.environ.get("HARNESS_TRIED")
+    done = subprocess.run(
+        [
+            *(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", ""),
+            *([f"--junitxml={Path(tried, store)}.xml"] if tried else []),
+            ROOT / "tests" / "external" / "stores_in_use.py",
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HARNESS_STORE": store},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
+    assert "[100%]" in done.stdout

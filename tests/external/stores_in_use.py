@@ -206,6 +206,20 @@ def test_what_cannot_be_placed_keeps_its_rank_and_is_counted(bench, store, rows,
     assert per_query["q2"] == 1
 
 
+def test_what_the_store_says_of_its_index_is_told(bench, store, rows):
+    if not hasattr(store, "without_vector"):
+        # every row of it has a vector
+        return
+    section = store.fill(rows)
+    store.without_vector("The ferry to the lighthouse leaves at noon.")
+    results, _, _ = bench({**section, "model": MODEL})
+    assert f"1 of {len(rows) + 1} rows have no vector and are never found" in warned(results)
+    ((name, _),) = results.runs
+    health = results.record.counts["settings"][name]
+    assert health["stored_rows"] == len(rows) + 1
+    assert health["stored_bytes"] > 0
+
+
 def test_files_of_which_nothing_is_stored_are_told(bench, store, rows):
     kept = [row for row in rows if "museum" not in row["document"]]
     results, _, _ = bench({**store.fill(kept), "model": MODEL})

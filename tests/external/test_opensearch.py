@@ -1,10 +1,7 @@
 """OpenSearch and Elasticsearch against a server that is written from their documented protocols."""
 
 import base64
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +10,9 @@ from harness.steps.search.retrieve import KINDS
 from harness.steps.search.retrieve.opensearch_dialects import similarity_of
 from harness.steps.search.retrieve.stored import Content, store_faults
 from harness.values import ConfigError, HarnessError
+from tests.external.libraries import stores_in_use
 from tests.external.search_server import SearchServer
 
-ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(3)
 VECTORS = RNG.normal(size=(130, 8)).astype(np.float32)
 TEXTS = [f"boat {place} lies in the harbour" for place in range(129)] + ["the museum, the museum"]
@@ -25,17 +22,7 @@ KIND = pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
 @pytest.mark.slow
 @KIND
 def test_a_store_is_searched_filled_and_left_alone(kind):
-    file = Path(__file__).with_name("stores_in_use.py")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "", file],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "HARNESS_STORE": kind},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
-    assert "[100%]" in done.stdout
+    stores_in_use(sys.executable, kind)
 
 
 @pytest.fixture
