@@ -23,7 +23,12 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     untested = len(everything) - len(checks)
     most = [check.most for check in checks]
     best = max(check.mean for check in everything if not math.isnan(check.mean))
-    values = {"level": confidence(result.confidence), "unit": unit, "count": str(len(checks)), "new": str(untested)}
+    values = {
+        "level": confidence(result.confidence),
+        "unit": unit,
+        "count": str(len(checks)),
+        "new": str(untested),
+    }
     values |= {"tolerance": f"{first.tolerance:g}", "tolerated": f"{first.max_drop:g}"}
     after = [
         *([f"gate.untested{'.one' if untested == 1 else ''}"] if untested and not failed else []),

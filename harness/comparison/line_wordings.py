@@ -117,8 +117,8 @@ LINES: Mapping[str, str] = {
     "left out": "{words} The verdict is on the other queries alone.",
     "filters": "Filters leave out labelled documents: {settings}; filters.csv lists them.",
     "same rankings": (
-        "Settings that differ only in what is read to answer, or in `answer`, have the same rankings, so they "
-        "tie here: {settings}. Choose between them by their answers."
+        "Settings that differ only in what is read to answer, or in `answer`, have the same rankings, so "
+        "they tie here: {settings}. Choose between them by their answers."
     ),
     "more warnings": "{count} more on {kind}: the list warnings of record.json has all.",
     # labels that are doubtful, of one label or query and of several

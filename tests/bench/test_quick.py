@@ -71,6 +71,16 @@ def test_a_quick_run_is_the_start_of_a_whole_one(mixed, capsys):
     assert "2 of 4 settings need models and were left out; what these compute is stored" in output
 
 
+def test_settings_whose_vectors_are_stored_take_no_time_although_their_rankings_are_new(mixed, capsys):
+    (mixed / "docs/canteen.txt").write_text("The canteen serves soup on Thursdays.")
+    assert exit_code("bench", "my.yaml") == 0
+    (mixed / "docs/canteen.txt").unlink()
+    assert exit_code("bench", "my.yaml", "--quick") == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "2 of 4 settings need models and were left out; what these compute is stored" in output
+    assert "not known" not in output
+
+
 class Notes(Silent):
     """Keeps the first results, and whether a vector was computed before."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -25,7 +25,8 @@ from harness.steps import LocalModelScorer
 from harness.values import ConfigError, Reporter, counted, duration, listed, number
 
 # Keys by which a step names what takes long: a model, an endpoint or a service, code of the user.
-_SLOW = {"model", "models", "endpoint", "url", "call"}
+_ELSEWHERE = frozenset(("endpoint", "url", "call"))
+_SLOW = _ELSEWHERE | {"model", "models"}
 _SEARCH = ("chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 _SAMPLE = 32
 _SHOWN = 4
@@ -33,14 +34,19 @@ _SHOWN = 4
 
 def is_quick(setting: Setting) -> bool:
     """Whether a setting names no model, endpoint, service or code, as a search by words alone does."""
+    return not _names(setting, _SLOW)
+
+
+def _names(setting: Setting, keys: Set[str]) -> bool:
+    """Whether a step of a setting has one of the keys, with a value."""
     whole = setting.model_dump(mode="json")
-    return not any(_names_slow(whole[step]) for step in _SEARCH)
+    return any(_has(whole[step], keys) for step in _SEARCH)
 
 
-def _names_slow(value: Any) -> bool:
+def _has(value: Any, keys: Set[str]) -> bool:
     if isinstance(value, Mapping):
-        return any((key in _SLOW and bool(part)) or _names_slow(part) for key, part in value.items())
-    return isinstance(value, list | tuple) and any(map(_names_slow, value))
+        return any((key in keys and bool(part)) or _has(part, keys) for key, part in value.items())
+    return isinstance(value, list | tuple) and any(_has(part, keys) for part in value)
 
 
 def quick_part(config: BenchConfig) -> BenchConfig:
@@ -150,6 +156,9 @@ def estimate(
         return None
     work = Work(points, planned, queries, config, context)
     left = [*_texts(work), *_pairs(work)]
+    if not left and not any(_names(point.setting, _ELSEWHERE) for point in points):
+        # all that models compute is stored, only rankings are not
+        return None
     if not left:
         return "what they take is not known, as no model on this machine computes it"
     seconds = sum(need.characters / speed_by_model(need, context) for need in left)
