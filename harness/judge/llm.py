@@ -16,7 +16,7 @@ from typing import Any
 from harness.judge.config import Combine, LlmConfig
 from harness.judge.pair_grades import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.prompting import Example, Examples, GradingForm, JudgePrompt, load_prompt
-from harness.models import Estimate, Job, Model, ask, one_line, send_batches
+from harness.models import Estimate, Inquiry, Job, Model, ask, one_line
 from harness.store import Ledger
 from harness.values import ConfigError, JudgeError, LlmAnswer, LlmCall, Reporter, most_frequent
 
@@ -97,6 +97,15 @@ class LlmJudge:
         each case all answers are in the ledger and the next run goes on from there.
         """
         summary = Summary(judge=self.name)
+        inquiry = self.inquiry(pairs, sink, summary, total)
+        ask([inquiry], reporter=reporter, name="judging", total=total or 0)
+        summary.check_unscored(self.config.max_unscored, summary.pairs)
+        return summary
+
+    def inquiry(
+        self, pairs: Iterable[Pair], sink: Sink, summary: Summary, total: int | None
+    ) -> Inquiry[QueryPairs]:
+        """What ``grade`` asks, counted in ``summary``; for judges that are asked at the same time."""
 
         def hand_on(item: QueryPairs, answers: Sequence[LlmAnswer]) -> None:
             for graded in self._graded(item, answers):
@@ -105,14 +114,7 @@ class LlmJudge:
             if total:
                 summary.check_unscored(self.config.max_unscored, total)
 
-        jobs = self.jobs(pairs)
-        ask(self.model, jobs, hand_on, reporter=reporter, spending=summary, name="judging", total=total or 0)
-        summary.check_unscored(self.config.max_unscored, summary.pairs)
-        return summary
-
-    def send(self, pairs: Iterable[Pair], *, reporter: Reporter) -> None:
-        """Send what is missing in batches, for which ``grade`` will wait; nothing without `batch`."""
-        send_batches(self.model, self.jobs(pairs), reporter=reporter)
+        return Inquiry(self.model, self.jobs(pairs), hand_on, summary)
 
     def jobs(self, pairs: Iterable[Pair]) -> Iterator[Job[QueryPairs]]:
         """The calls for all samples of each item, in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median_low
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from harness.judge.llm import LlmJudge, spread_of
 from harness.judge.pair_grades import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.prompting import Example
 from harness.judge.rater_agreement import krippendorff_alpha
-from harness.models import Estimate, sum_of
+from harness.models import Estimate, ask, sum_of
 from harness.store import Ledger
 from harness.values import Reporter, most_frequent
 
@@ -67,7 +68,9 @@ class PanelConfig(PoolJudgeConfig):
 
 
 class PanelJudge:
-    """Lets every member grade all pairs, one member after the other; each answer is in the ledger by itself.
+    """Lets every member grade all pairs; each answer is in the ledger by itself.
+
+    Batches of all members are answered side by side; where calls are made, one member follows the other.
 
     A pair has a grade when more than half of the members have given one. The ``samples`` of a graded pair
     are the grades of the members in their order, those without one left out.
@@ -97,24 +100,26 @@ class PanelJudge:
     def grade(
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
     ) -> Summary:
-        """Grade the pairs, read twice a member and once more; same contract as LlmJudge.grade."""
-        grades_by_pair: dict[tuple[str, str], list[PairGrade]] = {}
-        summary = Summary(judge=self.name)
+        """Grade the pairs, read once a member and once more; same contract as LlmJudge.grade."""
+        grades_by_member: list[dict[tuple[str, str], PairGrade]] = [{} for _ in self.members]
+        summary, summaries = Summary(judge=self.name), [Summary(judge=member.name) for member in self.members]
 
-        def keep(graded: PairGrade) -> None:
-            grades_by_pair.setdefault(graded.pair.key, []).append(graded)
+        def keep(grades: dict[tuple[str, str], PairGrade], graded: PairGrade) -> None:
+            grades[graded.pair.key] = graded
 
-        for member in self.members:
-            # batches of all members are answered side by side
-            member.send(pairs, reporter=reporter)
-        for member in self.members:
-            spent = member.grade(pairs, keep, reporter=reporter, total=total)
+        inquiries = [
+            member.inquiry(pairs, partial(keep, grades), spent, total)
+            for member, grades, spent in zip(self.members, grades_by_member, summaries, strict=True)
+        ]
+        ask(inquiries, reporter=reporter, name="judging", total=len(self.members) * (total or 0))
+        for member, spent in zip(self.members, summaries, strict=True):
+            spent.check_unscored(member.config.max_unscored, spent.pairs)
             summary.add_spending(spent)
             summary.from_ledger += spent.from_ledger
             summary.seconds += spent.seconds
         table = []
         for pair in pairs:
-            answers = grades_by_pair[pair.key]
+            answers = [grades[pair.key] for grades in grades_by_member]
             table.append(
                 [np.nan if answer.judgment.grade is None else answer.judgment.grade for answer in answers]
             )

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         length_sorted_batches,
     )
     from harness.models.llm import prompt
+    from harness.models.llm.asking import answers, ask, talks
     from harness.models.llm.batch_status import BatchStatus, batch_statuses
-    from harness.models.llm.calls import answers, ask, send_batches, talks
     from harness.models.llm.config import FailurePolicy, LlmStepConfig, ModelConfig, Purpose, Request
     from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
     from harness.models.llm.faults import (
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         reply_in,
         value_in,
     )
+    from harness.models.llm.requests import Inquiry
     from harness.models.llm.sender import Received, Sender, send_all
     from harness.models.llm.untrusted import UntrustedJsonError, read_json
     from harness.models.model_files import EMBEDDED, EXACT, PRECISION_TEXT, Precision, Way, resolve
@@ -102,8 +103,8 @@ else:
                 "ModelTokenizer SparseConfig length_sorted_batches"
             ),
             "harness.models.llm": "prompt",
+            "harness.models.llm.asking": "answers ask talks",
             "harness.models.llm.batch_status": "BatchStatus batch_statuses",
-            "harness.models.llm.calls": "answers ask send_batches talks",
             "harness.models.llm.config": "FailurePolicy LlmStepConfig ModelConfig Purpose Request",
             "harness.models.llm.endpoint": "HttpConfig HttpEndpoint plain_url",
             "harness.models.llm.faults": (
@@ -123,6 +124,7 @@ else:
                 "Malformed fault_of fields_named first_object_in json_in list_in number_in object_in "
                 "object_of reply_in value_in"
             ),
+            "harness.models.llm.requests": "Inquiry",
             "harness.models.llm.sender": "Received Sender send_all",
             "harness.models.llm.untrusted": "UntrustedJsonError read_json",
             "harness.models.model_files": "EMBEDDED EXACT PRECISION_TEXT Precision Way resolve",

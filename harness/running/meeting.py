@@ -36,6 +36,7 @@ from harness.steps import (
     PairScores,
     Prompts,
     TableRows,
+    Talked,
     TermsOf,
     Texts,
     Warned,
@@ -154,39 +155,22 @@ class Running(Visitor):
         return Met(lambda: answers)
 
     def _prompts(self, wanted: Sequence[Wanted]) -> list[Met | Unknown]:
-        """Equal requests of all steps are one."""
+        """Equal requests of all steps are one, and all are made together."""
         groups: dict[str, list[Wanted]] = {}
         for wish in wanted:
             groups.setdefault(request_key(wish.need), []).append(wish)
-        for together in groups.values() if len(groups) > 1 else ():
-            # batches of several models are answered side by side
-            self.resources.send(united(wish.need.request for wish in together))
+        requests = [united(wish.need.request for wish in together) for together in groups.values()]
         answers: dict[int, Met | Unknown] = {}
-        for together in groups.values():
-            for wish, met in zip(together, self._asked([wish.need for wish in together]), strict=True):
+        for request, together, talks in zip(
+            requests, groups.values(), self.resources.talks(requests), strict=True
+        ):
+            for wish, met in zip(together, parted(request, together, talks), strict=True):
                 answers[id(wish)] = met
                 # rewriting, names and lists have prices of their own; what is only mentioned is none of it
-                if isinstance(met, Met) and not (wish.where.what or wish.frame.mentions):
+                if not (wish.where.what or wish.frame.mentions):
                     place = wish.where.setting, wish.where.stage
                     self.paid[place] = models.add(self.paid.get(place, 0.0), met.cost)
         return [answers[id(wish)] for wish in wanted]
-
-    def _asked(self, needs: Sequence[Prompts]) -> list[Met | Unknown]:
-        request = united(need.request for need in needs)
-        about = request.about
-        talks = self.resources.talks(request)
-        # all once, then all again
-        samples = [talks[start : start + len(about)] for start in range(0, len(talks), max(1, len(about)))]
-        of = [dict(zip(about, sample, strict=True)) for sample in samples]
-
-        def met(need: Prompts) -> Met:
-            requests = [sample[thing] for sample in of for thing in need.request.about]
-            cost = (
-                models.sum_of(of[0][thing].cost for thing in dict.fromkeys(need.request.about)) if of else 0.0
-            )
-            return Met(lambda: requests, cost)
-
-        return list(map(met, needs))
 
     def _texts(self, wanted: Sequence[Wanted]) -> list[Met | Unknown]:
         """The encodings of all texts, and of what is mentioned, each once."""
@@ -283,6 +267,21 @@ def _shaped(need: Texts, model: ModelPass, computed: Mapping[str, Computed]) -> 
     keys = [digest(text) for text in need.texts]
     rows = StoredValues(model, keys, computed[model.fingerprint].values)
     return rows[:] if need.shape == "vectors" else rows
+
+
+def parted(request: models.Request, wanted: Sequence[Wanted], talks: Sequence[Talked]) -> list[Met]:
+    """What each is given of the answers to the request that is made for all of them."""
+    about = request.about
+    # all once, then all again
+    samples = [talks[start : start + len(about)] for start in range(0, len(talks), max(1, len(about)))]
+    of = [dict(zip(about, sample, strict=True)) for sample in samples]
+
+    def met(need: Prompts) -> Met:
+        answers = [sample[thing] for sample in of for thing in need.request.about]
+        costs = [of[0][thing].cost for thing in dict.fromkeys(need.request.about)] if of else []
+        return Met(lambda: answers, models.sum_of(costs))
+
+    return [met(wish.need) for wish in wanted]
 
 
 def united(requests: Iterable[models.Request]) -> models.Request:

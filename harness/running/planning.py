@@ -12,7 +12,7 @@ from harness.running.compute import LocalPass, ModelPass, ServedPass, digest
 from harness.running.context import Context
 from harness.running.frames import Unknown, Where
 from harness.running.loop import Loop, Met, Wanted
-from harness.running.meeting import Running, request_key, united
+from harness.running.meeting import Running, parted, request_key, united
 from harness.running.passes import encoding, scoring
 from harness.running.search import Chunked, FoundBySettings, Searched, as_read, search_settings, searching_of
 from harness.running.services import missing_of
@@ -218,7 +218,9 @@ class Planning(Running):
                     about.update(dict.fromkeys(wish.need.request.about))
             for wish in together:
                 if pending is None or self.resources.pending(wish.need.request) is None:
-                    (met[id(wish)],) = self._asked([wish.need])
+                    request = united([wish.need.request])
+                    (talks,) = self.resources.talks([request])
+                    (met[id(wish)],) = parted(request, [wish], talks)
                 else:
                     met[id(wish)] = _UNKNOWN
         return [met[id(wish)] for wish in wanted]

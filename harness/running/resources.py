@@ -109,45 +109,60 @@ class Resources:
         """Keep a JSON-able value, whole or not at all."""
         self.context.artifacts.put(kind, key, value)
 
-    def send(self, request: models.Request) -> None:
-        """Send what the ledger lacks in batches, which ``talks`` waits for; nothing without `batch`."""
-        if self.context.may_ask and request.model.endpoint.batch:
-            with store.Ledger(self.context.cache.ledger) as ledger:
-                asker = models.Model(request.model, request.form, ledger, before=self._within_limits(request))
-                jobs = _jobs(asker, request)
-                models.send_batches(asker, jobs.values(), reporter=self.context.reporter)
-
     def _within_limits(self, request: models.Request) -> models.Spending:
         """What was spent within the limits of a section, which hold for all that it asks."""
         model = request.model
         limits = store.key_of(request.purpose, model.endpoint.address, model.max_cost, model.max_calls)
         return self.context.bills.within_limits.setdefault(limits, models.Spending())
 
-    def talks(self, request: models.Request) -> list[steps.Talked]:
-        """All answers about each thing, all once, then all again; equal calls are one."""
-        purpose, context = request.purpose, self.context
-        title, so_far = _title(request), self._within_limits(request)
+    def talks(self, requests: Sequence[models.Request]) -> list[list[steps.Talked]]:
+        """Of each request, all answers about each thing, all once, then all again; equal calls are one.
+
+        All requests are made together, so that those to one endpoint are one batch, where it has batches.
+        """
+        context = self.context
+        stages = [_STAGES.get(request.purpose, request.purpose) for request in requests]
         with store.Ledger(context.cache.ledger) as ledger:
-            asker, jobs = self._asker(request, ledger)
-            estimate = asker.estimate(jobs.values(), _NOUNS.get(purpose, "queries"))
-            if estimate.missing:
-                # also what is on its way in batches, which would be waited for
-                context.refuse_unless_asking(title)
-                context.reporter.note(f"{title}: {estimate}")
-            stage = _STAGES.get(purpose, purpose)
-            with self.timed(stage):
-                found, spending = models.talks(asker, jobs.values(), reporter=context.reporter, name=stage)
-            talks = {
-                job: steps.Talked(tuple(answers), asker.cost(answers))
-                for job, answers in zip(jobs, found, strict=True)
-            }
-        if failed := sum(not question.usable for answers in found for question in answers):
+            askers = [self._asker(request, ledger) for request in requests]
+            for request, (asker, jobs) in zip(requests, askers, strict=True):
+                estimate = asker.estimate(jobs.values(), _NOUNS.get(request.purpose, "queries"))
+                if estimate.missing:
+                    # also what is on its way in batches, which would be waited for
+                    context.refuse_unless_asking(_title(request))
+                    context.reporter.note(f"{_title(request)}: {estimate}")
+            answered = models.talks(
+                [(asker, jobs.values()) for asker, jobs in askers],
+                reporter=context.reporter,
+                name=" and ".join(dict.fromkeys(stages)),
+            )
+            talked = [
+                {
+                    job: steps.Talked(tuple(answers), asker.cost(answers))
+                    for job, answers in zip(jobs, answers_by_job, strict=True)
+                }
+                for (asker, jobs), (answers_by_job, _) in zip(askers, answered, strict=True)
+            ]
+        for request, stage, talks, (_, spending) in zip(requests, stages, talked, answered, strict=True):
+            context.timings[stage] += spending.seconds
+            self._note(request, talks.values(), spending)
+        return [
+            [talks[job] for job in _order(request)] for request, talks in zip(requests, talked, strict=True)
+        ]
+
+    def _note(
+        self,
+        request: models.Request,
+        talks: Iterable[steps.Talked],
+        spending: models.Spending,
+    ) -> None:
+        """Count what the answers to a request have cost, and those that cannot be used."""
+        context, title = self.context, _title(request)
+        if failed := sum(not answer.usable for talk in talks for answer in talk.answers):
             context.counts["calls_failed"] += failed
-        so_far.add_spending(spending)
+        self._within_limits(request).add_spending(spending)
         context.bills.spent.setdefault(title, models.Spending()).add_spending(spending)
         context.bills.spent[title].from_ledger += spending.from_ledger
-        context.bills.purposes[title] = purpose
-        return [talks[job] for job in _order(request)]
+        context.bills.purposes[title] = request.purpose
 
     def pending(self, request: models.Request) -> steps.PendingCalls | None:
         """The calls that a request still takes; None where the ledger has all answers. Nothing is asked."""

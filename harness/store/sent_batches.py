@@ -111,6 +111,16 @@ class SentBatches:
             db.execute("DELETE FROM calls WHERE batch = ?", (number,))
             db.execute("DELETE FROM batches WHERE number = ?", (number,))
 
+    def take(self, number: int, keys: Iterable[str]) -> None:
+        """Remove calls of a batch, and the batch with the last of them: their answers are in the ledger."""
+        with self._open() as db, transaction(db):
+            db.executemany(
+                "DELETE FROM calls WHERE batch = ? AND key = ?", ((number, key) for key in list(keys))
+            )
+            (left,) = db.execute("SELECT COUNT(*) FROM calls WHERE batch = ?", (number,)).fetchone()
+            db.execute("UPDATE batches SET size = ? WHERE number = ?", (left, number))
+            db.execute("DELETE FROM batches WHERE number = ? AND size = 0", (number,))
+
     def all(self, model: str | None = None) -> list[SentBatch]:
         """The batches in progress, oldest first; those of one model, if it is named."""
         columns = "number, tag, model, endpoint, file_id, batch_id, made_at, size, most"

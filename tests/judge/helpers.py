@@ -5,9 +5,10 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 
 from harness.judge import LlmConfig, LlmJudge, Pair
+from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from harness.values.types import Chunk, LlmAnswer, Query
-from tests.judge.fake_server import FakeServer
+from tests.judge.fake_server import FakeServer, error
 
 
 def pairs(count, *, per_query=1, prefix=""):
@@ -48,6 +49,17 @@ def judged(script, ledger, count, per_query=1, total=None, **options):
     with FakeServer(script) as server:
         items = pairs(count, per_query=per_query)
         return *judge_all(config(server.url, **options), ledger, items, total=total), server
+
+
+def send_only(script, settings, ledger, items):
+    """Send ``items`` in a batch to the server of ``script``, by a run that ends before it looks at it."""
+    script.faults = {"GET batches": [error(401, "wrong key")]}
+    ended = False
+    try:
+        judge_all(settings, ledger, items)
+    except LlmError as fault:
+        ended = "wrong key" in str(fault)
+    assert ended, "the run has looked at its batch"
 
 
 class Watching(Silent):

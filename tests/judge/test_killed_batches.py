@@ -22,7 +22,7 @@ from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
-from tests.judge.helpers import config, judge_all, pairs
+from tests.judge.helpers import config, judge_all, pairs, send_only
 
 PRICES = {"fake": {"input": 1.0, "output": 10.0}}
 ROOT = Path(__file__).parents[2]
@@ -171,7 +171,7 @@ def test_the_time_of_a_batch_is_that_of_its_request_and_not_of_the_upload(ledger
 def test_what_is_on_its_way_is_not_asked_by_itself(ledger):
     script = Batches(looks=2)
     with FakeServer(script) as server:
-        LlmJudge(config(server.url, batch=True), ledger).send(pairs(4), reporter=Silent())
+        send_only(script, config(server.url, batch=True), ledger, pairs(4))
         assert len(script.batches) == 1
         estimate = LlmJudge(config(server.url), ledger).estimate(pairs(6))
         assert (estimate.calls, estimate.in_batches) == (2, 4)
@@ -190,7 +190,7 @@ def test_what_is_on_its_way_is_not_asked_by_itself(ledger):
 def test_batches_of_other_prompts_are_left_alone_and_those_of_other_addresses_collected_there(ledger):
     script, elsewhere = Batches(), Batches()
     with FakeServer(script) as server, FakeServer(elsewhere) as other:
-        LlmJudge(config(server.url, batch=True), ledger).send(pairs(3), reporter=Silent())
+        send_only(script, config(server.url, batch=True), ledger, pairs(3))
         graded, _ = judge_all(
             config(server.url, batch={"poll": 0.02}, prompt="pointwise_zh"), ledger, pairs(3)
         )
@@ -206,7 +206,7 @@ def test_batches_of_other_prompts_are_left_alone_and_those_of_other_addresses_co
 def test_calls_that_a_run_does_not_need_any_more_are_taken_in_all_the_same(ledger):
     script = Batches(looks=2)
     with FakeServer(script) as server:
-        LlmJudge(config(server.url, batch=True), ledger).send(pairs(6), reporter=Silent())
+        send_only(script, config(server.url, batch=True), ledger, pairs(6))
         _, summary = judge_all(config(server.url, batch={"poll": 0.02}), ledger, pairs(8))
     assert [batch["request_counts"]["total"] for batch in script.batches.values()] == [6, 2]
     assert len(list(ledger.entries())) == 8
@@ -249,7 +249,7 @@ PRAGMA user_version = 1;
 def test_a_batch_that_an_earlier_version_sent_is_collected(named, ledger):
     script = Batches(looks=2)
     with FakeServer(script) as server:
-        LlmJudge(config(server.url, batch=True), ledger).send(pairs(3), reporter=Silent())
+        send_only(script, config(server.url, batch=True), ledger, pairs(3))
         (sent,), calls = ledger.batches.all(), ledger.batches._rows("SELECT * FROM calls")
         ledger.batches.path.unlink()
         old = sqlite3.connect(ledger.batches.path)

@@ -65,7 +65,7 @@ def judge_on(loop, settings, ledger, items, monkeypatch, reporter=None):
         with asyncio.Runner(loop_factory=lambda: loop) as runner:
             return runner.run(work)
 
-    monkeypatch.setattr("harness.models.llm.calls.run_to_end", finish)
+    monkeypatch.setattr("harness.models.llm.asking.run_to_end", finish)
     monkeypatch.setattr("harness.models.llm.calls.ChatClient", lambda endpoint: Watched(endpoint, loop))
     graded = []
     judge = LlmJudge(settings, ledger)

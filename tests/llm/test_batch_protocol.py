@@ -11,7 +11,7 @@ from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error
-from tests.judge.helpers import config, judge_all, pairs
+from tests.judge.helpers import config, judge_all, pairs, send_only
 from tests.llm.test_texts import model
 
 POLL = {"poll": 0.02}
@@ -32,6 +32,12 @@ def chain(question, rounds):
     return text
 
 
+def talked(asker, jobs):
+    """The answers to the jobs of one model, and the spending."""
+    (result,) = talks([(asker, jobs)], reporter=Silent())
+    return result
+
+
 def test_what_takes_several_rounds_takes_a_batch_for_each(ledger):
     script = Batches(words_of)
     with FakeServer(script) as server:
@@ -39,8 +45,8 @@ def test_what_takes_several_rounds_takes_a_batch_for_each(ledger):
         lengths = {"a": 1, "b": 3, "c": 2}
         jobs = [Job(name, talk=lambda name=name: chain(name, lengths[name])) for name in lengths]
         estimate = asker.estimate(jobs)
-        answered, spending = talks(asker, jobs, reporter=Silent())
-        again, free = talks(asker, jobs, reporter=Silent())
+        answered, spending = talked(asker, jobs)
+        again, free = talked(asker, jobs)
     ends = [outcome(job.talk(), answers) for job, answers in zip(jobs, answered, strict=True)]
     assert ends == ["a+0", "b+0+0+0", "c+0+0"]
     # every talk goes on with the others: three calls in the first round, then those that go on
@@ -56,7 +62,7 @@ def test_a_call_that_two_talks_come_to_is_sent_once(ledger):
     with FakeServer(script) as server:
         asker = model(server.url, ledger, TextForm("", "Say {{ query }}"), endpoint={"batch": POLL})
         jobs = [Job(name, talk=lambda name=name: chain(name, 2)) for name in ("a", "b")]
-        answered, spending = talks(asker, jobs, reporter=Silent())
+        answered, spending = talked(asker, jobs)
     assert [[text_of(answer) for answer in answers] for answers in answered] == [["same"] * 2] * 2
     assert [batch["request_counts"]["total"] for batch in script.batches.values()] == [2, 1]
     assert (spending.calls, spending.from_ledger) == (3, 1)
@@ -127,9 +133,8 @@ def test_a_batch_that_is_not_among_those_looked_through_is_not_made_again(ledger
     script = Batches(looks=10**9)
     with FakeServer(script) as server:
         for count in range(3):
-            LlmJudge(config(server.url, batch=POLL, prompt="pointwise_zh"), ledger).send(
-                pairs(1, prefix=f"other {count} "), reporter=Silent()
-            )
+            other = config(server.url, batch=POLL, prompt="pointwise_zh")
+            send_only(script, other, ledger, pairs(1, prefix=f"other {count} "))
         lost = Answer(cut=0)
         lost.heard = True
         script.faults = {"POST batches": [lost]}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.models.llm.calls import answers
+from harness.models.llm.asking import answers
 from harness.models.llm.config import ModelConfig
 from harness.models.llm.form import TextForm, text_of
 from harness.models.llm.model import Model

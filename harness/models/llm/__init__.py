@@ -11,9 +11,11 @@ An answer that is in the ledger is never bought again, whichever step asks. Limi
 and the breaker are those of ``ModelConfig``. An answer that cannot be used has a ``reason`` and never becomes
 something else. A ``Form`` of its own words prompts and reads answers otherwise; the judge's is an example.
 
-One path leads through it. ``ask`` (calls.py) looks up each call and asks what the ledger lacks, one by one
-(``CallRun``) or in batches (``BatchRun``), while it has the ``Turn``. A ``Sender`` makes the tries of a
-request within rate, money and breaker, and hands each out as an ``Attempt``; requests for vectors and scores,
-and those about batches, take the same. The ``Recorder`` reads each reply and writes it to the ledger before
-anything uses it. Beneath is one connection (http_client.py), whose rules hold for the package openai too.
+One path leads through it. ``ask`` (asking.py) begins a ``RequestRun`` (requests.py), which looks up each
+call, has the ``Turn`` while it buys what the ledger lacks, keeps to the ``Budget`` and hands on what is
+answered. A ``Transport`` brings the answers of an endpoint: ``CallTransport`` by calls now,
+``BatchTransport`` by batches later. A ``Sender`` makes the tries of a request within rate, money and breaker,
+and hands each out as an ``Attempt``; requests for vectors and scores, and those about batches, take the same.
+The ``Recorder`` reads each reply and writes it to the ledger before anything uses it. Beneath is one
+connection (http_client.py), whose rules hold for the package openai too.
 """

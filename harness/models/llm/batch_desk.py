@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harness.models.llm.batch_client import BatchClient, BatchState
 from harness.models.llm.batch_files import BatchAnswers, Outcome, missing
@@ -18,12 +18,12 @@ from harness.models.llm.client import Reply
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.limits import Breaker, RateLimiter
-from harness.models.llm.model import Model
-from harness.models.llm.money import Budget, Spending
+from harness.models.llm.money import Spending
 from harness.models.llm.recording import Recorder, note_use
-from harness.models.llm.sender import Attempt, Received, Sender, Wait
+from harness.models.llm.requests import Inquiry, MissingCall, RequestRun, breaker_of
+from harness.models.llm.sender import Attempt, Received, Sender
 from harness.store import SentBatch, SentCall
-from harness.values import LlmAnswer, LlmError, Reporter, counted
+from harness.values import LlmAnswer, LlmError, counted
 
 T = TypeVar("T")
 # How often a file is fetched whose lines are not whole.
@@ -59,24 +59,30 @@ class _RefusedError(LlmError):
 
 
 class BatchDesk:
-    """The batches of one model. Its user holds the model's turn at the ledger."""
+    """The batches of one endpoint, whose calls may have several forms.
 
-    def __init__(self, model: Model, spending: Spending, reporter: Reporter, wait: Wait) -> None:
-        config = self._config = model.config
-        self._options = config.endpoint.batch or BatchOptions()
+    Its user has the turn at the ledger.
+    """
+
+    def __init__(self, run: RequestRun, inquiries: Sequence[Inquiry[Any]], breaker: Breaker) -> None:
+        model = inquiries[0].model
+        self._endpoint = model.config.endpoint
+        self._options = self._endpoint.batch or BatchOptions()
         self.in_progress: dict[int, OpenBatch] = {}
-        self._model, self._spending, self._reporter, self._wait = model, spending, reporter, wait
-        self._book = model.ledger.batches
+        self._run, self._inquiries, self._breaker = run, inquiries, breaker
+        self._reporter, self._ledger, self._book = run.reporter, model.ledger, model.ledger.batches
         self._clients: dict[str, BatchClient] = {}
-        self._recorder = Recorder(model, spending, config.batch_price)
-        self._breaker = Breaker(config.breaker, config.longest_outage)
+        self._recorders = {
+            inquiry: Recorder(inquiry.model, inquiry.spending, inquiry.model.config.batch_price)
+            for inquiry in inquiries
+        }
         # Requests about batches are no calls: neither counted nor held to their rate. Faults are shown.
         self._sender = Sender(
-            config.endpoint.model_copy(update={"deadline": config.longest_outage}),
+            self._endpoint.model_copy(update={"deadline": model.config.longest_outage}),
             RateLimiter(None, None, clock=asyncio.get_running_loop().time),
-            wait,
+            run.wait,
             lambda words: LlmError(f"The endpoint {words} {_LATER}"),
-            Spending(faults=spending.faults),
+            Spending(faults=inquiries[0].spending.faults),
         )
 
     async def aclose(self) -> None:
@@ -88,28 +94,45 @@ class BatchDesk:
         """Whether a call is on its way."""
         return any(key in batch.calls for batch in self.in_progress.values())
 
-    def pack(self, queue: dict[str, SentCall], budget: Budget) -> OpenBatch:
+    def pack(self, queue: dict[str, MissingCall]) -> OpenBatch:
         """The next batch, as ``packed``."""
         waiting = sum(other.tokens for other in self.in_progress.values())
-        return packed(self._client(self._config.endpoint), self._recorder, queue, budget, waiting)
+        client = self._client(self._endpoint)
+        return packed(client, self._options, queue, self._recorders, self._run.budget, waiting)
 
-    async def adopt(self) -> None:
-        """Find the batches that earlier runs have sent to this model with this form of prompt."""
-        for sent in self._book.all(self._config.endpoint.model):
+    async def adopt(self, queue: Mapping[str, MissingCall]) -> None:
+        """Find the batches that earlier runs have sent, as far as this run can read their answers.
+
+        These are calls in ``queue``, and others with a form of this run. What is in a batch besides stays on
+        record for a run that can read it.
+        """
+        for sent in self._book.all(self._endpoint.model):
             if not sent.file_id:
                 # nothing was uploaded, so no batch can have been made
                 self._book.remove(sent.number)
                 continue
             calls = self._book.calls(sent.number)
-            if all(self._model.form.sha_of(call.call.query) == call.call.prompt_sha for call in calls):
-                await self._adopt(sent, calls)
+            readable = [
+                MissingCall(inquiry, call) for call in calls if (inquiry := self._reader_of(call, queue))
+            ]
+            if readable:
+                others = {call.key for call in calls} - {call.sent.key for call in readable}
+                await self._adopt(sent, readable, frozenset(others))
+
+    def _reader_of(self, call: SentCall, queue: Mapping[str, MissingCall]) -> Inquiry[Any] | None:
+        if call.key in queue:
+            return queue[call.key].inquiry
+        shas = ((inquiry, inquiry.model.form.sha_of(call.call.query)) for inquiry in self._inquiries)
+        return next((inquiry for inquiry, sha in shas if sha == call.call.prompt_sha), None)
 
     async def send(self, batch: OpenBatch) -> None:
         """Send a batch; it is recorded before the endpoint can know of it."""
-        endpoint, tag = self._config.endpoint, uuid.uuid4().hex
-        most = sum(batch.most.values()) if self._config.batch_price else None
+        endpoint, tag = self._endpoint, uuid.uuid4().hex
+        calls = batch.calls.values()
+        priced = all(call.inquiry.model.config.batch_price for call in calls)
+        most = sum(batch.most.values()) if priced else None
         recorded = endpoint.model_dump(mode="json")
-        batch.number = self._book.add(tag, endpoint.model, recorded, batch.calls.values(), most)
+        batch.number = self._book.add(tag, endpoint.model, recorded, [call.sent for call in calls], most)
         content = bytes(batch.content)
         batch.content.clear()
         try:
@@ -141,7 +164,7 @@ class BatchDesk:
                 result = self._refused(batch, state, alone=alone)
             else:
                 result = await self._recorded(batch, state, await self._answers(batch, state))
-            self._book.remove(batch.number)
+            self._book.take(batch.number, batch.calls)
             del self.in_progress[batch.number]
             collected.append(result)
         return collected
@@ -173,7 +196,7 @@ class BatchDesk:
                 return reply.value
         raise AssertionError("the last try brings a reply or an error")
 
-    async def _adopt(self, sent: SentBatch, calls: list[SentCall]) -> None:
+    async def _adopt(self, sent: SentBatch, calls: Sequence[MissingCall], others: frozenset[str]) -> None:
         client = self._client(Endpoint.model_validate(sent.endpoint))
         batch_id = sent.batch_id
         if not batch_id:
@@ -186,10 +209,12 @@ class BatchDesk:
                 return
             batch_id = state.batch_id
             self._book.created(sent.number, batch_id)
-        batch = self.in_progress[sent.number] = OpenBatch(client, number=sent.number, batch_id=batch_id)
+        batch = self.in_progress[sent.number] = OpenBatch(
+            client, number=sent.number, batch_id=batch_id, others=others
+        )
         for call in calls:
-            batch.add(call, *size_of(self._recorder, call))
-        self._spending.calls += len(calls)
+            batch.add(call, *size_of(self._recorders[call.inquiry], call.sent))
+            call.inquiry.spending.calls += 1
         self._reporter.note(
             f"Batch {batch_id} of {sent.made_at}, {counted(len(calls), 'call')}, was sent before: its "
             "answers are collected, and none of its calls is made twice."
@@ -233,13 +258,13 @@ class BatchDesk:
                 f"It is not known whether a batch was made of file {file_id}: waits {left:.0f} s, since the "
                 "endpoint may not list it yet."
             )
-            await self._wait(left)
+            await self._run.wait(left)
             state = await self._patiently(look)
         return state
 
     def _refused(self, batch: OpenBatch, state: BatchState, *, alone: bool) -> Collected:
         """A batch that the endpoint has not begun: nothing is to be paid."""
-        result = Collected(batch, {**batch.calls})
+        result = Collected(batch, {key: call.sent for key, call in batch.calls.items()})
         result.queue_full = any(code == _QUEUE_FULL for code, _ in state.errors)
         if result.queue_full and not alone:
             return result
@@ -270,9 +295,9 @@ class BatchDesk:
         received = {key: answers.outcomes.get(key) or missing(state.status) for key in batch.calls}
         result, calls = Collected(batch, {}), list(batch.calls.values())
         for start in range(0, len(calls), _RECORDED_TOGETHER):
-            with self._model.ledger.together():
-                for sent in calls[start : start + _RECORDED_TOGETHER]:
-                    self._record(sent, received[sent.key], batch.most[sent.key], result)
+            with self._ledger.together():
+                for call in calls[start : start + _RECORDED_TOGETHER]:
+                    self._record(call, received[call.sent.key], batch.most[call.sent.key], result)
             # progress and signals have their turn
             await asyncio.sleep(0)
         answered = sum(isinstance(outcome, Reply) for outcome in received.values())
@@ -286,7 +311,7 @@ class BatchDesk:
         if state.status != "completed":
             how = "was cancelled" if state.status == "cancelled" else f"has {state.status}"
             self._reporter.warn(f"Batch {batch.batch_id} {how}: {words}.")
-        strangers = len(answers.outcomes.keys() - batch.calls.keys())
+        strangers = len(answers.outcomes.keys() - batch.calls.keys() - batch.others)
         for count, what in (
             (strangers, "answers to requests that it does not contain, which are ignored"),
             (len(answers.double), "requests with two different answers, which are made again"),
@@ -296,29 +321,27 @@ class BatchDesk:
                 self._reporter.warn(f"Batch {batch.batch_id}: {count:,} {what}.")
         return result
 
-    def _record(self, sent: SentCall, outcome: Outcome, most: float, result: Collected) -> None:
+    def _record(self, call: MissingCall, outcome: Outcome, most: float, result: Collected) -> None:
         """Record what came of a call, and say what becomes of it."""
+        sent, config, recorder = call.sent, call.inquiry.model.config, self._recorders[call.inquiry]
         if isinstance(outcome, CallError):
-            price = most if self._config.batch_price else None
-            self._spending.note_fault(outcome.reason, outcome.billed, price)
+            price = most if config.batch_price else None
+            call.inquiry.spending.note_fault(outcome.reason, outcome.billed, price)
             result.spent[sent.key] = most if outcome.billed else 0.0
             again = SentCall(sent.key, sent.call, sent.unusable, sent.failed + 1)
             last = not outcome.fatal and not (outcome.again and again.failed < self._options.tries)
-            answer = (
-                self._recorder.record(sent.call, Attempt(None, outcome, again.failed, last)) if last else None
-            )
+            answer = recorder.record(sent.call, Attempt(None, outcome, again.failed, last)) if last else None
             result.outcomes[sent.key] = answer or again
             return
-        reply = self._recorder.read(sent.call, outcome)
+        reply = recorder.read(sent.call, outcome)
         result.spent[sent.key] = most if reply.cost is None else reply.cost
         unusable = sent.unusable + reply.useless
-        last = not reply.useless or unusable >= self._config.answers_per_call
-        ledger = self._model.ledger
+        last = not reply.useless or unusable >= config.answers_per_call
         # A run that was killed while it read the same file may have recorded it.
-        if ledger.has(sent.key, outcome.request_id):
-            answer = ledger.find(sent.key)
+        if self._ledger.has(sent.key, outcome.request_id):
+            answer = self._ledger.find(sent.key)
         else:
-            answer = self._recorder.record(sent.call, Attempt(reply, None, unusable, last))
+            answer = recorder.record(sent.call, Attempt(reply, None, unusable, last))
         again = SentCall(sent.key, sent.call, unusable, sent.failed)
         result.outcomes[sent.key] = answer if last and answer else again
 
@@ -344,3 +367,24 @@ class BatchDesk:
             note_use(self._breaker, outcome)
         else:
             self._breaker.useless(f"unusable answer: {one_line(reply.text)}")
+
+
+async def collect_ended(run: RequestRun, inquiries: Sequence[Inquiry[Any]]) -> frozenset[str]:
+    """Record the results of batches of earlier runs; returns the keys of the calls still on their way.
+
+    For calls that are made by themselves, under the turn at the ledger. Needs no key where no batch is on its
+    way.
+    """
+    model = inquiries[0].model
+    book = model.ledger.batches
+    if not book.all(model.config.endpoint.model):
+        return frozenset()
+    desk = BatchDesk(run, inquiries, breaker_of(inquiries))
+    try:
+        await desk.adopt({})
+        for collected in await desk.collect():
+            if collected.stop is not None:
+                raise collected.stop
+    finally:
+        await desk.aclose()
+    return book.keys()
