@@ -141,8 +141,8 @@ def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(capsys
     with FakeServer(nonsense) as server:
         config = config_at(server.url)
         assert score(config) == 1
-        # two statements calls, two tries each
-        assert server.count == 4
+        # two statements calls, two tries each, and the aspect of both answers, asked at the same time
+        assert server.count == 6
         output = " ".join(capsys.readouterr().err.split())
         assert "faithfulness: 2 of 2 answers could not be scored" in output
         config_at(server.url, answer_max_unscored=1.0)
@@ -155,12 +155,12 @@ def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(capsys
 def test_max_calls_is_one_limit_for_all_measures_and_steps(capsys):
     with FakeServer(judge) as server:
         endpoint = {"model": "fake", "base_url": server.url, "api_key_env": None}
-        # two statements calls and one of the two verdicts; each step by itself stays within three
+        # two statements calls and one of the two about the aspect; each step by itself stays within three
         config = config_at(server.url, answer_judge={"endpoint": endpoint, "max_calls": 3})
         assert score(config) == 1
         assert server.count == 3
         assert " stopped at max_calls (3) after 3 calls" in " ".join(capsys.readouterr().err.split())
-        # the next run has the limit anew, and goes on: one verdict, and the aspect of both answers
+        # the next run has the limit anew, and goes on: the aspect of the other answer, and two verdicts
         assert score(config) == 0
         assert server.count == 6
 

@@ -93,7 +93,7 @@ class ContextRecall(LlmMeasure):
         """One call."""
         if self.by == "sentences":
             sentences = [case.reference[start:end] for start, end in sentence_spans(case.reference)]
-            (supported,) = yield from verdicts(SUPPORTED, [case.texts], sentences)
+            ((supported,),) = yield from verdicts(SUPPORTED, ([case.texts], sentences))
             return self.score(
                 case, sum(supported) / len(supported), {"sentences": judged(sentences, supported)}
             )

@@ -63,23 +63,30 @@ def ask(
     return (yield Calls(step, items, samples, needed))
 
 
-def statements_in(question: str, answer: str) -> Generator[Calls[Any], Any, tuple[str, ...]]:
-    """The statements of an answer, one per text."""
-    (statements,) = yield from ask(STATEMENTS, (question, (answer,)))
-    return statements
+def statements_in(question: str, *answers: str) -> Generator[Calls[Any], Any, list[tuple[str, ...]]]:
+    """The statements of each answer, one per text."""
+    return (yield from ask(STATEMENTS, *((question, (answer,)) for answer in answers)))
+
+
+Checked = tuple[Sequence[Sequence[str]], Sequence[str]]
+"""Groups of texts, and the statements that get a verdict by each of them."""
 
 
 def verdicts(
-    step: AnswerCall[tuple[Reasoned, ...]],
-    groups: Sequence[Sequence[str]],
-    statements: Sequence[str],
-    *,
-    needed: bool = True,
-) -> Generator[Calls[Any], Any, list[tuple[Reasoned, ...]]]:
-    """For each group of texts, one verdict per statement; () without statements, or where the call failed."""
-    items = [("", (joined(texts), joined(statements))) for texts in groups if statements]
-    replies = yield from ask(step, *items, needed=needed)
-    return replies or [()] * len(groups)
+    step: AnswerCall[tuple[Reasoned, ...]], *checked: Checked, needed: bool = True
+) -> Generator[Calls[Any], Any, list[list[tuple[Reasoned, ...]]]]:
+    """For each group of texts, one verdict per statement; () without statements, or where a call failed.
+
+    All are asked for at the same time.
+    """
+    items = [
+        ("", (joined(texts), joined(statements)))
+        for groups, statements in checked
+        for texts in groups
+        if statements
+    ]
+    replies = iter((yield from ask(step, *items, needed=needed)))
+    return [[next(replies, ()) if statements else () for _ in groups] for groups, statements in checked]
 
 
 def judged(statements: Sequence[str], verdicts: Sequence[Reasoned]) -> list[dict[str, Any]]:

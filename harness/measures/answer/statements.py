@@ -35,10 +35,10 @@ class Faithfulness(LlmMeasure):
 
     def score_case(self, case: Case) -> Scoring:
         """Two calls: the statements of the answer, and their verdicts."""
-        statements = yield from statements_in(case.query.text, case.answer or "")
+        (statements,) = yield from statements_in(case.query.text, case.answer or "")
         if not statements:
             return self.unscored(case, "the answer states nothing")
-        (supported,) = yield from verdicts(SUPPORTED, [case.texts], statements)
+        ((supported,),) = yield from verdicts(SUPPORTED, ([case.texts], statements))
         return self.score(
             case, sum(supported) / len(supported), {"statements": judged(statements, supported)}
         )
@@ -93,18 +93,18 @@ class AnswerCorrectness(LlmMeasure):
         score does without.
         """
         answer = case.answer or ""
-        claims = yield from statements_in(case.query.text, answer)
-        golden = yield from statements_in(case.query.text, case.reference)
+        claims, golden = yield from statements_in(case.query.text, answer, case.reference)
         if not claims and not golden:
             return self.unscored(case, "neither answer states anything")
-        (right,) = yield from verdicts(SUPPORTED, [[case.reference]], claims)
-        (covered,) = yield from verdicts(SUPPORTED, [[answer]], golden)
+        (right,), (covered,) = yield from verdicts(
+            SUPPORTED, ([[case.reference]], claims), ([[answer]], golden)
+        )
         cosines = yield TextPairs(((answer, case.reference),) if self.similarity_weight else ())
         statements, reference = judged(claims, right), judged(golden, covered)
         if self.contradictions:
             wrong = [statement for statement in statements if not statement["verdict"]]
             texts = [statement["statement"] for statement in wrong]
-            (against,) = yield from verdicts(CONTRADICTED, [[case.reference]], texts, needed=False)
+            ((against,),) = yield from verdicts(CONTRADICTED, ([[case.reference]], texts), needed=False)
             for statement, verdict in zip(wrong, against, strict=False):
                 statement["contradicts"] = int(verdict)
         true = sum(right)
@@ -154,14 +154,13 @@ class NoiseSensitivity(LlmMeasure):
 
     def score_case(self, case: Case) -> Scoring:
         """2n + 3 calls with n passages."""
-        statements = yield from statements_in(case.query.text, case.answer or "")
-        golden = yield from statements_in(case.query.text, case.reference)
+        statements, golden = yield from statements_in(case.query.text, case.answer or "", case.reference)
         if not statements or not golden:
             return self.unscored(case, f"the {'golden answer' if statements else 'answer'} states nothing")
-        (true,) = yield from verdicts(SUPPORTED, [[case.reference]], statements)
         passages = [[text] for text in case.texts]
-        right = yield from verdicts(SUPPORTED, passages, golden)
-        claimed = yield from verdicts(SUPPORTED, passages, statements)
+        (true,), right, claimed = yield from verdicts(
+            SUPPORTED, ([[case.reference]], statements), (passages, golden), (passages, statements)
+        )
         relevant: Bools = np.array(right, dtype=np.bool_).max(axis=1)
         supported: Bools = np.array(claimed, dtype=np.bool_)
         by_relevant: Bools = supported[relevant].max(axis=0, initial=False)

@@ -21,8 +21,8 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.loop import Loop
+from harness.running.meeting import Running
 from harness.running.planning import Planning
-from harness.running.search import run_step
 from harness.steps import PendingCalls, words_of
 from harness.values import Judgment, LlmError, QueryScore, by_key, finite
 
@@ -87,15 +87,17 @@ def measure_all(
 def scored(
     cases: Sequence[Case], config: AnswerScoringConfig, context: Context
 ) -> Iterator[tuple[AnswerMeasure, Sequence[QueryScore]]]:
-    """The scores of all cases by every measure.
+    """The scores of all cases by every measure; all that measures can ask at a time is asked together.
 
     Raises LlmError if more than the share ``answer_max_unscored`` of the cases that could be scored have
     failed. A case that lacks what the measure looks at, such as an answer, could not be scored. A measure
     that is undefined for a case has not failed.
     """
-    tools = MeasuringTools(config)
-    for measure in config.answer_measures:
-        scores = run_step(measure.run(cases, tools), context)
+    tools, measures = MeasuringTools(config), config.answer_measures
+    scores_of = Loop(Running(context)).run(
+        {str(at): measure.run(cases, tools) for at, measure in enumerate(measures)}
+    )
+    for measure, scores in zip(measures, scores_of.values(), strict=True):
         if [score.query_id for score in scores] != [case.query.query_id for case in cases]:
             raise ValueError(f"{measure.label} did not give one score for each case, in their order")
         could = [score for case, score in zip(cases, scores, strict=True) if not measure.missing(case)]
