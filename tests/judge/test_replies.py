@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools.replies.counting import judged, received, replies
+from tools.replies.typed import readers, typed
 
 # Honest replies that stay refused. What words around a value mean is not guessed, and a number by itself may
 # be an answer to the query.
@@ -33,6 +34,15 @@ def test_what_the_prompt_asks_for_is_read_and_so_is_what_servers_document(outcom
         served = [one for one in outcomes if one.case.asks.startswith(f"completion of {name}")]
         assert served, name
         assert all(one.read == (3,) for one in served)
+
+
+@pytest.mark.parametrize("name", readers())
+def test_the_types_of_the_package_openai_take_what_our_rules_refuse(name, outcomes):
+    """Why replies are not read by them; one day this may fail, and openai_client.py be shorter."""
+    by_types = typed(readers()[name])
+    assert len(by_types) == sum(one.case.what == "completions" for one in outcomes)
+    assert sum(one.false_grade for one in by_types) > 50
+    assert any(one.false_refusal for one in by_types)
 
 
 def test_the_docs_state_the_counts(outcomes):

@@ -1,7 +1,7 @@
-"""``python -m tools.replies``: see ``counting``."""
+"""``python -m tools.replies``: see ``counting``; with ``--typed`` see ``typed``."""
 
 import sys
 
-from tools.replies.counting import main
+from tools.replies import counting, typed
 
-sys.exit(main())
+sys.exit(typed.main() if "--typed" in sys.argv[1:] else counting.main())

@@ -2,7 +2,11 @@
 
 It knows the protocol: paths, bodies, and the addresses of Azure. What it is not left: it tries nothing again,
 since the ledger counts every try; it holds no key, since the connection sets the headers, whatever the
-environment names; and it reads no reply, since its reading takes what ours refuses.
+environment names; and it reads no reply, since its types cannot take the place of our rules (completion.py).
+Of 113 completions that give no grade its client reads 90 as if they did, for it checks nothing that it reads.
+Checked against its types, 75 are still read: those allow any field, a call of a tool beside the content and a
+status of failure. They refuse 4 of 45 that servers document, such as the thoughts of Mistral, and bound
+neither time nor depth. ``python -m tools.replies --typed`` counts this (openai 3.57).
 """
 
 from __future__ import annotations
