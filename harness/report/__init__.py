@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from harness.report.summaries import (
         best_of,
         chunk_table,
+        dropped_table,
         label_note,
         last_stages,
         lost_label_note,
@@ -147,7 +148,8 @@ else:
             ),
             "harness.report.stored_tables": "PICTURE RECORD REPORT Row",
             "harness.report.summaries": (
-                "best_of chunk_table label_note last_stages lost_label_note other_measures summary_table"
+                "best_of chunk_table dropped_table label_note last_stages lost_label_note other_measures "
+                "summary_table"
             ),
             "harness.report.table_spec": "spec_of",
             "harness.report.write": (

@@ -127,14 +127,18 @@ def refuse_foreign(
 ) -> None:
     """Raises HarnessError for a setting that a table names and the summary lacks: two runs wrote them.
 
-    ``summary`` is read where it is not given; a folder without one tells nothing.
+    Of a table whose settings are in no other one, for a setting that the summary has. ``summary`` is read
+    where it is not given; a folder without one tells nothing.
     """
     named = {row["setting"] for row in rows if "setting" in row}
     if named and summary is None and (folder / SUMMARY).is_file():
         summary = read_rows(folder, "summary")
-    if summary is not None and (other := sorted(named - {row["setting"] for row in summary})):
-        path = TABLES[table].path_in(folder)
-        raise damaged(path, f"it has the setting {other[0]!r}, which {SUMMARY} lacks")
+    if summary is None:
+        return
+    spec, scored = TABLES[table], {row["setting"] for row in summary}
+    if wrong := sorted(named & scored if spec.foreign else named - scored):
+        has = "has too" if spec.foreign else "lacks"
+        raise damaged(spec.path_in(folder), f"it has the setting {wrong[0]!r}, which {SUMMARY} {has}")
 
 
 def read_first_passages(folder: Path, setting: str) -> dict[str, str]:

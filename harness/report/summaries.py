@@ -9,8 +9,11 @@ from typing import Any
 from harness.report.loss_tables import shown_once
 from harness.report.plain_table import Table
 from harness.report.rows.score_rows import SummaryRow, left_out_words
+from harness.report.rows.tuned_rows import DroppedRow
 from harness.values import FEWEST_FOR_INTERVAL, SPLITS, confidence, counted, interval, number
 
+# So many dropped settings are listed on a screen.
+MOST_DROPPED = 20
 _Cells = dict[tuple[str, str], SummaryRow]
 
 
@@ -112,6 +115,43 @@ def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
         notes=(
             "<32: under 32 tokens. too long: longer than the encoder reads. cut: end inside a sentence. "
             "twice: share of the text in more than one chunk.",
+        ),
+    )
+
+
+def dropped_table(rows: Sequence[DroppedRow], most: int = MOST_DROPPED) -> Table:
+    """What `harness tune` dropped, the first that which may be better by most; at most ``most`` rows."""
+    order = sorted(rows, key=lambda row: -float("inf" if row.lead_at_most is None else row.lead_at_most))
+    return Table(
+        title="Dropped by harness tune, and what each was seen on; in no other table, and in no comparison",
+        columns=(
+            "setting",
+            "stage",
+            "text",
+            "queries",
+            "mean",
+            "behind",
+            "better by at most",
+            "may be better",
+        ),
+        rows=tuple(
+            (
+                row.setting,
+                str(row.stage),
+                f"{100 * row.text_share:.0f} %",
+                str(row.n_queries),
+                number(row.mean),
+                number(row.behind),
+                number(row.lead_at_most),
+                "yes" if row.may_be_better else "no",
+            )
+            for row in order[:most]
+        ),
+        notes=(
+            f"Means are of {rows[0].measure} in the stage that dropped a setting. behind: the best of that "
+            f"stage. better by at most: than {rows[0].against}, on the text that the stage saw. may be "
+            "better: by more than the tolerance.",
+            *([f"{len(order) - most} more are in tuned.csv."] if len(order) > most else []),
         ),
     )
 

@@ -27,7 +27,7 @@ class TableSpec(Generic[R]):
 
     Of the columns ``key`` no two rows hold the same. ``when`` says where the table is written; '': always.
     ``some``: a result has at least one row. ``extra_columns``: more columns may follow, under names
-    that the file chooses.
+    that the file chooses. ``foreign``: its settings are in no other table of the result.
     """
 
     name: str
@@ -37,6 +37,7 @@ class TableSpec(Generic[R]):
     key: tuple[str, ...]
     some: bool
     extra_columns: bool
+    foreign: bool
     columns: tuple[Declared, ...]
 
     @property
@@ -91,6 +92,7 @@ def table(
     when: str = "",
     some: bool = False,
     extra_columns: bool = False,
+    foreign: bool = False,
     header: str = "",
     kw_only: bool = False,
 ) -> Callable[[type[T]], type[T]]:
@@ -108,7 +110,7 @@ def table(
         if bare := {field.name for field in fields(row)} - {column.field for column in columns}:
             raise TypeError(f"{min(bare)} has no Column that says what it means")
         TABLES[name] = _BY_ROW[row] = TableSpec(
-            name, row, title, when, tuple(key), some, extra_columns, columns
+            name, row, title, when, tuple(key), some, extra_columns, foreign, columns
         )
         declared_row: type[T] = row
         return declared_row

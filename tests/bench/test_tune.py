@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import harness
 from harness.running import load_config
 from harness.values import ConfigError
 from tests.command import exit_code, refused
+from tests.report.page_results import unpack
 
 WORDS = [
     "amber",
@@ -169,6 +171,19 @@ def test_what_is_left_has_seen_everything_and_the_rest_is_listed(pool, capsys):
     assert len(left) == plan[-1]["enter"]
     assert len(left) + len(dropped) == 12
     assert not left & set(dropped.setting)
+    # each with its bound against the setting to use, and the share of the text that it was seen on
+    assert set(dropped.against) == {tuned(pool)["setting"]}
+    bounds = dict(zip(dropped.setting, dropped.lead_at_most, strict=True))
+    assert bounds == pytest.approx(tuned(pool)["dropped"])
+    assert set(dropped.setting[dropped.may_be_better]) == set(tuned(pool)["may_be_better"])
+    whole = results.table("documents").characters.sum()
+    assert list(dropped.text_share) == pytest.approx(list(dropped.characters / whole))
+    assert dropped.text_share.min() < 1
+    page = (pool / "results/t/report.html").read_text("utf-8")
+    packed = unpack(re.search(r'id="data"[^>]*>([^<]+)<', page)[1].strip())
+    assert {row["setting"] for row in packed["dropped"]} == set(dropped.setting)
+    assert exit_code("show", "results/t") == 0
+    assert "Dropped by harness tune" in capsys.readouterr().out
     assert set(results.table("documents").document) == {f"d{at:02}" for at in range(24)}
     assert dropped.n_queries.max() == plan[0]["queries"] < 32
     # the setting to use is the best of those that are left, by all queries
@@ -187,10 +202,13 @@ def test_what_is_left_has_seen_everything_and_the_rest_is_listed(pool, capsys):
 def test_the_plan_alone_decides_so_that_a_second_run_has_the_same_numbers(pool, capsys):
     assert exit_code("tune", "my.yaml") == 0
     first = tuned(pool), (pool / "results/t.tune.json").read_text()
+    date = harness.read_results(pool / "results/t").record["date"]
     capsys.readouterr()
     assert exit_code("tune", "my.yaml") == 0
     assert "Going on with" in capsys.readouterr().out
     assert first == (tuned(pool), (pool / "results/t.tune.json").read_text())
+    # nothing was searched again
+    assert harness.read_results(pool / "results/t").record["date"] == date
     # another configuration is another plan
     (pool / "my.yaml").write_text((CONFIG % "").replace("80 %", "90 %"))
     assert exit_code("tune", "my.yaml") == 0

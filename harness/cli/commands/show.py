@@ -97,6 +97,8 @@ def _show_all(args: argparse.Namespace, rows: list[report.SummaryRow], record: d
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
         parts.append(report.summary_table(name, rows, level, measure))
+    dropped = report.read_any(args.results, report.DroppedRow)
+    parts += [report.dropped_table(dropped)] if dropped else []
     losses = report.read_any(args.results, report.LossRow)
     parts += [report.loss_table(losses, measure, names_in_words(verdict))] if losses else []
     filtered = report.read_any(args.results, report.FilterRow)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from shlex import quote
 
-from harness import running
+from harness import report, running
 from harness.cli.commands.common import print_ending
 from harness.cli.commands.declaring import QUIET, command, config_file, flag
 from harness.cli.terminal import TerminalReporter, print_line, show
@@ -26,6 +26,8 @@ the results, and it alone decides what is seen: a stopped run goes on where it w
 gives the same numbers. The folder of results holds the settings that saw everything, for `show`,
 `compare` and `gate`; tuned.csv in it lists those that did not.
 """
+# So many dropped settings are listed at the end.
+_SHOWN = 5
 
 
 @command(
@@ -54,5 +56,7 @@ def tune(args: argparse.Namespace) -> int:
         return 0
     tuned = running.run_course(config, course, reporter, certify=args.certify)
     print_ending(tuned.ending)
-    show(tuned.lines, (f"All of it: {tuned.folder / 'tune.json'}; plan: {quote(str(plan))}",))
+    dropped = report.read_any(tuned.folder, report.DroppedRow)
+    table = [report.dropped_table(dropped, _SHOWN)] if dropped else []
+    show(tuned.lines, *table, (f"All of it: {tuned.folder / 'tune.json'}; plan: {quote(str(plan))}",))
     return 0

@@ -63,6 +63,8 @@ def base_payload(
         "answers": answers_payload(tables, axes),
         "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),
+        # settings that are in no other table, by their names
+        "dropped": _plain(tables, "tuned"),
         "prices": _prices(tables, axes, counts.get("settings", {})),
         "answerability": _table(tables, "answerability", axes),
         "documents": _plain(tables, "documents"),

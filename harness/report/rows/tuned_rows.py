@@ -8,13 +8,19 @@ from harness.report.table_spec import Measure, table
 from harness.values import Column
 
 
-@table("tuned", "settings that `harness tune` dropped", key=("setting",), when="after `harness tune`")
+@table(
+    "tuned",
+    "settings that `harness tune` dropped",
+    key=("setting",),
+    when="after `harness tune`",
+    foreign=True,
+)
 class DroppedRow:
     """A setting that was dropped before it had seen everything, so that it is in no other table.
 
     Its mean is over the queries and the text of its stage, and compares with no mean of ``summary.csv``;
-    ``behind`` compares it with the best setting of the same stage. What it may be better by at most is in
-    ``tune.json`` (docs/tune.md).
+    ``behind`` compares it with the best setting of the same stage. ``lead_at_most`` bounds how much better it
+    may be than the setting to use, on the text that its stage saw (docs/tune.md).
     """
 
     setting: Annotated[str, Column("its name", filled=True)]
@@ -25,3 +31,10 @@ class DroppedRow:
     n_queries: Annotated[int, Column("the queries that the stage saw")]
     documents: Annotated[int, Column("the documents that the stage saw")]
     characters: Annotated[int, Column("their length", unit="characters")]
+    text_share: Annotated[float, Column("that length as a share of the whole text")]
+    against: Annotated[str, Column("the setting to use, of those that saw everything", filled=True)]
+    lead_at_most: Annotated[
+        float | None,
+        Column("at most how much better it may be than that; below 0: it is worse; empty: not known"),
+    ]
+    may_be_better: Annotated[bool, Column("whether that is more than the tolerance, or not known")]

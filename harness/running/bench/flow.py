@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import store
-from harness.report import Results, SummaryRow, is_route
+from harness.report import Results, ScoreRow, SummaryRow, is_route
 from harness.running import search
 from harness.running.bench.keeping import Finish, keep_results
 from harness.running.bench.preparing import prepare
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from harness.running.answering.replies import Replies
     from harness.running.bench.quick import FirstResults
 
-Add = Callable[[Context], Sequence[Any]]
-"""Makes rows of further tables, and may warn of what bears on the results."""
+Add = Callable[[Context, Corpus, Sequence[ScoreRow]], Iterable[Any]]
+"""Makes rows of further tables of the documents and all scores, and may warn of what bears on results."""
 
 
 def run_bench(
@@ -62,7 +62,8 @@ def run_bench(
             from harness.running.latency import latency_rows
 
             latencies = latency_rows(found, corpus.queries.queries, config.latency, context)
-        more = add(context) if add is not None else ()
+        scores = [row for table in evaluated.scored for row in table.per_query]
+        more = add(context, corpus, scores) if add is not None else ()
     results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers, *more])
     return results, keep_results(results, config, finish)
 

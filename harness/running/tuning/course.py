@@ -7,7 +7,7 @@ was stopped goes on with the next stage, and ends with the numbers of one that w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,19 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from harness import __version__, report, store, values
-from harness.comparison import Options, SeenStage, read_stored, shown_worse, staged_bounds
+from harness.comparison import Options, SeenStage, from_rows, read_stored, shown_worse
 from harness.running.bench.job import input_hashes, run_or_reuse
-from harness.running.config.models import BenchConfig, Setting
+from harness.running.config.models import BenchConfig
 from harness.running.config.tune_keys import Allowance, PartConfig, TuneConfig
 from harness.running.context import Context
 from harness.running.corpora import queries_and_rows
-from harness.running.corpus import document_files
+from harness.running.corpus import Corpus, document_files
 from harness.running.evaluate.evaluating import run_headline
 from harness.running.judging.judged import pool_judge_config
 from harness.running.part import documents_of, labelled_documents
 from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
 from harness.running.tuning.outlay import outlays
 from harness.running.tuning.screen import Screened, screen
+from harness.running.tuning.standing import TuneChoice, dropped_rows, standing_of
 from harness.running.tuning.tune_words import finding_lines, next_line, standing_line
 from harness.running.tuning.tuned import Tuned
 from harness.values import HarnessError, Reporter, Silent, Task, counted, listed
@@ -160,13 +161,13 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
         left = kept
         reporter.note(next_line(at + 2, len(stages), stages[at + 1], len(left)))
     ended = _end(config, course, left, reporter)
-    if not ended.candidates or not (course.certify or tuning.give == "certify"):
+    if not ended.standing.candidates or not (course.certify or tuning.give == "certify"):
         return ended
-    count = counted(len(ended.candidates), "dropped setting")
+    count = counted(len(ended.standing.candidates), "dropped setting")
     reporter.note(
-        f"To certify, {count} that may be better see everything too: {listed(ended.candidates, 3)}."
+        f"To certify, {count} that may be better see everything too: {listed(ended.standing.candidates, 3)}."
     )
-    return _end(config, course, [*left, *ended.candidates], reporter)
+    return _end(config, course, [*left, *ended.standing.candidates], reporter)
 
 
 def options_for(config: BenchConfig) -> Options:
@@ -201,37 +202,38 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
     measure, options = run_headline(config), options_for(config)
     settings = tuple(setting for setting in config.settings if setting.name in {*left})
     final = config.model_copy(update={"settings": settings})
-    rows = list(dropped_rows(course, [setting.name for setting in settings]))
+    pooled = pool_judge_config(config) is not None
+    dropped = len(settings) < len(config.settings)
 
-    def add(context: Context) -> Sequence[report.DroppedRow]:
-        if rows:
-            context.warn("tuning", _warning(len(settings), len(config.settings)))
-        return rows
+    def add(
+        context: Context, corpus: Corpus, scores: Sequence[report.ScoreRow]
+    ) -> Iterable[report.DroppedRow]:
+        if not dropped:
+            return ()
+        context.warn("tuning", _warning(len(settings), len(config.settings)))
+        seen = standing_of(course.screened, from_rows(scores, measure), pooled, options)
+        characters = sum(len(document.text) for document in corpus.documents)
+        return dropped_rows(course.screened, seen, characters)
 
     run = run_or_reuse(final, reporter, add=add)
-    matrix = read_stored(run.folder).matrix(measure)
-    basis = "whole" if pool_judge_config(config) is None else f"whole, {len(settings)} settings"
-    seen = [*_usable(course, settings), SeenStage(matrix, basis)]
-    bounds = staged_bounds(seen, options)
-    defined = matrix.defined()
-    chosen = defined.settings[int(defined.means.argmax())]
-    leads = {name: each[chosen] for name, each in bounds.dropped.items()}
-    candidates = tuple(name for name, lead in leads.items() if not lead <= options.tolerance)
-    tuned = Tuned(run.folder, chosen, bounds, candidates, (), run.ending)
+    standing = standing_of(course.screened, read_stored(run.folder).matrix(measure), pooled, options)
+    if run.results is None and not _lists(run.folder, course, standing):
+        # the same settings are left of another plan, under which the others were seen on something else
+        run = run_or_reuse(final, reporter, again=True, add=add)
     lines = tuple(
-        finding_lines(tuned, course.ladder, course.screened, options, len(config.settings), measure)
+        finding_lines(standing, course.ladder, course.screened, options, len(config.settings), measure)
     )
     store.write_text(
         run.folder / TUNED,
         json.dumps(
             {
-                "setting": chosen,
+                "setting": standing.setting,
                 "measure": measure,
                 "confidence": options.level,
                 "tolerance": options.tolerance,
-                "survivors": dict(bounds.survivors),
-                "dropped": leads,
-                "may_be_better": list(candidates),
+                "survivors": dict(standing.bounds.survivors),
+                "dropped": {name: standing.lead(name) for name in standing.bounds.dropped},
+                "may_be_better": list(standing.candidates),
                 "plan": course.ladder.to_json(),
                 "cpu_seconds": [stage.cpu_seconds for stage in course.screened],
                 "sentences": list(lines),
@@ -240,40 +242,16 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
         )
         + "\n",
     )
-    return replace(tuned, lines=lines)
+    return Tuned(run.folder, standing, lines, run.ending)
 
 
-def _usable(course: Course, settings: Sequence[Setting]) -> Iterator[SeenStage]:
-    """The stages that saw all that are left: one that lacks a setting which came back cannot compare it."""
-    names = {setting.name for setting in settings}
-    for stage in course.screened:
-        if names <= {*stage.seen.matrix.settings}:
-            yield stage.seen
-
-
-def dropped_rows(course: Course, survivors: Sequence[str]) -> Iterator[report.DroppedRow]:
-    """What each dropped setting was seen on last, in the order of the stages."""
-    gone: set[str] = {*survivors}
-    rows = []
-    for at in reversed(range(len(course.screened))):
-        stage = course.screened[at]
-        matrix = stage.seen.matrix.defined()
-        best = max(matrix.means.tolist())
-        for name, mean in zip(matrix.settings, matrix.means.tolist(), strict=True):
-            if name not in gone:
-                gone.add(name)
-                row = report.DroppedRow(
-                    setting=name,
-                    stage=at + 1,
-                    measure=matrix.measure,
-                    mean=mean,
-                    behind=best - mean,
-                    n_queries=len(matrix.query_ids),
-                    documents=stage.documents,
-                    characters=stage.characters,
-                )
-                rows.append(row)
-    yield from reversed(rows)
+def _lists(folder: Path, course: Course, standing: TuneChoice) -> bool:
+    """Whether the results list what was dropped as it was seen."""
+    stored = {row.setting: row for row in report.read_any(folder, report.DroppedRow)}
+    rows = {row.setting: row for row in dropped_rows(course.screened, standing, 1)}
+    return stored.keys() == rows.keys() and all(
+        stored[name] == replace(row, text_share=stored[name].text_share) for name, row in rows.items()
+    )
 
 
 def _warning(left: int, count: int) -> str:

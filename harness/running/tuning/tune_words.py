@@ -9,7 +9,7 @@ from harness.report import Table
 from harness.running.tuning.ladder import Ladder, PlannedStage, outlay_in_words
 from harness.running.tuning.outlay import Outlay
 from harness.running.tuning.screen import Screened
-from harness.running.tuning.tuned import Tuned
+from harness.running.tuning.standing import TuneChoice
 from harness.values import counted, listed, number
 
 _SHOWN = 3
@@ -91,16 +91,21 @@ def next_line(at: int, count: int, stage: PlannedStage, settings: int) -> str:
 
 
 def finding_lines(
-    tuned: Tuned, ladder: Ladder, screened: Sequence[Screened], options: Options, count: int, measure: str
+    standing: TuneChoice,
+    ladder: Ladder,
+    screened: Sequence[Screened],
+    options: Options,
+    count: int,
+    measure: str,
 ) -> Iterator[str]:
     """The setting to use, both bounds, what could still be better, and what was left out."""
     sure = f"{100 * options.level:g} %"
-    survivors, dropped = len(tuned.bounds.survivors), len(tuned.bounds.dropped)
-    yield f"Use {tuned.setting}, of {counted(count, 'setting')}."
+    survivors, dropped = len(standing.bounds.survivors), len(standing.bounds.dropped)
+    yield f"Use {standing.setting}, of {counted(count, 'setting')}."
     if survivors > 1:
         yield (
             f"Against the {survivors - 1} others that saw everything it loses at most "
-            f"{number(tuned.bounds.survivors[tuned.setting])} of {measure} ({sure}, from all queries, "
+            f"{number(standing.bounds.survivors[standing.setting])} of {measure} ({sure}, from all queries, "
             f"paying for the choice among {count})."
         )
     if not dropped:
@@ -110,12 +115,12 @@ def finding_lines(
     where = "on the text and queries they were seen on" if part else "from the queries they were seen on"
     yield (
         f"Against the {dropped} that were dropped it loses at most "
-        f"{number(tuned.bounds.against_dropped(tuned.setting))} {where} ({sure}, by itself)."
+        f"{number(standing.bounds.against_dropped(standing.setting))} {where} ({sure}, by itself)."
     )
     if part:
         yield "What they would do on the whole text was not seen; no bound covers it."
-    if tuned.candidates:
-        worth = sorted(tuned.candidates, key=lambda name: -tuned.bounds.dropped[name][tuned.setting])
+    if standing.candidates:
+        worth = sorted(standing.candidates, key=lambda name: -standing.lead(name))
         yield (
             f"{len(worth)} of them may be better by more than {options.tolerance:g}: {listed(worth, _SHOWN)}."
             f" To certify they would have to see everything: about "
