@@ -18,7 +18,7 @@ bias.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -37,11 +37,13 @@ FOLDS = 10
 class SeenStage:
     """The scores that a stage saw; ``basis`` names the text and the grades that they rest on.
 
-    Scores of two stages stand beside each other only where these are the same.
+    Scores of two stages stand beside each other only where these are the same. The settings in ``held`` were
+    seen without a step of theirs, and their scores are of what is left.
     """
 
     matrix: ScoreMatrix
     basis: str
+    held: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class StagedBounds:
     """``survivors``: at most how much each survivor loses to any other one.
 
     ``dropped``: by dropped setting at most how much better it may be than each survivor, below 0 where it is
-    shown to be worse; NaN where nothing can be said. It holds for the text that the setting was seen on.
+    shown to be worse; NaN where nothing can be said, as of one that was never seen with all its steps. It
+    holds for the text that the setting was seen on.
     """
 
     survivors: Mapping[str, float]
@@ -65,12 +68,14 @@ def staged_bounds(stages: Sequence[SeenStage], options: Options) -> StagedBounds
 
     Raises ValueError where a stage saw a setting that the one before it did not see.
     """
-    seen = [SeenStage(stage.matrix.defined(), stage.basis) for stage in stages]
+    seen = [replace(stage, matrix=stage.matrix.defined()) for stage in stages]
     names = [stage.matrix.settings for stage in seen]
     if any(not {*later} <= {*earlier} for earlier, later in pairwise(names)):
         raise ValueError("a stage has a setting that the stage before it did not see")
     last = seen[-1].matrix
-    family = _Family(seen[0].matrix, options)
+    # all that were seen as they are pay for the choice, and those that were not as what was seen of them
+    families = [stage.matrix for stage in seen[: 1 + sum(1 for stage in seen[:-1] if stage.held)]]
+    family = _Family(families, options)
     survivors = _among(last, family, 1 - options.level, options)
     dropping = [at for at in range(len(seen) - 1) if len(names[at]) > len(names[at + 1])]
     dropped: dict[str, Mapping[str, float]] = {}
@@ -98,21 +103,24 @@ def shown_worse(matrix: ScoreMatrix, options: Options, looks: int = 1) -> dict[s
 
 
 class _Family:
-    """Critical values of all settings at once, by the first stage that saw them."""
+    """Critical values of all settings at once, by the first stages that saw them."""
 
-    def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
-        self.matrix, self.options = matrix, options
+    def __init__(self, matrices: Sequence[ScoreMatrix], options: Options) -> None:
+        self.matrices, self.options = matrices, options
         self._by_alpha: dict[float, Mapping[str, float]] = {}
 
     def of(self, names: Sequence[str], alpha: float) -> Floats:
         """Those of some settings at a level."""
         if alpha not in self._by_alpha:
-            matrix, options = self.matrix, self.options
-            units = units_of(matrix.clusters, len(matrix.query_ids))
-            values = criticals(
-                matrix.values, _each(len(matrix.settings)), units, alpha, options.resamples, options.seed
-            )
-            self._by_alpha[alpha] = dict(zip(matrix.settings, values.tolist(), strict=True))
+            options, largest = self.options, dict[str, float]()
+            for matrix in self.matrices:
+                units = units_of(matrix.clusters, len(matrix.query_ids))
+                values = criticals(
+                    matrix.values, _each(len(matrix.settings)), units, alpha, options.resamples, options.seed
+                )
+                for name, value in zip(matrix.settings, values.tolist(), strict=True):
+                    largest[name] = max(value, largest.get(name, 0.0))
+            self._by_alpha[alpha] = largest
         return np.array([self._by_alpha[alpha][name] for name in names])
 
 
@@ -141,9 +149,12 @@ def _against(
     stage, survivors = stages[at], stages[-1].matrix.settings
     left = {*stages[at + 1].matrix.settings}
     gone = [name for name in stage.matrix.settings if name not in left]
-    # what survivors were seen on, of the same text
-    widest = [other for other in stages[at:] if other.basis == stage.basis][-1].matrix
-    wider = widest if len(widest.query_ids) > len(stage.matrix.query_ids) else stage.matrix
+    # what survivors were seen on, of the same text and with all their steps
+    same = [other for other in stages[at:] if other.basis == stage.basis and not other.held & {*survivors}]
+    if not same:
+        return {name: dict.fromkeys(survivors, float("nan")) for name in gone}
+    widest = same[-1].matrix
+    wider = widest if stage.held or len(widest.query_ids) > len(stage.matrix.query_ids) else stage.matrix
     covariates = np.array([wider.row(name) for name in survivors])
     place = {query: column for column, query in enumerate(wider.query_ids)}
     columns = np.array([place[query] for query in stage.matrix.query_ids if query in place], dtype=np.int64)
@@ -156,8 +167,11 @@ def _against(
     least = family.of([*gone, *survivors], alpha)
     units = units_of(wider.clusters, len(wider.query_ids))
     leads = upper_leads(values, compared, units, alpha, options.resamples, options.seed, least)
+    unseen = dict.fromkeys(survivors, float("nan"))
     return {
-        name: dict(zip(survivors, leads[row, len(gone) :].tolist(), strict=True))
+        name: unseen
+        if name in stage.held
+        else dict(zip(survivors, leads[row, len(gone) :].tolist(), strict=True))
         for row, name in enumerate(gone)
     }
 

@@ -137,7 +137,7 @@ def dropped_table(rows: Sequence[DroppedRow], most: int = MOST_DROPPED) -> Table
         rows=tuple(
             (
                 row.setting,
-                str(row.stage),
+                f"{row.stage}, retrieved" if row.held_back else str(row.stage),
                 f"{100 * row.text_share:.0f} %",
                 str(row.n_queries),
                 number(row.mean),
@@ -151,6 +151,11 @@ def dropped_table(rows: Sequence[DroppedRow], most: int = MOST_DROPPED) -> Table
             f"Means are of {rows[0].measure} in the stage that dropped a setting. behind: the best of that "
             f"stage. better by at most: than {rows[0].against}, on the text that the stage saw. may be "
             "better: by more than the tolerance.",
+            *(
+                ["retrieved: seen without rerankers, so nothing is known of what these make of it."]
+                if any(row.held_back for row in rows)
+                else []
+            ),
             *([f"{len(order) - most} more are in tuned.csv."] if len(order) > most else []),
         ),
     )

@@ -230,11 +230,30 @@ def test_certify_goes_on_until_no_dropped_setting_may_be_better(pool):
 
 
 def test_a_certificate_drops_only_what_is_shown_to_be_worse(pool):
-    (pool / "my.yaml").write_text(CONFIG % ", give: certify")
+    # sizes so far apart that few questions tell
+    (pool / "my.yaml").write_text(CONFIG.replace("budget: 80 %%", "budget: 95 %%") % ", give: certify")
     assert exit_code("tune", "my.yaml") == 0
     found = tuned(pool)
+    assert found["dropped"]
     assert found["may_be_better"] == []
     assert all(lead <= 0.05 for lead in found["dropped"].values())
+
+
+def test_a_certificate_stops_where_the_budget_ends_and_says_what_it_takes(pool, capsys):
+    # sizes that are alike: none is shown to be worse
+    text = (CONFIG % ", give: certify").replace("to: 400", "to: 62").replace("values: 4", "values: 3")
+    (pool / "my.yaml").write_text(text)
+    told = refused(capsys, "tune", "my.yaml")
+    left = re.search(r"After stage 1 of \d, (\d+) of 9 settings are not shown to be worse", told)
+    assert left, told
+    last = json.loads((pool / "results/t.tune.json").read_text("utf-8"))["plan"]["stages"][-1]
+    assert int(left[1]) > last["enter"]
+    assert float(re.search(r"takes about .*\((\d+) % of a full sweep\) in all", told)[1]) > 80
+    # nothing has seen everything
+    assert not (pool / "results/t").exists()
+    assert refused(capsys, "tune", "my.yaml") == told
+    assert exit_code("tune", "my.yaml", "--certify") == 0
+    assert tuned(pool)["may_be_better"] == []
 
 
 def test_a_damaged_plan_is_named(pool, capsys):

@@ -18,7 +18,8 @@ def dropped(name, lead, stage=1):
     may = lead is None or lead > 0.02
     seen = {"mean": 0.41, "behind": 0.09, "n_queries": 7, "documents": 3, "characters": 900}
     against = {"text_share": 0.3, "against": "chunk=200/0", "lead_at_most": lead, "may_be_better": may}
-    return DroppedRow(setting=name, stage=stage, measure="ndcg_exp@10", **seen, **against)
+    held = lead is None
+    return DroppedRow(setting=name, stage=stage, measure="ndcg_exp@10", held_back=held, **seen, **against)
 
 
 @pytest.fixture
@@ -44,6 +45,7 @@ def test_show_lists_what_was_dropped_and_on_what_it_was_seen(folder, capsys):
         main(["show", str(folder), "--format", "markdown"])
     printed = capsys.readouterr().out
     shown = printed[printed.index("Dropped by harness tune") :]
+    assert "| chunk=700 | 1, retrieved | 30 % | 7 | 0.410 | 0.090 | – | yes |" in shown
     assert "| chunk=500 | 2 | 30 % | 7 | 0.410 | 0.090 | 0.040 | yes |" in shown
     # what nothing is known of could be the best; then what may be better by most
     assert shown.index("chunk=700") < shown.index("chunk=500") < shown.index("chunk=50/20")

@@ -133,3 +133,41 @@ def test_a_setting_does_not_come_back():
     back = [SeenStage(matrix(values, [0, 1], FIRST), "a"), SeenStage(matrix(values, [1, 2], EVERY), "a")]
     with pytest.raises(ValueError, match="did not see"):
         staged_bounds(back, OPTIONS)
+
+
+def held_stages(reranked, bases):
+    """Four retrievers, and the same with rerankers, which are held back at first; two of each go on."""
+    values = np.vstack([scores(4, seed=9), reranked])
+    shown = np.vstack([values[:4], values[:4]])
+    first, second, last = bases
+    return [
+        SeenStage(matrix(shown, range(8), EVERY), first, frozenset({"s4", "s5", "s6", "s7"})),
+        SeenStage(matrix(values, [0, 1, 4, 5], FIRST), second),
+        SeenStage(matrix(values, [0, 4], EVERY), last),
+    ]
+
+
+def test_of_what_was_seen_without_a_step_nothing_is_known():
+    # rerankers lift what they rank far beyond every retriever
+    reranked = scores(4, seed=9) + 0.3
+    bounds = staged_bounds(held_stages(reranked, ("whole", "whole", "whole")), OPTIONS)
+    assert [*bounds.survivors] == ["s0", "s4"]
+    assert all(np.isnan(list(bounds.dropped[name].values())).all() for name in ("s6", "s7"))
+    # what has no such step was seen as it is, and stands beside the scores of survivors with all their steps
+    assert bounds.dropped["s2"]["s4"] < -0.2
+    assert -0.2 < bounds.dropped["s2"]["s0"] < 0.2
+    assert bounds.dropped["s5"]["s4"] < 0.2
+
+
+def test_without_a_stage_on_the_same_text_a_held_step_leaves_nothing_to_compare_with():
+    bounds = staged_bounds(held_stages(scores(4, seed=9), ("0.3", "0.5", "whole")), OPTIONS)
+    assert all(np.isnan(list(bounds.dropped[name].values())).all() for name in ("s2", "s3", "s6", "s7"))
+    assert np.isfinite(list(bounds.dropped["s1"].values())).all()
+
+
+def test_a_choice_by_retrievers_is_paid_for_by_all_that_was_seen():
+    reranked = scores(4, seed=12)
+    three = held_stages(reranked, ("whole", "whole", "whole"))
+    held = staged_bounds(three, OPTIONS)
+    plain = staged_bounds(three[1:], OPTIONS)
+    assert all(held.survivors[name] >= plain.survivors[name] for name in held.survivors)

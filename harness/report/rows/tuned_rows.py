@@ -37,4 +37,7 @@ class DroppedRow:
         float | None,
         Column("at most how much better it may be than that; below 0: it is worse; empty: not known"),
     ]
+    held_back: Annotated[
+        bool, Column("whether it was seen without its rerankers, so that nothing is known of what it may be")
+    ]
     may_be_better: Annotated[bool, Column("whether that is more than the tolerance, or not known")]

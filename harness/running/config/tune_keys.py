@@ -61,8 +61,8 @@ class TuneConfig(StageConfig):
     )
     give: Literal["search", "certify"] = Field(
         "search",
-        description="`search` drops what looks worse, within the budget; `certify` only what is shown to be "
-        "worse, whatever that takes.",
+        description="`search` drops what looks worse; `certify` only what is shown to be worse, and stops "
+        "where that is beyond the budget.",
     )
     seed: int = Field(7, ge=0, description="Seed of the parts that stages see.")
 

@@ -14,24 +14,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness import __version__, report, store, values
 from harness.comparison import Options, SeenStage, from_rows, read_stored, shown_worse
 from harness.running.bench.job import input_hashes, run_or_reuse
-from harness.running.config.models import BenchConfig
-from harness.running.config.tune_keys import Allowance, PartConfig, TuneConfig
+from harness.running.config.models import BenchConfig, Setting
+from harness.running.config.tune_keys import PartConfig, TuneConfig
 from harness.running.context import Context
 from harness.running.corpora import queries_and_rows
 from harness.running.corpus import Corpus, document_files
 from harness.running.evaluate.evaluating import run_headline
 from harness.running.judging.judged import pool_judge_config
 from harness.running.part import documents_of, labelled_documents
+from harness.running.tuning.certifying import affords, refuse_beyond
 from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
 from harness.running.tuning.outlay import outlays
-from harness.running.tuning.screen import Screened, screen
+from harness.running.tuning.screen import Screened, retriever_of, screen, without_rerankers
 from harness.running.tuning.standing import TuneChoice, dropped_rows, standing_of
 from harness.running.tuning.tune_words import finding_lines, next_line, standing_line
 from harness.running.tuning.tuned import Tuned
-from harness.values import HarnessError, Reporter, Silent, Task, counted, listed
+from harness.values import HarnessError, Reporter, Silent, Task, by_key, counted, listed
 
 TUNED = "tune.json"
 """What `tune` adds to the folder of the results."""
@@ -99,11 +102,14 @@ def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> Ladder:
     tuning = config.tune
     extent = _extent(config, tuning)
     part = PartConfig(text=0.0 if len(extent.sizes) > 1 else 1.0, seed=tuning.seed)
+    retrieving = None
     with Context.at(config.cache, _Quiet(reporter), may_ask=False, precision=config.precision) as context:
         costs = outlays(config, part, context)
-    # what is not shown to be worse goes on, so that a certificate takes what it takes
-    certain = Allowance(0.999, "share")
-    return make_ladder(extent, costs, certain if tuning.give == "certify" else tuning.allowed)
+        # what was held back is not shown to be worse, so that a certificate needs all of it
+        if extent.retrieving < extent.settings and tuning.give == "search":
+            plain = config.model_copy(update={"settings": without_rerankers(config.settings)})
+            retrieving = outlays(plain, part, context)
+    return make_ladder(extent, costs, tuning.allowed, retrieving)
 
 
 class _Quiet(Silent):
@@ -132,14 +138,16 @@ def _extent(config: BenchConfig, tuning: TuneConfig) -> Extent:
         for text in (0.0, *TEXTS, 1.0):
             kept = documents_of(PartConfig(text=text, seed=tuning.seed), ids, labelled)
             sizes[text] = sum(weight[name] for name in kept) / first
-    return Extent(len(config.settings), train, len(queries.queries), sizes, tuning.seed)
+    retrieving = len(without_rerankers(config.settings))
+    return Extent(len(config.settings), train, len(queries.queries), sizes, tuning.seed, retrieving)
 
 
 def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certify: bool = False) -> Tuned:
     """Run the stages that are left, then the survivors on everything, and write the bounds.
 
     ``certify`` also runs the dropped settings that may be better than the chosen one by more than the
-    tolerance. Each finished stage is kept at once.
+    tolerance, whatever that takes. Each finished stage is kept at once. Raises HarnessError where more
+    settings cannot be dropped with certainty than the budget has room for.
     """
     tuning = config.tune
     measure = run_headline(config)
@@ -149,19 +157,31 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
     keep = partial(_write, plan_file(config), course)
     keep()
     stages = course.ladder.stages
+    entered = [len(left)]
     for at, stage in enumerate(stages[:-1]):
         if at == len(course.screened):
             chosen = [setting for setting in config.settings if setting.name in {*left}]
             update = {"settings": tuple(chosen), "part": stage.part}
-            course.screened.append(screen(config.model_copy(update=update), measure, _Quiet(reporter)))
+            part = config.model_copy(update=update)
+            course.screened.append(screen(part, measure, _Quiet(reporter), held=stage.held))
             keep()
         screened = course.screened[at]
-        kept = survivors(screened.seen, stage.leave, tuning, options, len(stages) - 1)
+        if tuning.give == "certify":
+            worse = shown_worse(screened.seen.matrix, options, len(stages) - 1)
+            kept = [name for name in left if name not in worse]
+        else:
+            kept = survivors(screened.seen, stage.leave, config.settings if stage.held else ())
         reporter.note(standing_line(at + 1, len(stages), stage, screened, kept))
         left = kept
+        entered.append(len(left))
+        if tuning.give == "certify":
+            refuse_beyond(course.ladder, entered, tuning, certify=course.certify)
         reporter.note(next_line(at + 2, len(stages), stages[at + 1], len(left)))
     ended = _end(config, course, left, reporter)
-    if not ended.standing.candidates or not (course.certify or tuning.give == "certify"):
+    if not ended.standing.candidates or not (
+        course.certify
+        or (tuning.give == "certify" and affords(course.ladder, entered, ended.standing, tuning))
+    ):
         return ended
     count = counted(len(ended.standing.candidates), "dropped setting")
     reporter.note(
@@ -181,15 +201,24 @@ def options_for(config: BenchConfig) -> Options:
     )
 
 
-def survivors(seen: SeenStage, leave: int, tuning: TuneConfig, options: Options, looks: int) -> list[str]:
-    """The settings that go on, in their order: the best of a stage, or all that are not shown to be worse."""
+def survivors(seen: SeenStage, leave: int, held: Sequence[Setting] = ()) -> list[str]:
+    """The best settings of a stage, in their order; so many go on.
+
+    Of ``held`` ones, whose rerankers were held back, those that retrieve alike go on together: the best of
+    them, and others as long as there is room for all that are alike.
+    """
     matrix = seen.matrix.defined()
-    if tuning.give == "certify":
-        worse = shown_worse(matrix, options, looks)
-        return [name for name in matrix.settings if name not in worse]
-    order = sorted(zip(-matrix.means, range(len(matrix.settings)), strict=True))
-    best = {place for _, place in order[:leave]}
-    return [name for place, name in enumerate(matrix.settings) if place in best]
+    order = [matrix.settings[place] for place in np.argsort(-matrix.means, kind="stable")]
+    if not held:
+        best = {*order[:leave]}
+        return [name for name in matrix.settings if name in best]
+    alike = by_key((retriever_of(setting), setting.name) for setting in held)
+    groups = {name: names for names in alike.values() for name in names}
+    best = set()
+    for name in order:
+        if name not in best and (not best or len(best) + len(groups[name]) <= leave):
+            best |= {*groups[name]}
+    return [name for name in matrix.settings if name in best]
 
 
 def _write(path: Path, course: Course) -> None:

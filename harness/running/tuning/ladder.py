@@ -20,17 +20,23 @@ QUERIES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
 FEWEST_QUERIES = 10
 # With fewer settings there is nothing to drop.
 FEWEST_SETTINGS = 3
+# The shares of the settings that go on from a stage that holds rerankers back.
+_HELD = (0.5, 0.25)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStage:
-    """One stage: what it sees, how many settings enter it and leave it, and about what it takes."""
+    """One stage: what it sees, how many settings enter it and leave it, and about what it takes.
+
+    ``held``: settings are seen without their rerankers, so that those that retrieve alike are seen once.
+    """
 
     part: PartConfig
     enter: int
     leave: int
     queries: int
     outlay: Outlay
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,16 @@ class Ladder:
     def outlay(self) -> Outlay:
         """What all stages take together."""
         return sum((stage.outlay for stage in self.stages), Outlay())
+
+    def outlay_of(self, entered: Sequence[int]) -> Outlay:
+        """About what the first stages take where so many settings enter each."""
+        return sum(
+            (
+                stage.outlay.times(count / stage.enter)
+                for stage, count in zip(self.stages, entered, strict=False)
+            ),
+            Outlay(),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -63,6 +79,7 @@ class Ladder:
                 stage["leave"],
                 stage["queries"],
                 Outlay(**stage["outlay"]),
+                stage["held"],
             )
             for stage in value["stages"]
         )
@@ -75,6 +92,7 @@ class Extent:
 
     ``sizes`` is by share of the documents without a label how many times as large a part is as the first
     one, which holds none of them; a single entry where every document has a label, or none is known.
+    So many settings are left as ``retrieving`` without their rerankers.
     """
 
     settings: int
@@ -82,6 +100,7 @@ class Extent:
     queries: int
     sizes: Mapping[float, float]
     seed: int
+    retrieving: int
 
     @property
     def split(self) -> Literal["train", "all"]:
@@ -93,21 +112,37 @@ class Extent:
         return max(1, round(share * (self.train if self.split == "train" else self.queries)))
 
 
-def make_ladder(extent: Extent, costs: Outlays, budget: Allowance) -> Ladder:
-    """The plan that sees most within the budget; raises ConfigError where even the least is beyond it."""
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A stage that is thought of: shares of text and queries, and how many settings enter and leave."""
+
+    text: float
+    queries: float
+    enter: int
+    leave: int
+    held: bool = False
+
+
+def make_ladder(
+    extent: Extent, costs: Outlays, budget: Allowance, retrieving: Outlays | None = None
+) -> Ladder:
+    """The plan that sees most within the budget; raises ConfigError where even the least is beyond it.
+
+    ``retrieving`` is what settings take without their rerankers, where these may be held back.
+    """
     whole = costs.of_text(extent.settings, extent.sizes[1.0]) + costs.of_queries(
         extent.settings, extent.queries
     )
     everything = PlannedStage(PartConfig(), extent.settings, extent.settings, extent.queries, whole)
-    if _fits(whole, whole, budget) or extent.settings < FEWEST_SETTINGS:
+    if fits(whole, whole, budget) or extent.settings < FEWEST_SETTINGS:
         return Ladder((everything,), whole)
     best: tuple[tuple[float, ...], Ladder] | None = None
     least: Ladder | None = None
-    for steps in _candidates(extent):
-        ladder = Ladder(tuple(_priced(steps, extent, costs)), whole)
+    for steps in _candidates(extent, retrieving is not None):
+        ladder = Ladder(tuple(_priced(steps, extent, costs, retrieving)), whole)
         if least is None or _compared(ladder.outlay, budget) < _compared(least.outlay, budget):
             least = ladder
-        if _fits(ladder.outlay, whole, budget):
+        if fits(ladder.outlay, whole, budget):
             worth = _worth(ladder, extent)
             best = (worth, ladder) if best is None or worth > best[0] else best
     if best is not None:
@@ -118,8 +153,8 @@ def make_ladder(extent: Extent, costs: Outlays, budget: Allowance) -> Ladder:
     )
 
 
-def _candidates(extent: Extent) -> Iterator[list[tuple[float, float, int, int]]]:
-    """Stages as shares of text and queries, and how many settings enter and leave, of many plans."""
+def _candidates(extent: Extent, held: bool) -> Iterator[list[_Step]]:
+    """The stages of many plans; ``held``: also such that hold rerankers back from the first one."""
     texts = [share for share in TEXTS if share in extent.sizes] if len(extent.sizes) > 1 else [1.0]
     queries = [share for share in QUERIES if extent.drawn(share) >= FEWEST_QUERIES] or [1.0]
     lasts = sorted(
@@ -131,44 +166,59 @@ def _candidates(extent: Extent) -> Iterator[list[tuple[float, float, int, int]]]
     for text, share, last in product(texts, queries, lasts):
         if (text, share) == (1.0, 1.0) or last >= extent.settings:
             continue
-        everything = (1.0, 1.0, last, last)
-        yield [(text, share, extent.settings, last), everything]
+        everything = _Step(1.0, 1.0, last, last)
+        yield [_Step(text, share, extent.settings, last), everything]
         middle = round(math.sqrt(extent.settings * last))
         wider = max(texts), math.sqrt(share)
         if last < middle < extent.settings and wider != (text, share):
-            yield [(text, share, extent.settings, middle), (*wider, middle, last), everything]
+            yield [_Step(text, share, extent.settings, middle), _Step(*wider, middle, last), everything]
+        for part in _HELD if held else ():
+            if last < (middle := math.ceil(extent.settings * part)):
+                first = _Step(text, max(queries), extent.settings, middle, held=True)
+                yield [first, _Step(text, share, middle, last), everything]
 
 
 def _priced(
-    steps: Sequence[tuple[float, float, int, int]], extent: Extent, costs: Outlays
+    steps: Sequence[_Step], extent: Extent, costs: Outlays, retrieving: Outlays | None
 ) -> Iterator[PlannedStage]:
     """Stages with what they take: text that a stage before has seen is not computed again."""
     before, asked = 0.0, 0.0
-    for at, (text, share, enter, leave) in enumerate(steps):
+    for at, step in enumerate(steps):
         last = at == len(steps) - 1
         part = (
             PartConfig()
             if last
-            else PartConfig(text=text, queries=share, split=extent.split, seed=extent.seed)
+            else PartConfig(text=step.text, queries=step.queries, split=extent.split, seed=extent.seed)
         )
-        size = extent.sizes[text]
-        queries = extent.queries if last else extent.drawn(share)
+        size = extent.sizes[step.text]
+        queries = extent.queries if last else extent.drawn(step.queries)
         # the rankings of a smaller text are others, so its queries are asked again on a larger one
         again = asked if size == before else 0.0
-        outlay = costs.of_text(enter, size - before) + costs.of_queries(enter, queries - again)
-        yield PlannedStage(part, enter, leave, queries, outlay)
-        before, asked = size, queries
+        of, count = (
+            (retrieving, extent.retrieving) if step.held and retrieving is not None else (costs, step.enter)
+        )
+        outlay = of.of_text(count, size - before) + of.of_queries(count, max(queries - again, 0))
+        yield PlannedStage(part, step.enter, step.leave, queries, outlay, step.held)
+        # what was held back is still to be asked
+        before, asked = size, 0.0 if step.held else queries
 
 
 def _worth(ladder: Ladder, extent: Extent) -> tuple[float, ...]:
-    """How much a plan sees, by roots: of the first look, and of the settings that see everything."""
-    first, last = ladder.stages[0], ladder.stages[-1]
+    """How much a plan sees, by roots: of the first look, and of the settings that see everything.
+
+    The first look is that at whole settings. By its fourth root counts how many of them are left to see
+    where others were dropped by what their rerankers were to rank.
+    """
+    first = next(stage for stage in ladder.stages if not stage.held)
+    last = ladder.stages[-1]
     seen = extent.sizes[first.part.text] / extent.sizes[1.0]
     look = math.sqrt(first.queries / extent.queries) * seen**0.5
-    return (look * math.sqrt(last.enter / extent.settings), float(len(ladder.stages)))
+    tried = (first.enter / extent.settings) ** 0.25
+    return (look * tried * math.sqrt(last.enter / extent.settings), float(len(ladder.stages)))
 
 
-def _fits(outlay: Outlay, whole: Outlay, budget: Allowance) -> bool:
+def fits(outlay: Outlay, whole: Outlay, budget: Allowance) -> bool:
+    """Whether something is within a budget, of which a ``whole`` sweep is all."""
     if budget.of == "share":
         return outlay.share_of(whole) <= budget.amount
     return _compared(outlay, budget) <= budget.amount

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,11 +12,12 @@ import numpy as np
 from harness.comparison import ScoreMatrix, SeenStage
 from harness.running.bench.flow import shared_cache
 from harness.running.bench.preparing import prepare
-from harness.running.config.models import BenchConfig
+from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.evaluate.evaluating import Scorers, clusters_of
 from harness.running.judging.judged import GradedQueries, pool_judge_config
 from harness.running.judging.judgments import judge_pool
+from harness.running.pipeline import reranker_names
 from harness.running.search import search_settings
 from harness.values import Reporter
 
@@ -24,7 +26,7 @@ from harness.values import Reporter
 class Screened:
     """What a stage saw, how many documents and characters, and what it took.
 
-    ``cpu_seconds`` are those of this process with its threads; ``calls`` and ``spent`` of language models.
+    ``cpu_seconds`` are those of this process with its threads.
     """
 
     seen: SeenStage
@@ -37,6 +39,7 @@ class Screened:
         matrix = {**asdict(self.seen.matrix), "values": _plain(self.seen.matrix)}
         return {
             "matrix": matrix,
+            "held": sorted(self.seen.held),
             "basis": self.seen.basis,
             "documents": self.documents,
             "characters": self.characters,
@@ -49,7 +52,11 @@ class Screened:
         matrix = value["matrix"]
         values = np.array([[np.nan if cell is None else cell for cell in row] for row in matrix["values"]])
         texts = {key: tuple(matrix[key]) for key in ("settings", "query_ids", "splits", "clusters")}
-        seen = SeenStage(ScoreMatrix(measure=matrix["measure"], values=values, **texts), value["basis"])
+        seen = SeenStage(
+            ScoreMatrix(measure=matrix["measure"], values=values, **texts),
+            value["basis"],
+            frozenset(value["held"]),
+        )
         return cls(seen, value["documents"], value["characters"], value["cpu_seconds"])
 
 
@@ -57,9 +64,29 @@ def _plain(matrix: ScoreMatrix) -> list[list[float | None]]:
     return [[None if np.isnan(cell) else cell for cell in row] for row in matrix.values.tolist()]
 
 
-def screen(config: BenchConfig, measure: str, reporter: Reporter) -> Screened:
-    """Search and score the settings of a configuration on its part. Answers are left to the last stage."""
-    settings = tuple(setting.model_copy(update={"answer": None}) for setting in config.settings)
+def retriever_of(setting: Setting) -> str:
+    """What a setting is without its name, rerankers and answers, as text."""
+    return setting.model_copy(update={"name": "", "rerank": (), "answer": None}).model_dump_json()
+
+
+def without_rerankers(settings: Sequence[Setting]) -> tuple[Setting, ...]:
+    """The distinct settings that are left without rerankers, each named as the first that is like it."""
+    distinct: dict[str, Setting] = {}
+    for setting in settings:
+        distinct.setdefault(retriever_of(setting), setting.model_copy(update={"rerank": ()}))
+    return tuple(distinct.values())
+
+
+def screen(config: BenchConfig, measure: str, reporter: Reporter, *, held: bool = False) -> Screened:
+    """Search and score the settings of a configuration on its part. Answers are left to the last stage.
+
+    ``held``: rerankers are held back, and a setting has the scores of what it retrieves.
+    """
+    named = config.settings
+    settings = tuple(
+        setting.model_copy(update={"answer": None})
+        for setting in (without_rerankers(named) if held else named)
+    )
     config = config.model_copy(update={"settings": settings, "answer_measures": ()})
     begun = time.process_time()
     with (
@@ -77,11 +104,12 @@ def screen(config: BenchConfig, measure: str, reporter: Reporter) -> Screened:
         rows = [
             scorers.of(each).score(each.rankings[each.steps[-1]], [measure]).values[:, 0] for each in searched
         ]
+    place = {retriever_of(setting): at for at, setting in enumerate(settings)}
     matrix = ScoreMatrix(
         measure,
-        tuple(setting.name for setting in settings),
+        tuple(setting.name for setting in named),
         tuple(query.query_id for query in queries),
-        np.array(rows),
+        np.array([rows[place[retriever_of(setting)]] for setting in named] if held else rows),
         tuple(query.split for query in queries),
         tuple(clusters[query.query_id] for query in queries),
     )
@@ -90,4 +118,7 @@ def screen(config: BenchConfig, measure: str, reporter: Reporter) -> Screened:
     # a pool of other settings has other grades
     basis = text if pool_judge_config(config) is None else f"{text}, {len(settings)} settings"
     characters = sum(len(document.text) for document in corpus.documents)
-    return Screened(SeenStage(matrix, basis), len(corpus.documents), characters, time.process_time() - begun)
+    unranked = frozenset(setting.name for setting in named if held and reranker_names(setting))
+    return Screened(
+        SeenStage(matrix, basis, unranked), len(corpus.documents), characters, time.process_time() - begun
+    )

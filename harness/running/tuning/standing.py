@@ -73,6 +73,7 @@ def dropped_rows(screened: Sequence[Screened], standing: TuneChoice, characters:
                     text_share=stage.characters / max(characters, 1),
                     against=standing.setting,
                     lead_at_most=None if math.isnan(lead) else lead,
+                    held_back=name in stage.seen.held,
                     may_be_better=name in standing.candidates,
                 )
                 rows.append(row)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from harness.comparison import Options
 from harness.report import Table
+from harness.running.tuning.certifying import certifying
 from harness.running.tuning.ladder import Ladder, PlannedStage, outlay_in_words
-from harness.running.tuning.outlay import Outlay
 from harness.running.tuning.screen import Screened
 from harness.running.tuning.standing import TuneChoice
 from harness.values import counted, listed, number
@@ -47,6 +48,16 @@ def promise_lines(ladder: Ladder, give: str, confidence: float) -> Iterator[str]
             "Stages that see a part of the text bound nothing about the whole text: how a dropped setting "
             "does on documents that it was not searched in is not known."
         )
+    if any(stage.held for stage in ladder.stages):
+        yield (
+            "The first stage holds rerankers back, and drops settings by what these would have got to rank. "
+            "What a reranker makes of a retriever that was dropped is not known."
+        )
+    if give == "certify":
+        yield (
+            "To certify, a stage drops only what is shown to be worse. If more is left than planned and the "
+            "budget does not cover it, this stops and says what certifying takes. --certify goes on anyway."
+        )
     if give == "search":
         yield (
             "This is a search: what it drops may be better. `give: certify`, or --certify afterwards, "
@@ -55,10 +66,11 @@ def promise_lines(ladder: Ladder, give: str, confidence: float) -> Iterator[str]
 
 
 def _text_of(stage: PlannedStage) -> str:
+    held = ", without rerankers" if stage.held else ""
     if stage.part.text == 1:
-        return "all documents"
+        return f"all documents{held}"
     others = f" and {100 * stage.part.text:g} % of the others" if stage.part.text else ""
-    return f"labelled documents{others}"
+    return f"labelled documents{others}{held}"
 
 
 def standing_line(at: int, count: int, stage: PlannedStage, screened: Screened, kept: Sequence[str]) -> str:
@@ -102,34 +114,42 @@ def finding_lines(
     sure = f"{100 * options.level:g} %"
     survivors, dropped = len(standing.bounds.survivors), len(standing.bounds.dropped)
     yield f"Use {standing.setting}, of {counted(count, 'setting')}."
+    paid = "all that was seen" if any(stage.seen.held for stage in screened) else str(count)
     if survivors > 1:
         yield (
             f"Against the {survivors - 1} others that saw everything it loses at most "
             f"{number(standing.bounds.survivors[standing.setting])} of {measure} ({sure}, from all queries, "
-            f"paying for the choice among {count})."
+            f"paying for the choice among {paid})."
         )
     if not dropped:
         yield "No setting was dropped, so this is a full sweep."
         return
+    unknown = sum(math.isnan(standing.lead(name)) for name in standing.bounds.dropped)
     part = any(stage.seen.basis.startswith("0") for stage in screened)
     where = "on the text and queries they were seen on" if part else "from the queries they were seen on"
-    yield (
-        f"Against the {dropped} that were dropped it loses at most "
-        f"{number(standing.bounds.against_dropped(standing.setting))} {where} ({sure}, by itself)."
-    )
+    if unknown:
+        yield (
+            f"Of {counted(unknown, 'dropped setting')} no bound is known: "
+            f"{'they were' if unknown > 1 else 'it was'} seen without rerankers, or on too little."
+        )
+    if dropped > unknown:
+        yield (
+            f"Against the {dropped - unknown} {'others ' if unknown else ''}that were dropped it loses at "
+            f"most {number(standing.bounds.against_dropped(standing.setting))} {where} ({sure}, by itself)."
+        )
     if part:
         yield "What they would do on the whole text was not seen; no bound covers it."
     if standing.candidates:
-        worth = sorted(standing.candidates, key=lambda name: -standing.lead(name))
+        worth = sorted(standing.candidates, key=lambda name: -_known(standing.lead(name)))
         yield (
             f"{len(worth)} of them may be better by more than {options.tolerance:g}: {listed(worth, _SHOWN)}."
             f" To certify they would have to see everything: about "
-            f"{outlay_in_words(_certifying(ladder, len(worth)), ladder.whole)}, by `harness tune --certify`."
+            f"{outlay_in_words(certifying(ladder, len(worth)), ladder.whole)}, by `harness tune --certify`."
         )
     else:
         yield f"None of them may be better by more than {options.tolerance:g}."
 
 
-def _certifying(ladder: Ladder, settings: int) -> Outlay:
-    """About what some settings take on everything."""
-    return ladder.whole.times(settings / ladder.stages[0].enter)
+def _known(lead: float) -> float:
+    """What is not known may be any better."""
+    return math.inf if math.isnan(lead) else lead
