@@ -54,6 +54,9 @@ NOT_RUN = {
     "what production answered: tests/mission/test_ragas.py, tests/compare/test_trend.py": (
         r"harness score-answers (corpora/2026|before|after)|harness trend|harness gate results/after"
     ),
+    "sweeps, searches and asks a judge for minutes: tests/bench/test_tune_prices.py": (
+        r"python -m benchmarks.tune_saves"
+    ),
     "needs a cluster: tests/bench/test_ray.py": r"harness bench my.yaml --engine ray",
     "needs the vocabulary of tiktoken: tests/test_chunking_eval.py": (
         r"python benchmarks/chunking_eval|harness bench configs/chunking_eval"
