@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.report.page.page_tables import read_tables
+from harness.report import read_tables
 from harness.report.stored_tables import read_rows
 from harness.report.table_spec import TABLES
+from harness.running import load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from harness.values import Silent
 
 # a benchmark of one document and one question
 YARD = {

@@ -18,8 +18,7 @@ from harness.cli import api
 from harness.cli.notebook import progress_shown
 from harness.cli.terminal import TerminalReporter
 from harness.running.bench.flow import run_bench
-from harness.values.errors import ConfigError, HarnessError
-from harness.values.progress import Silent
+from harness.values import ConfigError, HarnessError, Silent
 from tests.bench.conftest import corpus, lexical, shared_cache, write_config
 from tests.command import YARD, write_files
 

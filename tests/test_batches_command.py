@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.store import CacheLayout
-from harness.store.ledger import Ledger
+from harness.store import CacheLayout, Ledger
 from tests.command import exit_code, printed, refused, table
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness import cli
-from harness.data.corpus.document_files import find_documents
+from harness.data import find_documents
 from harness.models.llm import faults
-from harness.store.artifacts import CollectionFolders, Faults
-from harness.store.keyvalue import KeyValue
+from harness.store import CollectionFolders, Faults, KeyValue
 from harness.values import CorpusError, HarnessError, StoreError, real_path, refuse_special
 from tests.command import run
 

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from harness.running import load_config, make_plan, write_page
 from harness.running.bench.flow import run_bench
-from harness.running.bench.page import write_page
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import run
 from tests.judge.fake_server import FakeServer, grade
 from tests.report.conftest import chromium

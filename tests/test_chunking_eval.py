@@ -23,12 +23,9 @@ from benchmarks.chunking_eval import (
 from benchmarks.public_data import chunking_eval
 from benchmarks.repeated_spans import repeated
 from harness.data.corpus.extraction import text_sha256
-from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.running.corpora import load_corpus
-from harness.steps.chunk import chunk_documents
-from harness.values.progress import Silent
-from harness.values.types import Chunk, Document, Judgment
+from harness.running import Context, load_config, load_corpus
+from harness.steps import chunk_documents
+from harness.values import Chunk, Document, Judgment, Silent
 
 CONFIG = Path(__file__).parent.parent / "configs" / "chunking_eval.yaml"
 REFRAIN = "The tide turns at six."

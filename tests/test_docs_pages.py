@@ -6,10 +6,11 @@ import shutil
 import pytest
 import yaml
 
-from harness.judge.prompting import load_prompt
+from harness.judge import load_prompt
 from harness.measures.answer.answer_calls import STEPS, prompt_of
-from harness.report.scoring_inputs import SCORED_FROM
-from harness.running.config.load import TABLES, load_config
+from harness.report import SCORED_FROM
+from harness.running import load_config
+from harness.running.config.load import TABLES
 from harness.values import guide
 from tests.command import printed, run
 from tests.docs_commands import PAGES, ROOT

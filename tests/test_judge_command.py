@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.store import CacheLayout
-from harness.store.ledger import Ledger
+from harness.store import CacheLayout, Ledger
 from tests.command import exit_code, one_line, printed, refused, run, table, write_files
 from tests.judge.fake_server import FakeServer, grade, says
 

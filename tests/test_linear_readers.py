@@ -21,12 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import values
-from harness.data import place_hits, read_hits
+from harness.data import SplitConfig, place_hits, read_answers, read_hits, read_queries
+from harness.data import read_json as read_json_file
 from harness.data.corpus import align, anchoring, document_files, extraction, input_table
-from harness.data.corpus.queries import SplitConfig, read_queries
-from harness.data.corpus.text_file import read_json as read_json_file
 from harness.data.corpus.web import read_web
-from harness.data.external.answer_files import read_answers
 from harness.data.external.traces import read_traces, recorded
 from harness.data.trec.sources import read_qrels, read_run
 from harness.judge import attacks, parsing

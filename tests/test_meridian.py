@@ -12,12 +12,8 @@ import numpy as np
 import pytest
 from pypdf import PdfReader
 
-from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.running.corpora import load_corpus
-from harness.values.progress import Silent
-from harness.values.text.sentence_ends import passage_spans
-from harness.values.types import Chunk
+from harness.running import Context, load_config, load_corpus
+from harness.values import Chunk, Silent, passage_spans
 from tests.command import table
 from tests.measures.build import score
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from harness.cli.terminal import TerminalReporter
-from harness.values.progress import LinesTask, duration, remaining
+from harness.values import LinesTask, duration, remaining
 
 
 class Clock:

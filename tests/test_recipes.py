@@ -10,12 +10,12 @@ import pytest
 
 from benchmarks.rule_endpoint import QUERIES, Rules, server
 from harness.comparison import answer_lines
+from harness.measures import ANSWER_MEASURES
 from harness.measures.answer.aspects import ASPECTS
-from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.running import load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
 from harness.store import CacheLayout, Ledger
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import exit_code, save_table, table
 from tests.testset.helpers import run
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from harness.cli import terminal
 from harness.report import Table
 from harness.report.rendering import cell, original
-from harness.values.text.characters import printable, printable_lines, without_controls
+from harness.values import printable, printable_lines, without_controls
 
 HOSTILE = "my.yaml:100: [query] [bold]x[/bold] \x1b[31m\x9b1m\x00\u202e ##[add-mask]x ##vso[t]\r::error::y"
 SHOWN = (

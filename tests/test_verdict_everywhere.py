@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from harness.report.page.page_tables import read_tables
+from harness.report import read_tables
 from harness.running.bench.page import statistics
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import one_line, run, table, write_table
 
 from .report.page_results import write_folder

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.measures.answer.answer_measure import Case
-from harness.models.llm.form import Malformed
+from harness.measures import Case
+from harness.models import Malformed
 from harness.running.loop import Loop, Visitor
-from harness.values import under_way
-from harness.values.types import Chunk, Judgment, LlmAnswer, Query
+from harness.values import Chunk, Judgment, LlmAnswer, Query, under_way
 
 
 def case(

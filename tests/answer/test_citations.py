@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.answer_measure import Case
+from harness.measures import Case
 from harness.measures.answer.citations import CitationPrecision, CitationRecall
 from harness.measures.answer.similarity import AnswerSimilarity
-from harness.values.types import Chunk, Judgment, Query
+from harness.values import Chunk, Judgment, Query
 
 from .helpers import NO_TOOLS, ToyTools, case
 

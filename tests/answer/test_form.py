@@ -13,11 +13,9 @@ from harness.measures.answer.answer_calls import (
     joined,
     prompt_of,
 )
-from harness.models.llm.layout import ReplyLayout, laid_out
-from harness.models.llm.reply import Malformed, object_in
+from harness.models import Malformed, ReplyLayout, laid_out, object_in
 from harness.running.config.answer_measures import AnswerScoringConfig
-from harness.values.errors import ConfigError
-from harness.values.types import LlmCall
+from harness.values import ConfigError, LlmCall
 
 from .helpers import ToyTools
 

@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.measures import ANSWER_MEASURES
 from harness.measures.answer.answer_calls import USEFUL, form_of, prompt_of
 from harness.measures.answer.aspects import ASPECTS
 from harness.measures.answer.context_measures import average_precision
-from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.measures.answer.responses import AspectCritic
-from harness.models.llm.reply import Malformed
-from harness.values.errors import ConfigError
-from harness.values.types import LlmCall
+from harness.models import Malformed
+from harness.values import ConfigError, LlmCall
 from tests.judge.helpers import answer_of
 
 from .helpers import ToyTools, case

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.measures import ANSWER_MEASURES
 
 from .helpers import ToyTools
 from .worlds import case_of, reply_in, world

@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.measures.answer.responses import Refusal, refuses
+from harness.measures import refuses
+from harness.measures.answer.responses import Refusal
 
 from .helpers import NO_TOOLS, ToyTools, case
 

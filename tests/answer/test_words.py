@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.measures.answer.similarity import AnswerSimilarity, ExactMatch, TokenF1, words_of
-from harness.values.types import ANSWER, QueryScore
+from harness.measures import ANSWER_MEASURES, words_of
+from harness.measures.answer.similarity import AnswerSimilarity, ExactMatch, TokenF1
+from harness.values import ANSWER, QueryScore
 
 from .helpers import NO_TOOLS, case
 

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.measures.answer.answer_measure import Case
-from harness.measures.projection import Projection
-from harness.report.rows.answer_rows import (
+from harness.measures import Case, Projection
+from harness.report import (
     ADDS,
     CONTRADICTS,
     CUT,
@@ -18,7 +17,7 @@ from harness.report.rows.answer_rows import (
     WITHOUT,
 )
 from harness.running.bench.answer_losses import losses_of
-from harness.values.types import ANSWER, Chunk, Judgment, Query, QueryScore
+from harness.values import ANSWER, Chunk, Judgment, Query, QueryScore
 
 # Chunks of 100 characters each of one document; the fact at 1000 is in none.
 CHUNKS = [Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in range(0, 500, 100)]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.store import CacheLayout
-from harness.store.ledger import Ledger
+from harness.store import CacheLayout, Ledger
 from tests.answering.test_score_answers import answers, score, values
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion

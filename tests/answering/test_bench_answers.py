@@ -6,10 +6,8 @@ import re
 import pytest
 
 from harness.report import read_table
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
-from harness.values.errors import ConfigError, LlmError
-from harness.values.progress import Silent
+from harness.running import load_config, make_plan
+from harness.values import ConfigError, LlmError, Silent
 from tests.command import exit_code, printed, save_table, table, told
 from tests.judge.fake_server import FakeServer, says
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.data.external.answer_files import read_answers
+from harness.data import read_answers
 from harness.report import read_table
 from tests.answering.test_bench_answers import answering
 from tests.command import bench, table

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.running.answering.external import MeasureScores, people_table
-from harness.values.types import ANSWER, QueryScore
+from harness.running import MeasureScores, people_table
+from harness.values import ANSWER, QueryScore
 from tests.command import exit_code as run
 from tests.command import one_line, printed, refused, table
 from tests.judge.fake_server import Answer, FakeServer, error, says

@@ -1,7 +1,7 @@
 """The files of a benchmark: queries, labels, documents, its YAML, and what that names."""
 
-from harness.data.corpus.anchoring import LabelRow
-from harness.values.types import Query
+from harness.data import LabelRow
+from harness.values import Query
 from tests.bad_files.kind import Kind, lines, with_line
 
 ENGINES = "Engines turn heat into work.\n\nA pump feeds water into the boiler of the engine.\n"

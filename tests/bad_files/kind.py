@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.data.corpus.inputs import INPUTS
+from harness.data import INPUTS
 
 # the faults that are none where a table may be empty, and where it is made by the command
 BARE = ("empty", "only a header")

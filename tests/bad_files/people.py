@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from harness.data.corpus.inputs import INPUTS
-from harness.labels.label_page.opening import PassageSource, open_service
+from harness.data import INPUTS
+from harness.labels import PassageSource, open_service
 from harness.labels.labelling.grading_sheet import SheetRow, UngradedRow
 from harness.labels.testset.testset_rows import (
     AnswerRow,
@@ -17,8 +17,7 @@ from harness.labels.testset.testset_rows import (
     ReviewedAnswer,
     SearchedRow,
 )
-from harness.values.keys import key_of
-from harness.values.progress import Silent
+from harness.values import Silent, key_of
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, NEW, Kind, lines, with_line
 

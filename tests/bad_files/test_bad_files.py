@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 from tests.bad_files import benchmark, people, scored
 from tests.bad_files.kind import faults_of_columns
 from tests.command import one_line, run, write_files

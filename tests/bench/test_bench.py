@@ -7,13 +7,10 @@ import random
 import pytest
 
 from harness.report import AnswerabilityRow, read_summary
-from harness.running.bench.plan import make_plan
+from harness.running import load_config, make_plan
 from harness.running.config.bootstrap import BootstrapConfig
-from harness.running.config.load import load_config
 from harness.running.evaluate.scoring import answerability
-from harness.values.errors import CorpusError, LabelError
-from harness.values.progress import Silent
-from harness.values.types import Query, Ranking
+from harness.values import CorpusError, LabelError, Query, Ranking, Silent
 from tests.bench.conftest import DENSE, SENTENCES
 from tests.command import bench, table, told
 from tests.corpus.attacks import LINE, SCAN, pages_of

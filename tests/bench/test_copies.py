@@ -5,10 +5,8 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from harness.running import copies
-from harness.running.config.models import BenchConfig
+from harness.running import BenchConfig, copies, document_files
 from harness.running.copies import local_patterns
-from harness.running.corpus import document_files
 from harness.values import CorpusError
 
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from harness.running.evaluate.warnings import text_budgets
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import bench, table
 
 DENSE = '{kind: %s, model: "embedded:all-MiniLM-L6-v2"}'

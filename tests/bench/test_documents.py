@@ -3,7 +3,7 @@
 import json
 
 from harness.report import read_table
-from harness.running.bench.page import write_page
+from harness.running import write_page
 from tests.command import bench, table, told, write_files
 
 FACTS = {

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.running.config.load import load_config
+from harness.running import load_config
 from tests.bench.conftest import QUERIES
 from tests.command import bench, exit_code, printed, table
 from tests.judge.fake_server import FakeServer

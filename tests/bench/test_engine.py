@@ -16,7 +16,7 @@ from harness.running.bench.spread import wall_seconds
 from harness.running.engine import Done, Engine, ModelJob
 from harness.running.engines import make_engine
 from harness.running.resources import CutPart, cut_part
-from harness.steps.chunk.recursive import RecursiveConfig
+from harness.steps import RecursiveConfig
 from harness.values import CorpusError, ModelError, Silent
 from tests.command import exit_code, printed, refused
 

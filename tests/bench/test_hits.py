@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.comparison import Holes, sentence, verdict_json, verdict_on
-from harness.comparison.stored import read_stored, scores_of
+from harness.comparison import Holes, read_stored, scores_of, sentence, verdict_json, verdict_on
 from harness.report import read_result
 from tests.command import bench, one_line, table
 from tests.command import run as command

@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 
 from harness.cli.api import read_results
-from harness.report import CostRow, read_summary
-from harness.report.page.page_tables import read_tables
+from harness.report import CostRow, read_summary, read_tables, summary_table
 from harness.report.page.payload import base_payload
-from harness.report.summaries import summary_table
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
+from harness.running import load_config, make_plan
 from harness.running.judging.pool import cost_rows
-from harness.values.errors import JudgeError, LlmError
-from harness.values.progress import Silent
+from harness.values import JudgeError, LlmError, Silent
 from tests.command import bench, printed, table, told
 from tests.judge.fake_server import FakeServer, error, grade, says
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from harness.comparison.matrix import ScoredOn, differences
+from harness.comparison import ScoredOn
+from harness.comparison.matrix import differences
 from harness.data import LabelRow
 from harness.running.judging.label_kind import assumed_kind
 from tests.command import one_line, run

@@ -5,11 +5,9 @@ from itertools import combinations
 
 import pytest
 
-from harness.comparison import Grounds
+from harness.comparison import Grounds, label_parts
 from harness.comparison.label_sensitivity import LabelSensitivity, sensitivity_of
-from harness.comparison.tables import label_parts
-from harness.report import LabelSensitivityRow, read_any
-from harness.report.scoring_inputs import read_graded_spans
+from harness.report import LabelSensitivityRow, read_any, read_graded_spans
 from tests.command import bench, save_table, table
 from tests.compare.build import conclude, noisy
 

@@ -5,8 +5,7 @@ from functools import partial
 
 import pytest
 
-from harness.report import LatencyRow, PriceRow
-from harness.report.history import same_result
+from harness.report import LatencyRow, PriceRow, same_result
 from harness.running import latency, loop
 from harness.running.pipeline import Search
 from tests.command import bench

@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import bench
 
 

@@ -5,10 +5,17 @@ import math
 import pytest
 
 import harness
-from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table
-from harness.report.loss_tables import losses_by_query, lost_by
-from harness.report.summaries import last_stages
-from harness.running.bench.job import FinalOutput
+from harness.report import (
+    LossRow,
+    last_stages,
+    loss_table,
+    lost_by,
+    read_any,
+    read_first_passages,
+    read_table,
+)
+from harness.report.loss_tables import losses_by_query
+from harness.running import FinalOutput
 from tests.command import bench, refused, table
 
 

@@ -6,19 +6,13 @@ from functools import partial
 import pytest
 
 from harness.cli.api import read_results
-from harness.labels.labelling.retrieved import sheet_of
-from harness.report import LossRow, read_table
+from harness.labels import sheet_of
+from harness.report import LossRow, read_expected, read_table
 from harness.report.loss_tables import losses_by_query
-from harness.report.read import read_expected
+from harness.running import Context, load_config, load_corpus, load_documents, make_plan, write_page
 from harness.running.bench.flow import run_bench
-from harness.running.bench.page import write_page
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.running.corpora import load_corpora, load_corpus
-from harness.running.corpus import load_documents
-from harness.values.errors import ConfigError, HarnessError, LabelError
-from harness.values.progress import Silent
+from harness.running.corpora import load_corpora
+from harness.values import ConfigError, HarnessError, LabelError, Silent
 from tests.command import bench, table
 
 # 40 characters each, the line end not counted

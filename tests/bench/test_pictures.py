@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.report.page.page_tables import read_tables
+from harness.report import read_tables
 from harness.running.bench.page import page_pictures
-from harness.values.errors import HarnessError
-from harness.values.progress import Silent
+from harness.values import HarnessError, Silent
 from tests.command import write_table
 from tests.report.page_results import rewrite, write_folder
 

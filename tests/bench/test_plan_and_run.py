@@ -7,9 +7,8 @@ from collections import Counter
 import pytest
 
 from harness.models import Estimate, ServedEstimate
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from harness.running import load_config, make_plan
+from harness.values import Silent
 from tests.bench.conftest import QUERIES
 from tests.command import bench, printed
 from tests.judge.fake_server import FakeServer, grade, says

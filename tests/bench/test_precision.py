@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from harness.models import ways
+from harness.models import EXACT, Way, ways
 from harness.models.encoder import SentenceEncoder
-from harness.models.model_files import EXACT, Way
 from harness.running import precision
 from harness.steps.search.rerank.late_interaction import LateInteractionScorer
 from tests.command import exit_code, printed

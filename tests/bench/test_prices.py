@@ -2,10 +2,10 @@
 
 import pytest
 
+from harness.comparison import read_stored, scores_of
 from harness.comparison.scores import costs_of
-from harness.comparison.stored import read_stored, scores_of
 from harness.report import LatencyRow, PriceRow
-from harness.running.bench.page import write_page
+from harness.running import write_page
 from tests.command import bench, table
 from tests.judge.fake_server import FakeServer
 from tests.report.test_page import payload_of

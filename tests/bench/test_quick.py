@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from harness.measures.scorer import Scorer
-from harness.report.rows.score_rows import ScoreRow, SummaryRow
+from harness.measures import Scorer
+from harness.report import ScoreRow, SummaryRow
 from harness.report.stored_tables import read_as
-from harness.running import load_config
+from harness.running import load_config, quick_part
 from harness.running.bench.flow import run_bench
-from harness.running.bench.quick import is_quick, quick_part
+from harness.running.bench.quick import is_quick
 from harness.running.evaluate.scoring import scored_by
 from harness.running.meeting import Running
 from harness.running.search import FoundBySettings

@@ -5,11 +5,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
+from harness.running import load_config, make_plan
 from harness.running.bench import flow, preparing
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
-from harness.values.errors import HarnessError
-from harness.values.progress import Silent
+from harness.values import HarnessError, Silent
 
 MODEL = 'model: "embedded:all-MiniLM-L6-v2"'
 MISSING = {

@@ -4,13 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.report import RankedRow, RouteRow
-from harness.report.read import read_any
-from harness.report.rows.ranking_rows import SurroundingRow
-from harness.report.table_spec import spec_of
+from harness.report import RankedRow, RouteRow, SurroundingRow, read_any, spec_of
 from harness.report.write import write_table
 from harness.running.evaluate.result_tables import AROUND, route_rows, surrounding_rows
-from harness.values.types import Document, Ranking
+from harness.values import Document, Ranking
 from tests.command import bench, table
 
 TEXT = "".join(f"{i:04d} " for i in range(400))  # 2,000 characters, each place identified by its number

@@ -7,9 +7,8 @@ import shutil
 import pytest
 
 import harness
-from harness.running.bench.page import write_page
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from harness.running import load_config, write_page
+from harness.values import Silent
 from tests.command import one_line, printed, run
 from tests.report.test_page import payload_of
 

@@ -20,11 +20,9 @@ import pytest
 import yaml
 
 from harness import comparison, steps
-from harness.models import ways
+from harness.models import EXACT, Way, ways
 from harness.models.encoder import SentenceEncoder
-from harness.models.model_files import EXACT, Way
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
+from harness.running import load_config, make_plan
 from harness.values import Silent
 from tests.bench import toy_steps
 from tests.bench.conftest import QUERIES

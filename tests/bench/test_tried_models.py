@@ -3,14 +3,13 @@
 import pytest
 
 import harness.running.context as running
-from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.running.config.load import load_config
-from harness.running.context import Context
+from harness.models import EmbedConfig
+from harness.models.encoder import SentenceEncoder
+from harness.running import Context, load_config
 from harness.running.readiness import check_ready
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
-from harness.values.errors import ModelError
-from harness.values.progress import Silent
+from harness.values import ModelError, Silent
 
 MINILM = "embedded:all-MiniLM-L6-v2"
 

@@ -12,12 +12,11 @@ import pytest
 
 import harness.running.bench.flow
 import harness.running.bench.job as unchanged
+from harness.running import load_config
 from harness.running.bench.job import input_hashes
-from harness.running.config.load import load_config
 from harness.running.context import _libraries
 from harness.store import CacheLayout, clear
-from harness.values.errors import StoreError
-from harness.values.types import RunRecord
+from harness.values import RunRecord, StoreError
 from tests.command import exit_code, write_files
 
 bench = partial(exit_code, "bench")

@@ -7,15 +7,12 @@ import pytest
 
 from harness.models import EmbedConfig
 from harness.models.encoder import SentenceEncoder
-from harness.running.context import Context
+from harness.running import Context, run_step
 from harness.running.resources import Resources
-from harness.running.search import run_step
-from harness.steps.search.passages import Passages
-from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps import ExactConfig, Passages
+from harness.steps.search.retrieve.exact import ExactRetriever
 from harness.store import KeyValue
-from harness.values.errors import StoreError
-from harness.values.progress import Silent
-from harness.values.types import Query
+from harness.values import Query, Silent, StoreError
 from tests.search.helpers import Given
 
 MODEL = EmbedConfig(model="embedded:all-MiniLM-L6-v2")

@@ -2,11 +2,11 @@
 
 import json
 
-from harness.comparison.scores import options_of
-from harness.running.config.load import load_config
+from harness.comparison import options_of
+from harness.running import load_config
 from harness.running.config.models import RelevanceConfig
 from harness.running.judging.judged import GradedQueries
-from harness.values.types import Judgment, Query
+from harness.values import Judgment, Query
 from tests.command import bench, run, table
 
 

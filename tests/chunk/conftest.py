@@ -10,7 +10,7 @@ import pytest
 from tokenizers import Tokenizer as Fast
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
-from harness.values.types import Document
+from harness.values import Document
 
 
 class FastTokenizer:
@@ -59,7 +59,7 @@ def cl100k():
     cache = Path(os.environ.get("TIKTOKEN_CACHE_DIR") or shared / "tokenizers")
     if not (cache / vocabulary).exists():
         pytest.skip(f"no cached cl100k_base vocabulary in {cache}")
-    from harness.values.text.tokenizer import load_tiktoken
+    from harness.values import load_tiktoken
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIKTOKEN_CACHE_DIR", str(cache))

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.steps.chunk import KINDS, chunk_documents, chunker_fingerprint
-from harness.values.errors import ConfigError
+from harness.steps import chunk_documents, chunker_fingerprint
+from harness.steps.chunk import KINDS
+from harness.values import ConfigError
 from tests.chunk.conftest import document, letters
 from tests.chunk.texts import EDGE_CASES, texts
 

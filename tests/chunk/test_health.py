@@ -4,9 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.report.rows.step_rows import ChunkRow
-from harness.steps.chunk.health import BINS, Outline, examine, table_spans
-from harness.values.types import Chunk
+from harness.report import ChunkRow
+from harness.steps import Outline, examine, table_spans
+from harness.steps.chunk.health import BINS
+from harness.values import Chunk
 
 TABLE = "Revenue 1,200 (1,100)\nCosts $900 $850\nMargin 25% 23%"
 

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.steps.chunk import chunk_documents
+from harness.steps import RecursiveConfig, chunk_documents
 from harness.steps.chunk.langchain import AlteredError, LangchainConfig, places_of
-from harness.steps.chunk.recursive import RecursiveConfig
-from harness.values.errors import ConfigError, CorpusError
+from harness.values import ConfigError, CorpusError
 from tests.chunk.conftest import document
 from tests.chunk.test_every_kind import check, slow_is_fine
 from tests.chunk.texts import texts

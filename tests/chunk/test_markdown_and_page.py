@@ -3,9 +3,8 @@
 import pytest
 from hypothesis import given, settings
 
-from harness.steps.chunk import chunk_documents
-from harness.steps.chunk.markdown import MarkdownConfig, PageConfig, section_spans
-from harness.steps.chunk.recursive import RecursiveConfig
+from harness.steps import PageConfig, RecursiveConfig, chunk_documents
+from harness.steps.chunk.markdown import MarkdownConfig, section_spans
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.steps.chunk import ChunkerConfig, chunk_documents
+from harness.steps import ChunkerConfig, chunk_documents
 from harness.steps.chunk.python import PythonChunkerConfig
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 from tests.chunk.conftest import document
 
 

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from harness.steps.chunk import chunk_documents, recursive
-from harness.steps.chunk.recursive import RecursiveConfig, RecursiveSplitter
+from harness.steps import RecursiveConfig, chunk_documents
+from harness.steps.chunk import recursive
+from harness.steps.chunk.recursive import RecursiveSplitter
 from harness.steps.chunk.sizes import in_characters, measure_in
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts

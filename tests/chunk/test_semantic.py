@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.steps.chunk import chunk_documents
+from harness.steps import chunk_documents
 from harness.steps.chunk.semantic import SemanticConfig, distances
 from tests.chunk.conftest import document
 

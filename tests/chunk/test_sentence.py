@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.steps.chunk import chunk_documents
-from harness.steps.chunk.sentence import SentenceConfig
-from harness.values.text.sentence_ends import sentence_spans
+from harness.steps import SentenceConfig, chunk_documents
+from harness.values import sentence_spans
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 

@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 from langchain_text_splitters.base import Tokenizer as LangchainTokenizer
 from langchain_text_splitters.base import split_text_on_tokens
 
-from harness.steps.chunk import chunk_documents
-from harness.steps.chunk.health import token_lengths
+from harness.steps import chunk_documents, token_lengths
 from harness.steps.chunk.recursive_token import RecursiveTokenConfig, TokenChunkerConfig
-from harness.values.text.spans import TokenWindows
-from harness.values.text.tokenizer import token_offsets
+from harness.values import TokenWindows, token_offsets
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts
 

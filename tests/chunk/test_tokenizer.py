@@ -5,11 +5,9 @@ import pytest
 import tiktoken
 from hypothesis import given, settings
 
-from harness.steps.chunk import chunk_documents
-from harness.steps.chunk.health import token_lengths
-from harness.steps.chunk.markdown import PageConfig
-from harness.values.errors import ModelError
-from harness.values.text.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
+from harness.steps import PageConfig, chunk_documents, token_lengths
+from harness.values import ModelError, load_tiktoken, token_counts, token_offsets
+from harness.values.text.tokenizer import Tiktoken
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 

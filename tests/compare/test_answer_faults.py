@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.comparison.answer_faults import Fault, explained_alone, fault_of, fault_sentence
+from harness.comparison import explained_alone, fault_sentence
+from harness.comparison.answer_faults import Fault, fault_of
 from tests.command import save_table
 
 SECOND = {"faithfulness": ("faithfulness", 0.9), "context_recall": ("context_recall", 0.4)}

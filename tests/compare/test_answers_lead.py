@@ -1,7 +1,6 @@
 """Where rankings tie by construction, answers decide; and what tests answers is nobody's choice."""
 
-from harness.comparison import sentence, verdict_json
-from harness.comparison.scores import chunkings_of
+from harness.comparison import chunkings_of, sentence, verdict_json
 from harness.comparison.what_ranks import alters, ranked_alike, spans_read
 
 from .build import conclude, noisy

@@ -10,14 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison import Grounds, Options, Scores, design_in, glance_lines, svg_of, verdict_of
+from harness.comparison import (
+    Costs,
+    Grounds,
+    Holes,
+    Options,
+    Scores,
+    Trust,
+    design_in,
+    glance_lines,
+    sentence,
+    svg_of,
+    verdict_of,
+)
 from harness.comparison.advice import Cheaper
 from harness.comparison.factors import effects_of
 from harness.comparison.glance import holds
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import advised_by
-from harness.comparison.sentences import sentence
-from harness.comparison.verdict_parts import Costs, Effects, Holes, Loss, Trust
+from harness.comparison.verdict_parts import Effects, Loss
 from harness.comparison.wordings import MOST_WORDS
 
 from .build import matrix

@@ -4,7 +4,7 @@ import pytest
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Options, compare_changes
 from harness.comparison.paired import compare_to
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 from tests.compare.build import compare_pair
 
 from .build import matrix, noisy

@@ -7,7 +7,7 @@ import pytest
 
 from harness.comparison import ENOUGH_READ, ScoredOn, gate, gate_sentence, github_annotations, junit
 from harness.comparison.wordings import MOST_WORDS
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 from .build import matrix
 

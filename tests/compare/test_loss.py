@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.data import Anchoring, AnchorResult, LabelRow
 from harness.data.corpus.align import TextPlace
-from harness.data.corpus.anchoring import Anchoring, AnchorResult, LabelRow
 from harness.measures import Scorer, SpanQrels, parse_measure
-from harness.report.loss_tables import is_route, losses_by_query
+from harness.report import is_route
+from harness.report.loss_tables import losses_by_query
+from harness.running import Searched
 from harness.running.chunks import Chunking
 from harness.running.evaluate import oracle
 from harness.running.evaluate.evaluating import lost_evidence
 from harness.running.evaluate.losses import loss_levels, loss_rows, waterfall
 from harness.running.evaluate.oracle import Oracle
-from harness.running.search import Searched
 from harness.store import KeyValue
-from harness.values.types import Chunk, Document, Judgment, Query, Ranking
+from harness.values import Chunk, Document, Judgment, Query, Ranking
 from tests.measures.build import score
 
 QUERY = Query("q", "?", "train")

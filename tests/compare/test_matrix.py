@@ -7,7 +7,7 @@ import pytest
 from harness.comparison import ScoredOn, ScoreMatrix, from_rows, join, measure_to_take
 from harness.comparison.matrix import differences, matrix_differences
 from harness.report import ScoreRow
-from harness.values.errors import ConfigError, HarnessError
+from harness.values import ConfigError, HarnessError
 
 from .build import matrix
 

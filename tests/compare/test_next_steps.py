@@ -6,14 +6,12 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from harness.comparison import Holes, Options, Trust
+from harness.comparison import Holes, Options, Scores, Trust, glance_json, sentence, verdict_json, verdict_of
 from harness.comparison.first_screen import setting_chart
-from harness.comparison.glance import glance_json, holds, largest
+from harness.comparison.glance import holds, largest
 from harness.comparison.next_steps import steps_of
 from harness.comparison.phrases import in_words
-from harness.comparison.scores import Scores, verdict_of
-from harness.comparison.sentences import sentence
-from harness.comparison.words import lines_of, verdict_json
+from harness.comparison.words import lines_of
 
 from .build import conclude, matrix, noisy
 

@@ -3,7 +3,7 @@ import pytest
 
 from harness.comparison import Options
 from harness.comparison.paired import cohen_dz, win_tie_loss
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 from tests.compare.build import compare_pair
 
 

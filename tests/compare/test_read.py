@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.comparison import ENOUGH_READ, Options, compared_parts, verdict_json
+from harness.comparison import ENOUGH_READ, Options, compared_parts, sentence, verdict_json
 from harness.comparison.next_steps import steps_of
-from harness.comparison.sentences import sentence
 
 from .build import conclude, noisy
 from .test_factors import sweep, verdict

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.comparison import Costs, Options
+from harness.comparison import Costs, Options, sentences_of
 from harness.comparison.advice import shortfalls
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.reading import OtherLeader, leaders_in_words, other_leaders, reading_line
 from harness.comparison.reading_depths import ScoreAtDepth, readings_of
-from harness.comparison.words import sentences_of
 from harness.report import ReadingRow
 from tests.compare.build import conclude, noisy
 

@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from harness.comparison import Options, Scores, gate, gate_sentence, verdict_of
-from harness.comparison.sentences import sentence
+from harness.comparison import Options, Scores, gate, gate_sentence, sentence, verdict_of
 from harness.comparison.wordings import MOST_WORDS
 
 from .build import matrix

@@ -14,6 +14,7 @@ from harness.comparison import (
     Trust,
     compared_parts,
     finding_words,
+    sentence,
     sentences_of,
     verdict_json,
     verdict_of,
@@ -25,7 +26,6 @@ from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.phrases import extent_of
 from harness.comparison.regret import losses
 from harness.comparison.scores import holes_of
-from harness.comparison.sentences import sentence
 from harness.comparison.stats import units_of
 from harness.comparison.wordings import MOST_WORDS
 from harness.comparison.words import lines_of

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from harness.comparison.advice import front
 from harness.running.evaluate.losses import Level, loss_rows, waterfall
-from harness.values.types import Query
+from harness.values import Query
 
 NAMES = ("parsed", "chunked", "found", "ranked")
 

@@ -8,11 +8,11 @@ from string import Formatter
 import numpy as np
 import pytest
 
-from harness.comparison import Options, Scores, sentence, verdict_json, verdict_of
+from harness.comparison import Options, Scores, sentence, sentence_of, verdict_json, verdict_of
 from harness.comparison.conclusion import conclusion_of
 from harness.comparison.line_wordings import LINES
 from harness.comparison.step_wordings import CHECKS, FAULTS, STEPS
-from harness.comparison.wordings import MOST_WORDS, NAMES, SENTENCES, VERDICTS, sentence_of, sentences_said
+from harness.comparison.wordings import MOST_WORDS, NAMES, SENTENCES, VERDICTS, sentences_said
 from tests.compare.build import matrix
 
 SLOTS = {

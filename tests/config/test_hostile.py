@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.models.encoder import EmbedConfig
+from harness.models import EmbedConfig
+from harness.running import load_config
 from harness.running.config.bootstrap import BootstrapConfig
-from harness.running.config.load import MOST_SETTINGS, load_config
+from harness.running.config.load import MOST_SETTINGS
 from harness.running.config.source import DEEPEST, MOST_BYTES, MOST_VALUES
-from harness.values.errors import ConfigError
-from harness.values.kinds import LARGEST
+from harness.values import LARGEST, ConfigError
 
 GOOD = "name: demo\ndocuments: docs/*.pdf\nqueries: queries.csv\nlabels: labels.csv\n"
 NINE = ", ".join("*{0}" for _ in range(9))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.running.config.load import TABLES, load_config
-from harness.values import Section
-from harness.values.errors import ConfigError
+from harness.running import load_config
+from harness.running.config.load import TABLES
+from harness.values import ConfigError, Section
 from tests.bad_files.test_bad_files import REMEDY
 from tests.command import write_files
 

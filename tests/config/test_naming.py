@@ -3,9 +3,9 @@
 import pytest
 
 from harness.running.config.naming import file_names, name_settings
+from harness.steps import Bm25Config
 from harness.steps.chunk.langchain import LangchainConfig
 from harness.steps.search.filter.llm import LlmFilterConfig
-from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.rewrite.llm import LlmRewriterConfig
 

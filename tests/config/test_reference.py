@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from harness.judge import JUDGES
+from harness.running import BenchConfig
 from harness.running.config.load import TABLES
-from harness.running.config.models import BenchConfig
 from tools.reference.configuration import reference
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")

@@ -9,13 +9,21 @@ from pathlib import Path
 import pytest
 
 from harness.cli.internal_faults import without_secrets
+from harness.models import one_line
 from harness.models.llm.endpoint import Endpoint
-from harness.models.llm.faults import one_line
-from harness.running.config.load import load_config
-from harness.running.config.source import read_source
+from harness.running import load_config, read_source
 from harness.store import Ledger
-from harness.values import ConfigError, HarnessError, LlmAnswer, printable, quoted
-from harness.values.secrets import MARK, holds_secret, redacted, redacted_value
+from harness.values import (
+    ConfigError,
+    HarnessError,
+    LlmAnswer,
+    holds_secret,
+    printable,
+    quoted,
+    redacted,
+    redacted_value,
+)
+from harness.values.secrets import MARK
 from tests.command import run
 
 ROOT = Path(__file__).parents[2]

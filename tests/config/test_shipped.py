@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.running.config.load import load_config
+from harness.running import load_config
 
 FOLDER = Path(__file__).parent.parent.parent / "configs"
 CONFIGS = sorted(

@@ -6,7 +6,7 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 
 from harness.data.corpus.extraction import join_pages, text_sha256
-from harness.values.types import Document
+from harness.values import Document
 
 
 def pdf_bytes(*pages):

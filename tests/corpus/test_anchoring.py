@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.corpus.anchoring import AnchorConfig, LabelRow, anchor, refuse_disputed
+from harness.data import AnchorConfig, LabelRow, anchor, refuse_disputed
 from harness.data.corpus.extraction import join_pages, text_sha256
-from harness.values.errors import LabelError
-from harness.values.types import Document, Judgment
+from harness.values import Document, Judgment, LabelError
 from tests.corpus.conftest import document
 
 CONFIG = AnchorConfig()
@@ -260,9 +259,7 @@ def test_an_exact_slice_of_a_page_comes_back_on_its_page(pages, data):
 def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     """pypdfium2 is fast enough for all pages; the fuzzy share differs from pypdf's, the outcome must not."""
     from benchmarks.public_data import financebench
-    from harness.data.corpus.anchoring import read_labels
-    from harness.data.corpus.document_files import find_documents
-    from harness.data.corpus.parse import parse_documents
+    from harness.data import find_documents, parse_documents, read_labels
     from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 
     financebench(shared_corpora / "financebench", tmp_path / "fb")
@@ -276,9 +273,8 @@ def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
 
 @pytest.mark.slow
 def test_some_financebench_evidence_is_found_by_pypdf_on_its_page(shared_corpora):
-    from harness.data.corpus.document_files import DocumentFile
+    from harness.data import DocumentFile, PypdfConfig
     from harness.data.corpus.parse import parse_document
-    from harness.data.corpus.parsers.pypdf import PypdfConfig
 
     name = "ULTABEAUTY_2023Q4_EARNINGS"
     with (shared_corpora / "financebench" / "evidence.csv").open(encoding="utf-8", newline="") as stream:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.corpus.document_files import DocumentFile, expand, find_documents
-from harness.values.errors import CorpusError
+from harness.data import DocumentFile, find_documents
+from harness.data.corpus.document_files import expand
+from harness.values import CorpusError
 
 
 @pytest.mark.parametrize(

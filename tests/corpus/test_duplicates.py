@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.corpus.duplicates import credit_duplicates
-from harness.values.types import Judgment
+from harness.data import credit_duplicates
+from harness.values import Judgment
 from tests.corpus.conftest import text_document as document
 
 FACT = "Total revenues in 2023 came to 96,773 million dollars."

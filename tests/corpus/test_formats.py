@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.corpus.document_files import FORMATS, DocumentFile, find_documents, format_of, libraries_of
+from harness.data import DocumentFile, PypdfConfig, find_documents, libraries_of, parse_documents
+from harness.data.corpus.document_files import FORMATS, format_of
 from harness.data.corpus.office import read_slides, read_word
-from harness.data.corpus.parse import parse_document, parse_documents
-from harness.data.corpus.parsers.pypdf import PypdfConfig
+from harness.data.corpus.parse import parse_document
 from harness.data.corpus.web import read_web
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 docx = pytest.importorskip("docx")
 pptx = pytest.importorskip("pptx")

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.data.corpus.hits import GivenHit, read_hits
-from harness.data.corpus.placing import place_hits
-from harness.values.errors import CorpusError
+from harness.data import GivenHit, place_hits, read_hits
+from harness.values import CorpusError
 from tests.corpus.conftest import text_document as document
 
 TWICE = "The works council agreed to a four day week."

@@ -5,13 +5,19 @@ from urllib.parse import unquote
 
 import pytest
 
-from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
-from harness.data.corpus.document_files import find_documents
-from harness.data.corpus.importers.beir import import_beir, write_text
-from harness.data.corpus.parse import parse_documents
-from harness.data.corpus.parsers.pypdf import PypdfConfig
-from harness.data.corpus.queries import SplitConfig, read_queries
-from harness.values.errors import CorpusError
+from harness.data import (
+    AnchorConfig,
+    PypdfConfig,
+    SplitConfig,
+    anchor,
+    find_documents,
+    parse_documents,
+    read_labels,
+    read_queries,
+    write_text,
+)
+from harness.data.corpus.importers.beir import import_beir
+from harness.values import CorpusError
 
 
 def load(folder, pattern):

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from harness.data.corpus.document_files import DocumentFile, find_documents
-from harness.data.corpus.extraction import compare, count_odd, read_again, refusal
-from harness.data.corpus.parse import parse_document, parse_documents
+from harness.data import DocumentFile, ParsingConfig, PypdfConfig, find_documents, parse_documents, refusal
+from harness.data.corpus.extraction import compare, count_odd, read_again
+from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers import second_reader
 from harness.data.corpus.parsers.pdf_file import PageReading, SecondReader
-from harness.data.corpus.parsers.pypdf import PypdfConfig, read_content_streams
+from harness.data.corpus.parsers.pypdf import read_content_streams
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
-from harness.data.corpus.workers import ParsingConfig
 from tests.corpus.attacks import LINE, RULE, SCAN, TEXT, lines, pages_of, self_referring_form, stream
 from tests.corpus.conftest import pdf_bytes
 

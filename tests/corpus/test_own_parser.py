@@ -3,10 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
-from harness.data.corpus.document_files import DocumentFile, find_documents
-from harness.data.corpus.parse import parse_document, parse_documents, parser_fingerprint
+from harness.data import DocumentFile, find_documents, parse_documents, parser_fingerprint
+from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers.python import PythonParserConfig
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 from tests.corpus.conftest import pdf_bytes
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pypdf import PdfWriter
 
-from harness.data.corpus.page_picture import draw_page
-from harness.values.errors import CorpusError
+from harness.data import draw_page
+from harness.values import CorpusError
 
 pytest.importorskip("PIL", reason="needs Pillow, of the pdfium extra")
 PDF = Path("corpora/meridian/documents/meridian-10k-2025.pdf")

@@ -2,11 +2,8 @@
 
 import pytest
 
-from harness.data.corpus.document_files import find_documents
-from harness.data.corpus.parse import parse_documents
-from harness.data.corpus.parsers.pypdf import PypdfConfig
+from harness.data import ParsingConfig, PypdfConfig, find_documents, parse_documents
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
-from harness.data.corpus.workers import ParsingConfig
 from tests.corpus.attacks import self_referring_form
 from tests.corpus.conftest import pdf_bytes
 

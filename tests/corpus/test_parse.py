@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from harness.data.corpus.document_files import DocumentFile
-from harness.data.corpus.extraction import ParsedDocument, join_pages, text_sha256, without_surrogates
-from harness.data.corpus.parse import parse_document, parser_fingerprint
+from harness.data import DocumentFile, ParsedDocument, PypdfConfig, parser_fingerprint
+from harness.data.corpus.extraction import join_pages, text_sha256, without_surrogates
+from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers.pdf_file import PdfPages
-from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 from tests.corpus.attacks import raw_pdf
 from tests.corpus.conftest import encrypted, pdf_bytes
 

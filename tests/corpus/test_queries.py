@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.corpus.anchoring import LabelRow, read_labels
-from harness.data.corpus.queries import SplitConfig, read_queries
-from harness.values.errors import CorpusError
-from harness.values.types import Query
+from harness.data import LabelRow, SplitConfig, read_labels, read_queries
+from harness.values import CorpusError, Query
 
 HASH = SplitConfig()
 

@@ -4,19 +4,22 @@ import os
 
 import pytest
 
-from harness.data.corpus.anchoring import read_labels
-from harness.data.corpus.document_files import DocumentFile
-from harness.data.corpus.hits import read_hits
+from harness.data import (
+    DocumentFile,
+    PypdfConfig,
+    SplitConfig,
+    read_hits,
+    read_labels,
+    read_queries,
+    read_utf8,
+)
 from harness.data.corpus.parse import parse_document
-from harness.data.corpus.parsers.pypdf import PypdfConfig
-from harness.data.corpus.queries import SplitConfig, read_queries
-from harness.data.corpus.text_file import read_utf8
 from harness.data.trec.text import open_unpacked
-from harness.judge.prompting import load_prompt
+from harness.judge import load_prompt
 from harness.running.corpus import file_hashes
-from harness.steps.search.retrieve.bm25 import Bm25Config
-from harness.values.errors import CorpusError, HarnessError
-from harness.values.regular_file import MOST_BYTES, file_sha256
+from harness.steps import Bm25Config
+from harness.values import CorpusError, HarnessError, file_sha256
+from harness.values.regular_file import MOST_BYTES
 
 
 @pytest.mark.parametrize(

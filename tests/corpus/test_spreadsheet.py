@@ -3,9 +3,8 @@
 import pytest
 from openpyxl import Workbook
 
-from harness.data.corpus.anchoring import read_labels
-from harness.data.corpus.queries import SplitConfig, read_queries
-from harness.values.errors import CorpusError, LabelError
+from harness.data import SplitConfig, read_labels, read_queries
+from harness.values import CorpusError, LabelError
 
 PLAIN = "query_id,document,page,quote,grade\nq1,a,3,net sales,4\nq2,b,,profit,2\n"
 HEAD = ["query_id", "document", "page", "quote", "grade"]

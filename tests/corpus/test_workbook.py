@@ -6,15 +6,12 @@ from datetime import date, datetime, time
 
 import pytest
 
-from harness.data.corpus.anchoring import read_labels
-from harness.data.corpus.document_files import DocumentFile
+from harness.data import DocumentFile, PypdfConfig, SplitConfig, read_labels, read_queries
 from harness.data.corpus.parse import parse_document
-from harness.data.corpus.parsers.pypdf import PypdfConfig
-from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.data.corpus.workbook import read_workbook
-from harness.steps.chunk import chunk_documents
+from harness.steps import chunk_documents
 from harness.steps.chunk.rows import RowsConfig
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 openpyxl = pytest.importorskip("openpyxl")
 

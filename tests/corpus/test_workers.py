@@ -9,8 +9,9 @@ from functools import partial
 
 import pytest
 
-from harness.data.corpus.workers import LostTask, ParsingConfig, run_in_workers
-from harness.values.errors import CorpusError
+from harness.data import ParsingConfig
+from harness.data.corpus.workers import LostTask, run_in_workers
+from harness.values import CorpusError
 
 
 def double(number, on_page):

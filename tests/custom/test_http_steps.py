@@ -5,20 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.models.llm.faults import CallError
+from harness.models import CallError
+from harness.running import Context, load_config, make_plan, run_step
 from harness.running.bench.flow import run_bench
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.running.search import run_step
 from harness.steps import PairScores
 from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.steps.search.retrieve.http import HttpRetrieverConfig
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.own import HttpRewriterConfig
-from harness.values import LlmError, ask
-from harness.values.errors import HarnessError
-from harness.values.progress import Silent
+from harness.values import HarnessError, LlmError, Silent, ask
 from tests.custom.services import Search
 from tests.judge.fake_server import Answer
 from tests.search.test_steps import QUERIES, passages

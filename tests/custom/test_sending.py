@@ -5,11 +5,9 @@ import time
 
 import pytest
 
-from harness.models.served.served_endpoint import fill, names_in
-from harness.steps.custom.sending import Message, send
-from harness.steps.custom.service import ServiceConfig
-from harness.values import HarnessError
-from harness.values.errors import ConfigError
+from harness.models import fill, names_in
+from harness.steps import Message, ServiceConfig, send
+from harness.values import ConfigError, HarnessError
 from tests.judge.fake_server import Answer, FakeServer
 
 

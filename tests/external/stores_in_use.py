@@ -10,15 +10,11 @@ import numpy as np
 import pytest
 
 import harness
+from harness.running import Context, load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.steps.search.needs import Texts
+from harness.steps import ExactConfig, Texts
 from harness.steps.search.retrieve import KINDS
-from harness.steps.search.retrieve.exact import ExactConfig
-from harness.values import HarnessError
-from harness.values.progress import RecordingReporter, Silent
-from harness.values.step import ask
+from harness.values import HarnessError, RecordingReporter, Silent, ask
 from tests.command import table, write_files
 from tests.external.filled import STORES
 from tests.search.helpers import Tools

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
-from harness.values.errors import CorpusError
+from harness.data import AnsweredQuery, Passage, read_answers, write_answers
+from harness.values import CorpusError
 
 
 def lines(path, *rows):

@@ -6,11 +6,11 @@ import httpx2
 import numpy as np
 import pytest
 
+from harness.steps import ExactConfig
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
-from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps.search.retrieve.exact import ExactRetriever
 from harness.steps.search.retrieve.stored import Content
-from harness.values import ConfigError, HarnessError
-from harness.values.types import Query
+from harness.values import ConfigError, HarnessError, Query
 from tests.external.filled import Chroma
 from tests.search.conftest import index_tools, nearest
 from tests.search.helpers import passages_of

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data import TRACES
-from harness.data.external.answer_files import Passage
+from harness.data import TRACES, Passage
 from harness.data.external.trace_corpus import import_traces
 from harness.data.external.traces import read_traces
 from harness.data.external.traces.recorded import answer_in, passages_in, question_in

@@ -1,7 +1,7 @@
 import pytest
 
 from harness.models.llm.limits import Backoff
-from harness.store.ledger import Ledger
+from harness.store import Ledger
 
 
 @pytest.fixture

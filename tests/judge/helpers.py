@@ -5,9 +5,7 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 
 from harness.judge import LlmConfig, LlmJudge, Pair
-from harness.values.errors import LlmError
-from harness.values.progress import Silent
-from harness.values.types import Chunk, LlmAnswer, Query
+from harness.values import Chunk, LlmAnswer, LlmError, Query, Silent
 from tests.judge.fake_server import FakeServer, error
 
 

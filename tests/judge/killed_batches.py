@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.judge import LlmJudge
 from harness.models.llm import batch_desk
-from harness.store.ledger import Ledger
+from harness.store import Ledger
 from tests.judge.helpers import config, pairs
 from tests.judge.killed_judge import Aloud
 

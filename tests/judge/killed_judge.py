@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from harness.judge import LlmJudge
-from harness.store.ledger import Ledger
-from harness.values.progress import Silent
+from harness.store import Ledger
+from harness.values import Silent
 from tests.judge.helpers import config, pairs
 
 

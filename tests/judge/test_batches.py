@@ -5,8 +5,7 @@ import json
 import pytest
 
 from harness.judge import LlmJudge
-from harness.values.errors import JudgeError, LlmError
-from harness.values.progress import Silent
+from harness.values import JudgeError, LlmError, Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error
 from tests.judge.helpers import config, judge_all, judged, pairs

@@ -5,11 +5,10 @@ import re
 
 import pytest
 
+from harness.judge import check_judge
 from harness.judge.attacks import known_set
-from harness.judge.check import check_judge
 from harness.models.llm.client import Reply
-from harness.values.errors import HarnessError
-from harness.values.progress import Silent
+from harness.values import HarnessError, Silent
 from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config
 

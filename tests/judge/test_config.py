@@ -2,10 +2,8 @@
 
 import pytest
 
-from harness.judge import JUDGES, LlmConfig, LlmJudge, PanelConfig
-from harness.judge.pair_grades import JudgeTools
-from harness.judge.prompting import Example
-from harness.values.errors import ConfigError
+from harness.judge import JUDGES, Example, JudgeTools, LlmConfig, LlmJudge, PanelConfig
+from harness.values import ConfigError
 
 LOCAL = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key_env": None}
 ALTERNATIVES = {**LOCAL, "top_logprobs": 5}

@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS
 from benchmarks.judge_coverage import GOOD, RARE, USELESS, simulate
-from harness.judge.corrected import corrected_difference, corrected_mean
-from harness.values.errors import LabelError
+from harness.judge import corrected_difference, corrected_mean
+from harness.values import LabelError
 from tests.stats.rows import guarded
 
 

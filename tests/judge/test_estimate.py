@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.judge import LlmJudge
-from harness.judge.prompting import FOLDER, GradingForm, load_prompt
-from harness.models.llm.money import estimate_tokens, token_counter, tokens_of
+from harness.judge import GradingForm, LlmJudge, load_prompt
+from harness.judge.prompting import FOLDER
+from harness.models import estimate_tokens
+from harness.models.llm.money import token_counter, tokens_of
 from harness.models.llm.prompt import built_in
-from harness.values.types import LlmCall
+from harness.values import LlmCall
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.helpers import config, judge_all, pairs
 

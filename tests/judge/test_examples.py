@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from harness.judge import LlmJudge
-from harness.judge.prompting import LONGEST, Example, Examples, candidates_of
-from harness.values.errors import ConfigError, JudgeError
-from harness.values.progress import Silent
-from harness.values.types import Document, Judgment, Query
+from harness.judge import Example, Examples, LlmJudge, candidates_of
+from harness.judge.prompting import LONGEST
+from harness.values import ConfigError, Document, JudgeError, Judgment, Query, Silent
 
 from .fake_server import FakeServer, grade
 from .helpers import config, pairs, script_of

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.values.errors import JudgeError, LlmError
+from harness.values import JudgeError, LlmError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, judged, pairs, script_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.store.ledger import Ledger
+from harness.store import Ledger
 from tests.judge.fake_server import Answer, FakeServer, completion
 
 ROOT = Path(__file__).parents[2]

@@ -14,12 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.judge import LlmJudge, PanelJudge
-from harness.judge.panel import PanelConfig
+from harness.judge import LlmJudge, PanelConfig, PanelJudge
 from harness.models.llm.batch_client import BatchClient
-from harness.store.ledger import Ledger
-from harness.values.errors import LlmError
-from harness.values.progress import Silent
+from harness.store import Ledger
+from harness.values import LlmError, Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
 from tests.judge.helpers import config, judge_all, pairs, send_only

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from harness.store.ledger import Imported, Ledger
-from harness.values.errors import LlmError
-from harness.values.types import LlmAnswer, LlmCall
+from harness.store import Ledger
+from harness.store.ledger import Imported
+from harness.values import LlmAnswer, LlmCall, LlmError
 
 CALL = {
     "query": "what?",

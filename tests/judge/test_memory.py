@@ -9,11 +9,9 @@ import pytest
 
 from harness.judge import LlmJudge
 from harness.models.llm.client import Reply
+from harness.running import Searched, load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.running.search import Searched
-from harness.values.progress import Silent
-from harness.values.types import Ranking
+from harness.values import Ranking, Silent
 from tests.judge.helpers import config, pairs
 
 pytestmark = pytest.mark.slow

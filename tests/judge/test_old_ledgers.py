@@ -6,10 +6,10 @@ import sqlite3
 import pytest
 
 from harness.judge import LlmJudge
+from harness.store import Ledger, Schema
 from harness.store import ledger as ledgers
-from harness.store.ledger import VERSION, Imported, Ledger
-from harness.store.sqlite import Schema
-from harness.values.errors import LlmError
+from harness.store.ledger import VERSION, Imported
+from harness.values import LlmError
 from tests.judge.fake_server import FakeServer, grade
 from tests.judge.helpers import config, judge_all, pairs, script_of
 

@@ -6,10 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from harness.judge import PanelConfig, PanelJudge
-from harness.judge.panel import panel_agreement, panel_sentence, together
-from harness.values.errors import JudgeError
-from harness.values.progress import Silent
+from harness.judge import PanelConfig, PanelJudge, panel_agreement, panel_sentence, together
+from harness.values import JudgeError, Silent
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.fake_server import grade as graded
 from tests.judge.helpers import config, pairs

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
-from harness.models.llm.reply import Malformed
+from harness.models import Malformed
 
 READ = {
     '{"grade": 3}': 3,

@@ -8,12 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge.config import PoolConfig
-from harness.judge.pair_grades import GradedPairs, PairGrade
-from harness.judge.pooling import pool_of
-from harness.values.errors import JudgeError
-from harness.values.text.sentence_ends import passage_spans
-from harness.values.types import Chunk, Document, Query, Ranking
+from harness.judge import GradedPairs, PairGrade, PoolConfig, pool_of
+from harness.values import Chunk, Document, JudgeError, Query, Ranking, passage_spans
 from tests.judge.helpers import pairs
 
 TEXT = (

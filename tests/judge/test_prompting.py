@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge.prompting import FOLDER, GradingForm, load_prompt
+from harness.judge import GradingForm, load_prompt
+from harness.judge.prompting import FOLDER
+from harness.models import Malformed
 from harness.models.llm.prompt import built_in
-from harness.models.llm.reply import Malformed
-from harness.values.errors import ConfigError
-from harness.values.types import LlmCall
+from harness.values import ConfigError, LlmCall
 
 OPEN = re.compile(r"^<passage (\d+) ([0-9a-f]{16})>$")
 HOUSE = Path(__file__).parents[2]

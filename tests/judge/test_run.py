@@ -6,8 +6,7 @@ import json
 import pytest
 
 from harness.judge import LlmJudge
-from harness.values import LlmError
-from harness.values.progress import Silent
+from harness.values import LlmError, Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, judged, pairs, script_of
 

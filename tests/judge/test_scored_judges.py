@@ -7,10 +7,7 @@ from pydantic import ValidationError
 from harness.judge import JUDGES, JudgeTools, Labelled, Pair
 from harness.judge.calibration import calibrate, isotonic_cuts
 from harness.judge.graph import spread, transitions
-from harness.values import under_way
-from harness.values.errors import JudgeError
-from harness.values.progress import Silent
-from harness.values.types import Chunk, Query
+from harness.values import Chunk, JudgeError, Query, Silent, under_way
 from tests.command import printed
 from tests.search.helpers import Given
 

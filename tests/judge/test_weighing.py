@@ -5,7 +5,7 @@ import math
 import pytest
 
 from harness.judge.llm import expected_grade
-from harness.values.errors import JudgeError
+from harness.values import JudgeError
 
 from .fake_server import Answer, FakeServer, completion
 from .helpers import config, judge_all, pairs, script_of

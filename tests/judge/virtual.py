@@ -9,7 +9,7 @@ import selectors
 
 from harness.judge import LlmJudge
 from harness.models.llm.client import ChatClient
-from harness.values.progress import Silent
+from harness.values import Silent
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.judge.rater_agreement import agreement_csv, measure_agreement
-from harness.running.bench.agreement import read_pairs
+from harness.judge import agreement_csv, measure_agreement
+from harness.running import read_pairs
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
 PUBLIC = SHARED / "corpora" / "judge-agreement"

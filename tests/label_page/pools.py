@@ -4,12 +4,12 @@ import csv
 from itertools import count
 from pathlib import Path
 
+from harness.labels import PageState, PassageToGrade
 from harness.labels.label_page.document_store import DocumentStore
-from harness.labels.label_page.page_state import Envelope, PageState
+from harness.labels.label_page.page_state import Envelope
 from harness.labels.label_page.service import LabelService
-from harness.labels.labelling.passages import PassageToGrade
-from harness.running.context import Context
-from harness.values.progress import Silent
+from harness.running import Context
+from harness.values import Silent
 from tests.corpus.conftest import text_document as document
 
 # line breaks of three kinds, a table, Chinese, characters of two UTF-16 units, a right-to-left word, an emoji

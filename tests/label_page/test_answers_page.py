@@ -4,11 +4,11 @@ import signal
 
 import pytest
 
+from harness.labels import open_answers, take_reviewed
 from harness.labels.label_page.answer_edits import AnswerEdits
-from harness.labels.label_page.answer_service import FILE, open_answers, take_reviewed
+from harness.labels.label_page.answer_service import FILE
 from harness.labels.label_page.page_state import Envelope
-from harness.values.errors import LabelError
-from harness.values.progress import Silent
+from harness.values import LabelError, Silent
 from tests.command import exit_code, printed, refused, table
 from tests.label_page.served import Page
 from tests.report.page_browser import MARKS, Browser

@@ -7,11 +7,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from harness.labels.label_page.opening import PassageSource, open_service, read_pool
-from harness.labels.labelling.grading_sheet import sheet_rows, write_sheet
-from harness.labels.labelling.passages import PassageToGrade
+from harness.labels import PassageSource, PassageToGrade, open_service, write_sheet
+from harness.labels.label_page.opening import read_pool
+from harness.labels.labelling.grading_sheet import sheet_rows
 from harness.report import cells_of
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import exit_code, printed, refused, table
 from tests.label_page.pools import DOCUMENTS, ITEMS, QUESTIONS, TEXTS, by, document, write_folder
 from tests.label_page.served import Page

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
-from harness.labels.label_page.export import merged_rows, rater_rows
-from harness.labels.labelling.label_rows import add_rows
+from harness.data import AnchorConfig, anchor, read_labels
+from harness.labels import add_rows, merged_rows, rater_rows
 from tests.command import table
 from tests.label_page.pools import DOCUMENTS, ITEMS, STRANGE, TEXTS, by
 

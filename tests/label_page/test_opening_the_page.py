@@ -3,8 +3,8 @@
 import stat
 from pathlib import Path
 
+from harness.labels import link_file, listening_at
 from harness.labels.label_page import serve
-from harness.labels.label_page.serve import link_file, listening_at
 from tests.command import exit_code
 from tests.label_page.pools import write_folder
 

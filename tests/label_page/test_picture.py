@@ -7,7 +7,7 @@ import pytest
 
 from harness.data.corpus.page_picture import scale_of
 from harness.labels.label_page.document_store import DocumentStore
-from harness.values.errors import LabelError
+from harness.values import LabelError
 from tests.label_page.pools import document
 
 WIDEST, HIGHEST = 1200, 1800

@@ -4,8 +4,9 @@ from math import isnan
 
 import pytest
 
-from harness.judge.rater_agreement import alpha_of_all, pair_agreements
-from harness.labels.label_page.ratings import Decision, ItemRating, Rating, differing, grades_of, settle
+from harness.judge import alpha_of_all, pair_agreements
+from harness.labels import grades_of
+from harness.labels.label_page.ratings import Decision, ItemRating, Rating, differing, settle
 
 
 def labels(**of_raters):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.labels.label_page.page_state import PageState
+from harness.labels import PageState
 from harness.labels.label_page.ratings import Rating
-from harness.values.errors import LabelError
+from harness.values import LabelError
 from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, by, item, state_at
 
 FIRST, SECOND = ITEMS[0].item_id, ITEMS[1].item_id

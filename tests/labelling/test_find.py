@@ -5,13 +5,11 @@ import io
 
 import pytest
 
-from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
-from harness.labels.labelling.finding import find_evidence, passage_spans
-from harness.running.config.load import load_config
-from harness.running.context import Context
-from harness.running.corpus import load_documents
-from harness.values.errors import CorpusError
-from harness.values.progress import Silent
+from harness.data import AnchorConfig, anchor, read_labels
+from harness.labels import find_evidence
+from harness.labels.labelling.finding import passage_spans
+from harness.running import Context, load_config, load_documents
+from harness.values import CorpusError, Silent
 from tests.command import printed, refused, run
 from tests.corpus.conftest import text_document as document
 

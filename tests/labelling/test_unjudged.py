@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.labels.labelling.grading_sheet import COLUMNS, is_passage, write_sheet
-from harness.labels.labelling.label_rows import add_rows
+from harness.labels import add_rows, write_sheet
+from harness.labels.labelling.grading_sheet import COLUMNS, is_passage
 from harness.report import cells_of
-from harness.values.errors import LabelError
+from harness.values import LabelError
 from tests.command import exit_code, printed, refused, save_table, table
 
 ADD = ("labels", "add", "sheet.csv", "--in", "my.yaml")

@@ -3,8 +3,7 @@
 import pytest
 
 from harness.models import Job, Model, Spending, TextForm, jobs_of, talks, text_of
-from harness.values.errors import LlmError
-from harness.values.progress import Silent
+from harness.values import LlmError, Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
 from tests.judge.helpers import config

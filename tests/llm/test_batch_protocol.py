@@ -7,8 +7,7 @@ import pytest
 from harness.judge import LlmJudge
 from harness.models import Job, TextForm, outcome, talks, text_of
 from harness.models.llm import batch_client
-from harness.values.errors import LlmError
-from harness.values.progress import Silent
+from harness.values import LlmError, Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error
 from tests.judge.helpers import config, judge_all, pairs, send_only

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import certifi
 
-from harness.models.llm.endpoint import HttpConfig
-from harness.models.llm.http_client import Connection
+from harness.models import Connection, HttpConfig
 
 
 def trusted():

@@ -7,8 +7,7 @@ import traceback
 import pytest
 
 from harness.judge import LlmJudge
-from harness.values.errors import HarnessError
-from harness.values.progress import Silent
+from harness.values import HarnessError, Silent
 from tests.config.test_secrets import SHAPES
 from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config, pairs, script_of

@@ -10,9 +10,7 @@ from harness.judge import LlmJudge
 from harness.models.llm.client import ChatClient
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.http_client import Secret
-from harness.values import LlmError
-from harness.values.errors import ConfigError, HarnessError
-from harness.values.progress import Silent
+from harness.values import ConfigError, HarnessError, LlmError, Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, judged, pairs, script_of
 

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from harness.models import CallError, EmbeddingEndpoint
 from harness.models.llm.client import ChatClient
 from harness.models.llm.endpoint import Endpoint
-from harness.models.llm.faults import CallError
 from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT
-from harness.models.served.served_endpoint import EmbeddingEndpoint
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, error, grade
 from tests.llm.test_untrusted import vectors

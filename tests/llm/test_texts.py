@@ -2,12 +2,9 @@
 
 import pytest
 
-from harness.models.llm.asking import answers
-from harness.models.llm.config import ModelConfig
-from harness.models.llm.form import TextForm, text_of
-from harness.models.llm.model import Model
-from harness.store.ledger import Ledger
-from harness.values.progress import Silent
+from harness.models import Model, ModelConfig, TextForm, answers, text_of
+from harness.store import Ledger
+from harness.values import Silent
 from tests.judge.fake_server import FakeServer, grade, says
 from tests.judge.helpers import config as judge_config
 from tests.judge.helpers import judge_all, pairs, script_of

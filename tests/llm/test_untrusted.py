@@ -9,15 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.models import (
+    CallError,
+    EmbeddingEndpoint,
+    ServedEncoder,
+    Spending,
+    UntrustedJsonError,
+    fetch,
+    read_json,
+)
 from harness.models.llm import http_client
-from harness.models.llm.faults import CallError
-from harness.models.llm.money import Spending
-from harness.models.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
-from harness.models.served.embedding import ServedEncoder
-from harness.models.served.fetching import fetch
-from harness.models.served.served_endpoint import EmbeddingEndpoint
-from harness.values import HarnessError
-from harness.values.errors import LlmError
+from harness.models.llm.untrusted import DEEPEST
+from harness.values import HarnessError, LlmError
 from tests.custom.test_sending import asked, service
 from tests.judge.fake_server import Answer, FakeServer, completion, grade
 

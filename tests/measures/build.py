@@ -1,7 +1,7 @@
 """Short ways to write judgments, chunks and rankings down."""
 
 from harness.measures import Scorer, parse_measure
-from harness.values.types import Chunk, Judgment, Query, Ranking
+from harness.values import Chunk, Judgment, Query, Ranking
 
 
 def span(query, doc, start, end, grade, evidence=""):

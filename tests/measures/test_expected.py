@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.measures import parse_measure
-from harness.measures.ranked import Graded, gain_exp, gain_lin
+from harness.measures import Graded, gain_exp, gain_lin, parse_measure
 from harness.measures.unjudged import _shares_below, ndcg_expected
 from tests.measures.build import grid, query, ranking, score, span, value
 

@@ -13,7 +13,7 @@ from harness.measures.ragged import mean_within
 from harness.measures.text_ndcg import ideal_gain
 from harness.running.evaluate.oracle import greedy_order
 from harness.running.evaluate.segments import EvidenceSegments, Paying
-from harness.values.types import Query
+from harness.values import Query
 from tests.measures.build import characters, chunk, span, value
 from tests.measures.test_projection import chunk_lists, judgments, rules
 from tests.measures.test_text import cases

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.measures import less_is_better, reading_depth
-from harness.measures.text_ndcg import Depth, RankedTokens, tokens_to
+from harness.measures import Depth, RankedTokens, less_is_better, reading_depth, tokens_to
 from tests.measures.build import chunk, query, ranking, score, span
 
 CHUNKS = [chunk("d", 0, 10), chunk("d", 5, 15), chunk("d", 20, 30)]

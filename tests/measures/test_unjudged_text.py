@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.measures import parse_measure
-from harness.measures.table import upper_of
+from harness.measures import parse_measure, upper_of
 from tests.measures.build import chunk, grid, query, ranking, score, span, value
 from tests.measures.test_text import cases
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures import SpanQrels, project
-from harness.measures.ranked import Graded
+from harness.measures import Graded, SpanQrels, project
 from tests.measures.build import chunk, grid, span, value
 
 # Two chunks of 100 characters; the judge failed on the second half of the first.

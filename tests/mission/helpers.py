@@ -2,10 +2,10 @@
 
 import json
 
-from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.measures import ANSWER_MEASURES
+from harness.running import load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.answer.helpers import ToyTools
 from tests.command import save_table, table
 

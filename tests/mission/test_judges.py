@@ -6,7 +6,7 @@ import re
 import pytest
 
 from harness.report import CostRow
-from harness.values.errors import JudgeError
+from harness.values import JudgeError
 from tests.command import exit_code, table
 from tests.judge.fake_server import FakeServer, grade, says
 from tests.mission.helpers import FIVE, flow, run_in, values

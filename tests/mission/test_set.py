@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from harness.labels.testset.config import TestsetConfig
-from harness.running.config.load import load_config
+from harness.running import load_config
 from tests.answer.helpers import case
 from tests.command import bench, exit_code, printed, refused, save_table, table
 from tests.judge.fake_server import Answer, FakeServer, says

@@ -7,13 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.models.encoder import EmbedConfig
-from harness.running.config.load import load_config
-from harness.running.context import Context
+from harness.models import EmbedConfig
+from harness.running import Context, load_config
 from harness.running.readiness import warn_of_prefixes
 from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
-from harness.values.errors import ModelError
-from harness.values.progress import Silent
+from harness.values import ModelError, Silent
 from tests.models import tiny
 
 TEXTS = ["how many vehicles", "the yard was paved with recycled asphalt in 2024", "rain"]

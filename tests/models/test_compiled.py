@@ -5,7 +5,8 @@ import socket
 import numpy as np
 import pytest
 
-from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.models import EmbedConfig
+from harness.models.encoder import SentenceEncoder
 from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from tests.models import tiny

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from harness.models import resolve
-from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.models import EmbedConfig, resolve
+from harness.models.encoder import SentenceEncoder
 from harness.models.model_files import check_hub_file
 from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
-from harness.values.errors import ModelError
+from harness.values import ModelError
 
 WEIGHTS = "model.safetensors"
 

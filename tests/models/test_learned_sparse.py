@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.steps.search.retrieve.learned_sparse import LearnedSparseConfig
-from harness.values.types import Query
+from harness.values import Query
 from tests.models import tiny
 from tests.search.test_steps import QUERIES, passages
 

@@ -6,14 +6,12 @@ import shutil
 import numpy as np
 import pytest
 
-from harness.models import ModelTokenizer, resolve
-from harness.models.encoder import EmbedConfig, SentenceEncoder, length_sorted_batches
-from harness.models.model_files import EMBEDDED
+from harness.models import EMBEDDED, EmbedConfig, ModelTokenizer, length_sorted_batches, resolve
+from harness.models.encoder import SentenceEncoder
 from harness.report.write import strictly_falling
-from harness.steps.search.rerank import rerank
+from harness.steps import rerank
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
-from harness.values.errors import ModelError
-from harness.values.types import NOT_SCORED, Ranking
+from harness.values import NOT_SCORED, ModelError, Ranking
 
 MINILM = "embedded:all-MiniLM-L6-v2"
 

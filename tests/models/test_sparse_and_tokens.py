@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
-from harness.models.encoder import EmbedConfig, SparseConfig
-from harness.models.token_encoder import TokenConfig, pack, unpack
-from harness.values.errors import ModelError
+from harness.models import EmbedConfig, SparseConfig, TokenConfig, unpack
+from harness.models.token_encoder import pack
+from harness.values import ModelError
 from tests.models import tiny
 
 # kinds of models that few use; the library takes seconds to load

@@ -6,12 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.models import ways
-from harness.models.encoder import EmbedConfig, LocalModel
-from harness.models.model_files import EXACT, Way
-from harness.models.ways import probe
-from harness.store.artifacts import Artifacts
-from harness.values.errors import ModelError
+from harness.models import EXACT, EmbedConfig, LocalModel, Way, probe, ways
+from harness.store import Artifacts
+from harness.values import ModelError
 
 HALF, COMPILED = Way("bfloat16"), Way("float32", "openvino")
 WAYS = [EXACT, HALF, COMPILED]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.models.word_tokens import WordTokenizer, default_tokenizer
+from harness.models import default_tokenizer
+from harness.models.word_tokens import WordTokenizer
 from harness.values import token_counts
 
 

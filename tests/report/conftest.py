@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.report import ChunkQrels, RankedRow, Results, SummaryRow
-from harness.report.rows.score_rows import ScoreRow
-from harness.running.bench.page import write_page
-from harness.values.types import Query, Ranking, RunRecord
+from harness.report import ChunkQrels, RankedRow, Results, ScoreRow, SummaryRow
+from harness.running import write_page
+from harness.values import Query, Ranking, RunRecord
 from tests.report.page_browser import Browser, check
 from tests.report.page_results import write_folder
 

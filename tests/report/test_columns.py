@@ -13,7 +13,7 @@ from harness.report import ThresholdRow, read_table
 from harness.report.stored_tables import read_as
 from harness.report.table_spec import TABLES, table
 from harness.report.write import write_table
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 from tools.reference.tables import tables_reference
 
 ROOT = Path(__file__).parents[2]

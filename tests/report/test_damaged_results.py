@@ -10,7 +10,7 @@ import pytest
 
 from harness.cli import main
 from harness.report import read_graded_spans, read_summary
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 from tests.command import refused
 from tests.report.damages import all_damages, damaged_copy
 from tests.report.page_results import rewrite, write_folder

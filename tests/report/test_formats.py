@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.report import Table, render
+from harness.report import in_markdown as markdown
 from harness.report.rendering import in_latex as latex
-from harness.report.rendering import in_markdown as markdown
-from harness.values.text.characters import printable
+from harness.values import printable
 
 HOSTILE = r"a|b \\ c_d 100% $x$ {y} #z & ~^ <script>alert(1)</script> [l](javascript:1) `c` \input{x}"
 

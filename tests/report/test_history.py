@@ -5,11 +5,11 @@ import os
 
 import pytest
 
-from harness.comparison.scores import headline_of
+from harness.comparison import headline_of
 from harness.report import name_of_earlier, past_runs, same_result
+from harness.running import load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import YARD, write_files
 
 FILES = {

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 import harness.report.page
-from harness.report import RankedRow, write_results
-from harness.report.page.build import SCRIPTS, build_page, source_of
+from harness.report import Axes, RankedRow, build_page, read_tables, write_results
+from harness.report.page.build import SCRIPTS, source_of
 from harness.report.page.detail import Detail, passages_detail
-from harness.report.page.page_tables import Axes, read_tables
 from harness.report.page.payload import base_payload, with_detail
 from harness.running.bench.page import columns, headline, statistics
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import assert_at_hand, refused, run, write_table
 from tests.report.page_results import HOSTILE, fuse, rewrite, unpack, write_folder
 

@@ -5,7 +5,7 @@ import pytest
 from harness.comparison.page_columns import factor_columns as factors
 from harness.comparison.page_columns import retrievals
 from harness.report.page.payload import groups
-from harness.running.bench.page import write_page
+from harness.running import write_page
 from tests.command import run
 from tests.report.page_browser import MARKS
 from tests.report.page_results import write_folder

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from harness.running.bench.page import write_page
+from harness.running import write_page
 from tests.command import table, write_table
 from tests.report.page_browser import MARKS, VIEWS
 from tests.report.page_results import HOSTILE, TEXT, fuse, rewrite, write_folder

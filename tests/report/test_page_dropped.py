@@ -3,11 +3,9 @@
 import pytest
 
 from harness.cli import main
-from harness.report import DroppedRow
-from harness.report.page.page_tables import read_tables
+from harness.report import DroppedRow, read_tables, spec_of
 from harness.report.page.payload import base_payload
-from harness.report.table_spec import spec_of
-from harness.running.bench.page import write_page
+from harness.running import write_page
 from tests.command import refused, table, write_table
 from tests.report.page_browser import MARKS
 from tests.report.page_results import HOSTILE, write_folder

@@ -8,7 +8,7 @@ from urllib.request import url2pathname
 
 import pytest
 
-from harness.running.bench.page import write_page
+from harness.running import write_page
 from tests.report.page_browser import MARKS
 from tests.report.page_results import unpack, write_folder
 from tests.report.test_page_browser import VIEWS

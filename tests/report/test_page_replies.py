@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from harness.report import Axes, read_tables
 from harness.report.page.detail import answers_payload, replies_detail
-from harness.report.page.page_tables import Axes, read_tables
-from harness.running.bench.page import write_page
+from harness.running import write_page
 from tests.report.page_answers import LOSSES
 from tests.report.page_browser import MARKS
 from tests.report.page_results import rewrite, write_folder

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from harness.running.bench.page import write_page
+from harness.running import write_page
 from tests.command import table
 from tests.report.page_browser import MARKS
 from tests.report.page_results import write_folder

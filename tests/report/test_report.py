@@ -12,14 +12,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.report import SummaryRow, past_runs, read_summary, runs_table, write_results
-from harness.report.rendering import to_csv
-from harness.report.rows.score_rows import SeedRatioRow
+from harness.report import (
+    SeedRatioRow,
+    SummaryRow,
+    past_runs,
+    read_summary,
+    runs_table,
+    spec_of,
+    to_csv,
+    write_results,
+)
 from harness.report.stored_tables import read_as
-from harness.report.table_spec import spec_of
 from harness.report.write import strictly_falling, trec_run, write_table
-from harness.values.errors import HarnessError
-from harness.values.types import Ranking
+from harness.values import HarnessError, Ranking
 from tests.command import table as cells
 
 

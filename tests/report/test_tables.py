@@ -6,11 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.report import LossRow, SummaryRow, Table, loss_table, summary_table, worst_table
-from harness.report.loss_tables import answer_loss_table, answer_table
+from harness.report import (
+    AnswerLossRow,
+    AnswerSummaryRow,
+    LossRow,
+    ReplyRow,
+    SummaryRow,
+    Table,
+    answer_loss_table,
+    answer_table,
+    loss_table,
+    summary_table,
+    worst_table,
+)
 from harness.report.plain_table import to_text
-from harness.report.rows.answer_rows import AnswerLossRow, AnswerSummaryRow, ReplyRow
-from harness.values.text.numbers import interval, number, signed
+from harness.values import interval, number, signed
 
 
 def summary(setting, n=20, mean=0.5, measures=("ndcg_exp@10", "map")):

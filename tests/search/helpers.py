@@ -3,21 +3,23 @@
 from contextlib import ExitStack
 from types import SimpleNamespace
 
-from harness.running.config.load import load_config
+from harness.running import (
+    Context,
+    Planning,
+    cut_for_all,
+    load_config,
+    load_corpus,
+    run_step,
+    search_settings,
+)
 from harness.running.config.models import LatencyConfig
-from harness.running.context import Context
-from harness.running.corpora import load_corpus
 from harness.running.latency import Timing
 from harness.running.loop import Loop, Met, Visitor
 from harness.running.pipeline import lists_of
-from harness.running.planning import Planning
-from harness.running.search import Chunked, cut_for_all, run_step, search_settings
+from harness.running.search import Chunked
+from harness.steps import Passages, Search, identity_of
 from harness.steps.search import needs
-from harness.steps.search.identity import identity_of
-from harness.steps.search.passages import Passages
-from harness.steps.search.searching import Search
-from harness.values.progress import Silent
-from harness.values.step import ask, under_way
+from harness.values import Silent, ask, under_way
 
 
 class Given(Visitor):

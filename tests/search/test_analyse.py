@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.steps.search.analyser import Analyser, Synonyms
-from harness.steps.search.retrieve.bm25 import Bm25Config
-from harness.values.errors import ConfigError
+from harness.steps import Analyser, Bm25Config
+from harness.steps.search.analyser import Synonyms
+from harness.values import ConfigError
 
 MIXED = "In 2024, the company's 96,773 employees grew 4.2%. 李白的朋友是谁? 特斯拉"
 PAIRS = "李白 白的 的朋 朋友 友是 是谁 特斯 斯拉"

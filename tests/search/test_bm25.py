@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from harness.running import kept_terms
+from harness.steps import Bm25Config, Bm25Retriever, TermIds
 from harness.steps.search.depth import SearchDepth, best, in_order
 from harness.steps.search.retrieve import lexical
-from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
-from harness.steps.search.retrieve.lexical import Postings, Saturation, TermIds
-from harness.values.progress import Silent
-from harness.values.types import Query, Ranking
+from harness.steps.search.retrieve.lexical import Postings, Saturation
+from harness.values import Query, Ranking, Silent
 from tests.search.helpers import chunked
 from tests.search.helpers import passages_of as passages
 
@@ -146,7 +145,7 @@ def test_synonyms_are_asked_for_and_are_part_of_the_identity(search, tools, tmp_
 
 def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, monkeypatch):
     seen = []
-    from harness.steps.search.analyser import Analyser
+    from harness.steps import Analyser
 
     terms = Analyser.terms
     monkeypatch.setattr(Analyser, "terms", lambda self, text: seen.append(text) or terms(self, text))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
+from harness.steps import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
-from harness.values.types import Query
+from harness.values import Query
 from tests.search.helpers import passages_of as passages
 
 from .conftest import nearest

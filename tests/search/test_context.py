@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 
 from harness.running.loop import Met
-from harness.steps import CONTEXTS, Cells, Talked
-from harness.steps.search.context import ContextText
-from harness.values.errors import ConfigError
-from harness.values.progress import Silent
-from harness.values.text.headings import markdown_headings, numbered_headings
-from harness.values.text.sentence_ends import sentence_spans
-from harness.values.types import Chunk, Document
+from harness.steps import CONTEXTS, Cells, ContextText, Talked
+from harness.values import (
+    Chunk,
+    ConfigError,
+    Document,
+    Silent,
+    markdown_headings,
+    numbered_headings,
+    sentence_spans,
+)
 from tests.command import bench, table
 from tests.judge.helpers import answer_of
 from tests.search.helpers import Given, chunked, rerank_lists, searched

@@ -5,13 +5,13 @@ import shutil
 import numpy as np
 import pytest
 
+from harness.steps import ExactConfig
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
-from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps.search.retrieve.exact import ExactRetriever
 from harness.steps.search.retrieve.faiss import FaissConfig, FaissRetriever
 from harness.steps.search.retrieve.scan import exact_share, scan
-from harness.values.errors import HarnessError
-from harness.values.types import Query, Ranking
+from harness.values import HarnessError, Query, Ranking
 
 from .conftest import index_tools, nearest
 from .helpers import passages_of, tools_at

@@ -11,21 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.models.llm.faults import CallError
+from harness.models import CallError, ServedPairs, UntrustedJsonError, read_json
 from harness.models.llm.limits import Backoff
-from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.models.served.reranking import ServedPairs
-from harness.running.context import Context
-from harness.running.search import run_step
-from harness.steps.search.needs import PairScores
+from harness.running import Context, run_step
+from harness.steps import ExactConfig, PairScores
 from harness.steps.search.rerank import EndpointRerankerConfig
 from harness.steps.search.retrieve.chroma import ChromaConfig
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
-from harness.steps.search.retrieve.exact import ExactConfig
 from harness.steps.search.retrieve.faiss import FaissConfig
-from harness.values import LlmError, ask
-from harness.values.errors import ConfigError, StoreError
-from harness.values.progress import Silent
+from harness.values import ConfigError, LlmError, Silent, StoreError, ask
 from tests.judge.fake_server import Answer, FakeServer, error
 from tests.search.helpers import tools_at
 from tests.search.test_steps import QUERIES, passages

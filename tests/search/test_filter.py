@@ -2,13 +2,12 @@
 
 import pytest
 
-from harness.report.page.page_tables import read_tables
+from harness.report import read_tables
 from harness.report.page.payload import base_payload
 from harness.running.evaluate.result_tables import _left_out
+from harness.steps import Passages
 from harness.steps.search.filter.rules import RulesConfig, RulesFilter
-from harness.steps.search.passages import Passages
-from harness.values.errors import ConfigError
-from harness.values.types import Query, Ranking
+from harness.values import ConfigError, Query, Ranking
 from tests.command import bench as run
 from tests.command import table as rows_of
 from tests.search.helpers import Tools, tools_at

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from harness.running.config.load import TABLES
-from harness.steps.search.retrieve.bm25 import Bm25Config
-from harness.values.types import NOT_SCORED, Ranking
+from harness.steps import Bm25Config
+from harness.values import NOT_SCORED, Ranking
 
 ROUTES = (Bm25Config(), Bm25Config())
 BY_SCORE = ["minmax", "weighted"]

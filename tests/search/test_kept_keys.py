@@ -5,8 +5,8 @@ Another layout of these facts makes every user compute, and pay for, everything 
 
 import pytest
 
+from harness.steps import Bm25Config
 from harness.steps.search.filter.rules import RulesConfig
-from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.rewrite.own import PythonRewriterConfig
 from harness.steps.search.rewrite.template import TemplateConfig
 from harness.store import key_of

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from harness.values.errors import LlmError
-from harness.values.progress import Silent
+from harness.values import LlmError, Silent
 from tests.command import bench, printed
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import chunked as indexed

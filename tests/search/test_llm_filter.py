@@ -5,11 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.running.context import Context
+from harness.running import Context
 from harness.steps.search.filter.llm import LlmFilterConfig
-from harness.values.errors import ConfigError, LlmError
-from harness.values.progress import Silent
-from harness.values.types import Query
+from harness.values import ConfigError, LlmError, Query, Silent
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import Tools, asking, fenced, tools_at
 

@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 
 from harness.models import Malformed
 from harness.models.llm.prompt import built_in
-from harness.running.context import Context
+from harness.running import Context, Planning
 from harness.running.loop import Loop
 from harness.running.meeting import Running
-from harness.running.planning import Planning
 from harness.steps.search.rerank import sorting
 from harness.steps.search.rerank.llm import FOLDER, LlmRerankerConfig, LlmScorer
-from harness.values.errors import LlmError
-from harness.values.progress import Silent
+from harness.values import LlmError, Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, says
 from tests.judge.helpers import answer_of
 from tests.search.helpers import asking, tools_at

@@ -9,8 +9,7 @@ from harness.models.llm.prompt import built_in
 from harness.steps.search.rewrite.llm import LlmRewriterConfig
 from harness.steps.search.rewrite.prompted import FOLDER
 from harness.steps.search.rewrite.several import MultiQueryConfig
-from harness.values.errors import LlmError
-from harness.values.types import Query
+from harness.values import LlmError, Query
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, fenced, tools_at
 

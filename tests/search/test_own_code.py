@@ -2,14 +2,12 @@
 
 import pytest
 
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
+from harness.running import load_config, make_plan
 from harness.steps.custom.code import find_call
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.own import PythonRewriterConfig
-from harness.values.errors import ConfigError, HarnessError
-from harness.values.progress import Silent
+from harness.values import ConfigError, HarnessError, Silent
 from tests.command import bench
 from tests.search.test_steps import QUERIES, passages
 

@@ -5,11 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from harness.steps.chunk.recursive import RecursiveConfig
+from harness.steps import AlterationConfig, RecursiveConfig
 from harness.steps.search.read import KINDS as READERS
-from harness.steps.search.read import AlterationConfig
 from harness.steps.search.read.parent import _parent
-from harness.values.types import Chunk
+from harness.values import Chunk
 from tests.command import bench, table
 from tests.search.helpers import rerank_lists, searched
 from tests.search.test_context import Library, chunk_at

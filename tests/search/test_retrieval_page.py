@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.running import load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.steps.search.analyser import Analyser, Synonyms
-from harness.values.progress import Silent
+from harness.steps import Analyser
+from harness.steps.search.analyser import Synonyms
+from harness.values import Silent
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "retrieval.md").read_text(encoding="utf-8")

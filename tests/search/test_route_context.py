@@ -5,11 +5,9 @@ import json
 import pytest
 
 from harness.comparison.design import design_of
+from harness.running import load_config, make_plan
 from harness.running.bench.flow import run_bench
-from harness.running.bench.plan import make_plan
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
-from harness.values.types import Query
+from harness.values import Query, Silent
 from tests.command import save_table, table
 from tests.judge.fake_server import FakeServer, says
 from tests.mission.helpers import flow, write_bench

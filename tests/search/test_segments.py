@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from harness.running import kept_terms
 from harness.running.kept_terms import terms_of
 from harness.running.resources import Resources
-from harness.steps.search.retrieve.lexical import TermIds
+from harness.steps import TermIds
 
 from .helpers import tools_at
 

@@ -5,14 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.running.search import Chunked, search_settings
+from harness.running import search_settings
+from harness.running.search import Chunked
+from harness.steps import Bm25Config
 from harness.steps.search.fuse.scores import RrfConfig
-from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.rewrite.prompted import lines_of
 from harness.steps.search.rewrite.several import DecompositionConfig, MultiQueryConfig
 from harness.steps.search.rewrite.template import TemplateConfig
-from harness.values.errors import LlmError
-from harness.values.types import Query
+from harness.values import LlmError, Query
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, passages_of, tools_at
 from tests.search.test_steps import with_toys

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.steps import Bm25Config, Bm25Retriever, ExactConfig
 from harness.steps.search.retrieve import bm25, scan
-from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
-from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps.search.retrieve.exact import ExactRetriever
 from harness.steps.search.retrieve.lexical import Terms
-from harness.values.types import Query
+from harness.values import Query
 from tests.search.helpers import Given, passages_of
 
 DEPTHS = st.one_of(

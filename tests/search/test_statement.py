@@ -9,9 +9,8 @@ import pytest
 from hypothesis import strategies as st
 
 from harness.comparison import mean_of
+from harness.running import Context, load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.running.context import Context
 from harness.steps.search.rewrite.statement import StatementConfig, statement_of
 from harness.values import Query, Silent
 from tests.search.helpers import Tools

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
+from harness.running import load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import TABLES, load_config
-from harness.values.kinds import Kind
-from harness.values.progress import Silent
-from harness.values.types import Query, Ranking
+from harness.running.config.load import TABLES
+from harness.values import Kind, Query, Ranking, Silent
 from tests.command import table
 from tests.custom.services import Search
 from tests.models import tiny

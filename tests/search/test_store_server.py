@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from harness.steps import store_faults
 from harness.steps.search.retrieve import store_server
 from harness.steps.search.retrieve.store_server import ReadRequests, StoreServer, StoreStatusError
-from harness.steps.search.retrieve.stored import store_faults
 from harness.values import HarnessError
 
 SECRET = "k-1234567890abcdef"

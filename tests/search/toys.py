@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from harness.steps.search.depth import SearchDepth, ranked
-from harness.steps.search.fuse import Fusion, FusionConfig
-from harness.steps.search.rerank import PairScorer
-from harness.steps.search.step import (
+from harness.steps import (
+    Fusion,
+    FusionConfig,
+    PairScorer,
     RerankerConfig,
     RetrievalResult,
     Retriever,
@@ -18,6 +18,7 @@ from harness.steps.search.step import (
     Rewriter,
     RewriterConfig,
 )
+from harness.steps.search.depth import SearchDepth, ranked
 
 
 class WordsConfig(RetrieverConfig):

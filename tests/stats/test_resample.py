@@ -3,7 +3,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from harness.comparison.stats import Interval, bootstrap, jackknife, sign_flips
+from harness.comparison import Interval, bootstrap, jackknife
+from harness.comparison.stats import sign_flips
 from tests.stats.rows import guarded
 
 

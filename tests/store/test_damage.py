@@ -17,11 +17,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.steps.search.passages import Passages
+from harness.steps import Passages
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
-from harness.values.errors import StoreError
-from harness.values.types import Query
+from harness.values import Query, StoreError
 from tests.search.helpers import Given
 
 ITEMS = {bytes([i]) * 32: np.full(96, i, dtype=np.float32).tobytes() for i in range(200)}

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.store import atomic, replace_folder
+from harness.store import atomic, lock, replace_folder
 from harness.store import locking as folders
-from harness.store.locking import lock
-from harness.values.errors import StoreError
+from harness.values import StoreError
 
 
 @pytest.fixture(params=["in one step", "in two"])

@@ -13,7 +13,7 @@ import pytest
 from harness.store import CacheLayout, cache_layout, clear, sizes, tidy
 from harness.store import locking as locks
 from harness.store.locking import alone, join
-from harness.values.errors import StoreError
+from harness.values import StoreError
 
 USER = """
 import sys, time

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.corpus.anchoring import read_labels
+from harness.data import read_labels
 from harness.data.corpus.extraction import text_sha256
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.labels.testset.formats import FORMATS, tables_of
-from harness.values.types import Document, Judgment
+from harness.values import Document, Judgment
 from tests.command import refused, table
 from tests.testset.helpers import run
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.labels import load_testset
 from harness.labels.scaffold.config_text import language_of
-from harness.labels.testset.config import load_testset
-from harness.running.config.load import load_config
+from harness.running import load_config
 from tests.command import printed, refused
 from tests.testset.helpers import run
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from harness.judge.rater_agreement import krippendorff_alpha
-from harness.labels.label_page.opening import PassageSource, open_service
-from harness.labels.testset.set_state import SetState
+from harness.labels import PassageSource, SetState, open_service
 from harness.labels.testset.testset_rows import DisagreementRow, GradeRow, PoolRow, to_csv
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import table
 from tests.label_page.pools import by
 from tests.testset.helpers import run, step_printed, step_refused, testset

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.labels import SetState
 from harness.labels.testset.finished import agreements, final_grades
-from harness.labels.testset.set_state import SetState
 from harness.labels.testset.testset_rows import (
     AnswerRow,
     Candidate,
@@ -26,7 +26,7 @@ from harness.labels.testset.testset_rows import (
     SetDocument,
     to_csv,
 )
-from harness.store.atomic import write_text
+from harness.store import write_text
 from tests.command import one_line, refused, save_table, table
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import (

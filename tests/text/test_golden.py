@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.values.columns import golden_answers, golden_cell
+from harness.values import golden_answers, golden_cell
 
 
 @pytest.mark.parametrize(

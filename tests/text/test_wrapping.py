@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.values.text.characters import main_script, on_one_line, outside_latin, snippet, width, wrapped
+from harness.values import main_script, on_one_line, outside_latin, snippet, width, wrapped
 
 CHINESE = "公司在青岬、临汐和宁洲设有三个生产基地；截至2025年12月31日，“海堤”系列的年产能合计为18.6吉瓦时。"
 

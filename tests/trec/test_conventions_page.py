@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.data.trec.evaluate import evaluate
+from harness.data import evaluate
 from harness.data.trec.pair_rows import Run
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
-from harness.measures import ChunkTable, SpanQrels, project
+from harness.measures import ChunkTable, SpanQrels, project, seed_ratio
 from harness.measures.documents import CONVENTIONS
-from harness.measures.ranked import seed_ratio
 from tests.measures.build import chunk, span, value
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from harness.data import TrecError, evaluate
 from harness.data.trec import lines, sources
-from harness.data.trec.evaluate import evaluate
-from harness.data.trec.ids import TrecError
 from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run
-from harness.measures.ranked import seed_ratio
-from harness.report.write import trec_qrels, trec_run
-from harness.values.types import Ranking
+from harness.measures import seed_ratio
+from harness.report import trec_qrels
+from harness.report.write import trec_run
+from harness.values import Ranking
 
 RUN = "q1 Q0 d1 1 2.5 t\nq1\tQ0  d2   2\t1.5 t\r\n\n  q2 Q0 d1 1 -3e-2 t"
 QRELS = "q1 0 d1 2\nq1 0.5 d2 -1\n\nq2  0\td9 1\n"

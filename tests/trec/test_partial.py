@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.data.trec.evaluate import evaluate, evaluate_dicts
-from harness.data.trec.ids import TrecError
+from harness.data import TrecError, evaluate, evaluate_dicts
 from harness.data.trec.sources import (
     qrels_from_dict,
     qrels_from_frame,

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from harness.data import TrecError, evaluate
 from harness.data.trec import plain, sources
-from harness.data.trec.evaluate import evaluate
-from harness.data.trec.table_faults import TrecError
 from harness.measures import parse_measure
 from harness.measures.documents import CONVENTIONS
 
