@@ -1,11 +1,15 @@
 """The page of claims: its figures are on the pages that it links to, and five tools give the same NDCG."""
 
+import os
 import re
+import subprocess
 from math import log2
 
 import pytest
+import yaml
 
-from benchmarks import same_ndcg
+from benchmarks import chunklab_sizes, same_ndcg
+from tests.command import table
 from tests.docs_commands import INLINE, ROOT
 from tests.test_docs_pages import LINK
 
@@ -30,14 +34,41 @@ def test_a_claim_has_a_command_and_figures_of_the_pages_it_links_to(claim):
     pages = [ROOT / "docs" / link.partition("#")[0] for link in LINK.findall(claim)]
     assert pages
     said = " ".join(" ".join(page.read_text(encoding="utf-8").split()) for page in pages)
-    if "same_ndcg" not in claim:
+    # these print what the page says; the machine of chunklab_sizes decides on its seconds
+    if "same_ndcg" not in claim and "chunklab_sizes" not in claim:
         shown = figures(claim)
         assert shown
         assert {figure for figure in shown if figure not in said} == set()
 
 
-def test_there_are_four_findings_and_three_comparisons():
-    assert len(CLAIMS) == 7
+def test_there_are_four_findings_and_four_comparisons():
+    assert len(CLAIMS) == 8
+
+
+@pytest.mark.slow
+def test_the_comparison_with_chunklab_runs(tmp_path, monkeypatch):
+    peer = os.environ.get("HARNESS_PEERS", "")
+    if not peer or subprocess.run([peer, "-c", "import chunklab"], check=False).returncode:
+        pytest.skip("set HARNESS_PEERS to a Python that has chunklab")
+    runs = chunklab_sizes.measure(peer, queries=4, repeats=1)
+    assert list(runs) == ["this harness", "chunklab"]
+    assert all(run.cpu > 0 and run.megabytes > 20 for run in runs.values())
+
+
+def test_both_tools_are_given_the_same_texts_queries_and_passages(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    chunklab_sizes.write_inputs(tmp_path, queries=3)
+    (questions,) = yaml.safe_load((tmp_path / "questions.yaml").read_text(encoding="utf-8")).values()
+    rows, texts = table(tmp_path / "labels.csv"), tmp_path / "texts"
+    assert [question["id"] for question in questions] == [
+        row["query_id"] for row in table(tmp_path / "queries.csv")
+    ]
+    for question in questions:
+        spans = [row for row in rows if row["query_id"] == question["id"]]
+        assert question["gold_snippets"] == [
+            (texts / f"{row['document']}.txt").read_bytes().decode()[int(row["start"]) : int(row["end"])]
+            for row in spans
+        ]
 
 
 RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"d": 2.0, "e": 1.0}}

@@ -347,8 +347,7 @@ def test_what_windows_sends_to_a_file_is_utf8(monkeypatch, system, chosen, encod
 
 
 ROOMS = ("tests/trec", "tests/measures", "tests/chunk", "tests/store", "tests/config")
-# what these tests set up, only Linux can: a small file system that is mounted, a process of another user, a
-# name that no text is
+# what these tests set up, only Linux can: a small file system that is mounted, and a process of another user
 POSED_BY_LINUX = (
     "tests/store/test_full_disk.py",
     "tests/store/test_damage.py::test_a_cache_that_cannot_be_written_is_read",

@@ -143,6 +143,16 @@ def test_a_comment_that_somebody_has_copied_is_left_alone(results, on_github, ac
     assert [method for method, *_ in on_github.requests if method != "GET"] == ["POST", "PATCH"]
 
 
+def test_two_benchmarks_of_one_robot_have_a_comment_each(results, on_github, tmp_path):
+    # GitHub does not say who a workflow's token is: the name of the benchmark tells the two comments apart
+    other = shutil.copytree(results[0], tmp_path / "mine-2")
+    for folder in (results[0], other, results[0], other):
+        assert exit_code("comment", folder, "--baseline", folder) == 0
+    begun = [comment["body"].splitlines()[0] for comment in on_github.comments]
+    assert begun == ["<!-- ndcg-harness: mine -->", "<!-- ndcg-harness: mine-2 -->"]
+    assert [method for method, *_ in on_github.requests if method != "GET"] == ["POST"] * 2 + ["PATCH"] * 2
+
+
 def test_a_long_comment_is_cut_between_its_parts(results, on_github, monkeypatch):
     rows = "".join(f"| {number} | {'x' * 80} |\n" for number in range(400))
     parts = [
