@@ -1,20 +1,20 @@
 """What a plain installation holds and can do: the wheel in an environment of its own."""
 
-import os
 import re
-import shutil
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.command import write_files
+from benchmarks import first_score
+from tests.command import bench, table, write_files
+from tests.judge.fake_server import FakeServer
+from tests.search.test_endpoints import embed
 from tests.test_missing_packages import HITS
 from tests.test_without_models import FILES
+from tools.fresh_install import NoIndexError, build_wheel, new_environment
 
-ROOT = Path(__file__).parent.parent
 MOST_PACKAGES, MOST_MEGABYTES = 45, 450
 HEAVY = {"torch", "transformers", "sentence-transformers", "chromadb", "ray", "pyarrow", "tokenizers"}
 COMMANDS = (
@@ -31,17 +31,18 @@ COMMANDS = (
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """The wheel of this version."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "llms.txt"):
-        shutil.copy(ROOT / name, source / name)
-    for name in ("harness", "tools", "configs", "corpora", "docs"):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(source)], check=True)
-    (built,) = folder.glob("*.whl")
-    return built
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def core(wheel, tmp_path_factory):
+    """An environment with the light core."""
+    environment = new_environment(tmp_path_factory.mktemp("core") / "core")
+    try:
+        environment.install(str(wheel))
+    except NoIndexError:
+        pytest.skip("needs a package index")
+    return environment
 
 
 def test_the_wheel_asks_for_none_of_the_heavy_packages(wheel):
@@ -55,48 +56,60 @@ def test_the_wheel_asks_for_none_of_the_heavy_packages(wheel):
 
 
 @pytest.mark.slow
-def test_the_core_is_small_and_scores_gates_and_benchmarks(wheel, tmp_path, capsys):
-    python = tmp_path / "core" / "bin" / "python"
-    # nothing of this repository or environment may be found
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "core")], check=True)
-    installed = subprocess.run(
-        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)],
-        # no metadata in the folder may count as installed
-        cwd=tmp_path,
-        env=env,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    if installed.returncode and "No matching distribution" in installed.stderr + installed.stdout:
-        pytest.skip("needs a package index")
-    assert installed.returncode == 0, installed.stderr
-    # what is there besides pip and setuptools, which come with an environment
-    (packages,) = (tmp_path / "core" / "lib").glob("*/site-packages")
-    names = {path.name.split("-")[0].lower().replace("_", "-") for path in packages.glob("*.dist-info")}
-    names -= {"pip", "setuptools"}
-    own = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
-    size = sum(
-        path.stat().st_size
-        for path in packages.rglob("*")
-        if path.is_file() and not path.relative_to(packages).parts[0].startswith(own)
-    )
+def test_the_core_is_small_and_scores_gates_and_benchmarks(core, tmp_path, capsys):
+    names, size = core.packages(), core.megabytes()
     with capsys.disabled():
-        print(f"the core: {len(names)} packages, {size / 1e6:.0f} MB")
+        print(f"the core: {len(names)} packages, {size:.0f} MB")
     assert names.isdisjoint(HEAVY)
     assert len(names) <= MOST_PACKAGES
-    assert size / 1e6 <= MOST_MEGABYTES
+    assert size <= MOST_MEGABYTES
     work = tmp_path / "work"
     write_files(work, {**FILES, "hits.jsonl": HITS.replace('"in Oslo"', '"net income"')})
     for command in COMMANDS:
-        done = subprocess.run(
-            [str(python.with_name("harness")), *command.split()],
-            cwd=work,
-            env={**env, "HARNESS_CACHE": str(tmp_path / "cache")},
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        done = core.run("-m", "harness", *command.split(), cwd=work, HARNESS_CACHE=str(tmp_path / "cache"))
         assert done.returncode == 0, (command, done.stderr)
+    # its command too
+    script = core.python.with_name("harness")
+    assert subprocess.run([str(script), "--help"], cwd=work, check=False, capture_output=True).returncode == 0
     assert "<html" in (work / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_core_searches_exactly_over_the_vectors_of_an_endpoint(core, tmp_path, monkeypatch):
+    with FakeServer(embed) as server:
+        vectors = f"{{model: fake-embed, base_url: {server.url}, api_key_env: null}}"
+        search = f"retrieve: {{kind: exact, top_k: 5, endpoint: {vectors}}}"
+        config = FILES["bench.yaml"].replace("retrieve: {kind: bm25, top_k: 5}", search)
+        for name in ("core", "all"):
+            write_files(tmp_path / name, {**FILES, "bench.yaml": config + "cache: cache\n"})
+        for counted in (True, False):
+            before = server.count
+            done = core.run("-m", "harness", "bench", "bench.yaml", "--again", cwd=tmp_path / "core")
+            assert done.returncode == 0, done.stderr
+            # vectors are paid for once
+            assert (server.count > before) is counted
+        monkeypatch.chdir(tmp_path / "all")
+        bench(Path("bench.yaml"))
+    means = [table(tmp_path / name / "results/small/summary.csv") for name in ("core", "all")]
+    assert len(means[0]) > 1
+    # as where everything is installed
+    assert means[0] == means[1]
+
+
+@pytest.mark.slow
+def test_a_new_user_has_a_score_of_an_own_retriever_in_ten_lines(core, tmp_path):
+    first_score.write_work(tmp_path)
+    said = first_score.run_script(core, tmp_path)
+    mean = float(re.search(r"nothing to compare it with: ([0-9.]+) in NDCG", said)[1])
+    (row,) = [
+        row
+        for row in table(tmp_path / "results/search/summary.csv")
+        if (row["measure"], row["split"]) == ("ndcg_exp@10", "all")
+    ]
+    assert float(row["mean"]) == pytest.approx(mean, abs=0.005)
+    assert sum(bool(line.strip()) for line in first_score.SCRIPT.splitlines()) <= first_score.MOST_LINES
+    # what is printed says so
+    taken = {"pip install": first_score.Taken(40.0, 30.0), "the script": first_score.Taken(9.5, 8.0)}
+    printed = first_score.report(taken, core, said)
+    assert "| all | 49.5 | 38.0 |" in printed
+    assert f"{len(core.packages())} packages" in printed

@@ -58,9 +58,6 @@ NOT_RUN = {
         r"python -m benchmarks.tune_saves"
     ),
     "needs a cluster: tests/bench/test_ray.py": r"harness bench my.yaml --engine ray",
-    "another tool in an environment of its own: tests/test_claims.py": (
-        r"python -m benchmarks.chunklab_sizes"
-    ),
     "needs the vocabulary of tiktoken: tests/test_chunking_eval.py": (
         r"python benchmarks/chunking_eval|harness bench configs/chunking_eval"
     ),
