@@ -1,0 +1,95 @@
+"""The recipe of docs/stores.md: an index of others beside what would be built, in one verdict."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.models import EncoderConfig
+from harness.running.bench.flow import run_bench
+from harness.running.config.load import load_config
+from harness.running.context import Context
+from harness.steps.search.needs import Texts
+from harness.steps.search.retrieve.exact import ExactConfig
+from harness.values.progress import Silent
+from harness.values.step import ask
+from tests.command import table
+from tests.search.helpers import Tools
+
+ROOT = Path(__file__).parents[2]
+RECIPE = ROOT / "configs" / "recipes" / "existing-index.yaml"
+
+
+def pages():
+    """The texts of the shipped documents as an application reads them."""
+    from pypdf import PdfReader
+
+    for path in sorted((ROOT / "corpora" / "meridian" / "documents").iterdir()):
+        if path.suffix == ".pdf":
+            for page in PdfReader(path).pages:
+                yield path, page.extract_text()
+        else:
+            yield path, path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def index(tmp_path, computed):
+    """A folder of Chroma with pieces of 1,500 characters, cut anywhere."""
+    import chromadb
+
+    rows = [
+        (path.name, text[begin : begin + 1500])
+        for path, text in pages()
+        for begin in range(0, len(text), 1500)
+        if text[begin : begin + 1500].strip()
+    ]
+    with Context.at(computed, Silent()) as context:
+        encoder: EncoderConfig = ExactConfig(model="embedded:all-MiniLM-L6-v2").embed
+        vectors = Tools(context).run(ask(Texts(encoder, [text for _, text in rows], "queries")))
+    client = chromadb.PersistentClient(str(tmp_path / "my-index"))
+    collection = client.create_collection(
+        "contracts", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
+    )
+    collection.add(
+        ids=[str(place) for place, _ in enumerate(rows)],
+        embeddings=vectors,
+        documents=[text for _, text in rows],
+        metadatas=[{"source": name} for name, _ in rows],
+    )
+    client.close()
+    return tmp_path / "my-index"
+
+
+@pytest.mark.slow
+def test_the_recipe_compares_an_index_with_what_would_be_built(index, tmp_path, computed, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = RECIPE.read_text(encoding="utf-8").replace("path: my-index", f"path: {index}")
+    (tmp_path / "recipe.yaml").write_text(f"{text}cache: {computed}\nresults: {tmp_path}/results\n")
+    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    results, folder = run_bench(load_config(tmp_path / "recipe.yaml"), Silent())
+    assert {path: path.read_bytes() for path in index.rglob("*") if path.is_file()} == before
+    settings = {name for name, _ in results.runs if name}
+    stored = {name for name in settings if "chroma" in name}
+    assert (len(stored), len(settings)) == (2, 12)
+    # one verdict over all of them, which names one with a bound
+    verdict = harness.read_results(folder).verdict
+    assert str(verdict)
+    scores = {
+        row["setting"]: float(row["mean"])
+        for row in table(folder / "summary.csv")
+        if row["measure"] == "ndcg_evidence@5000" and row["split"] == "all" and row["mean"]
+    }
+    assert {*scores} == settings
+    assert all(score > 0 for score in scores.values())
+    # what an encoder would read to index again: a line of company and period for each chunk costs more
+    read = {row["setting"]: int(row["index_tokens"]) for row in table(folder / "prices.csv")}
+    assert all(read[name] > 0 for name in settings)
+    plain = next(name for name in settings - stored if "fields" not in name and "minmax" not in name)
+    assert any(read[name] > read[plain] for name in settings if "fields" in name)
+
+
+def test_the_recipe_has_a_line_for_every_document():
+    with (RECIPE.parent / "existing-index_documents.csv").open(encoding="utf-8") as file:
+        named = {row["document"] for row in csv.DictReader(file)}
+    assert named == {path.stem for path in (ROOT / "corpora" / "meridian" / "documents").iterdir()}
