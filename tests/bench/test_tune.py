@@ -157,7 +157,7 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(pool, capsys):
 def test_a_budget_that_is_too_small_says_what_the_least_is(pool, capsys):
     (pool / "my.yaml").write_text((CONFIG % "").replace("80 %", "1 %"))
     told = refused(capsys, "tune", "my.yaml")
-    assert "tune.budget is too small" in told
+    assert "tune.budget is too small: it is 1 % of a full sweep, and the least that settles on one of" in told
     assert "% of a full sweep" in told
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from harness.values import StageConfig
+from harness.values import StageConfig, duration
 
 # so many values of a range are tried, unless it says how many
 VALUES = 5
@@ -24,6 +24,12 @@ class Allowance:
 
     amount: float
     of: Literal["seconds", "money", "share"]
+
+    def __str__(self) -> str:
+        """Such as ``25 % of a full sweep``, ``5.00 in prices`` or ``2 h``."""
+        if self.of == "share":
+            return f"{100 * self.amount:g} % of a full sweep"
+        return duration(self.amount) if self.of == "seconds" else f"{self.amount:.2f} in prices"
 
 
 class PartConfig(StageConfig):

@@ -148,8 +148,9 @@ def make_ladder(
     if best is not None:
         return best[1]
     raise ConfigError(
-        f"tune.budget is too small: the least that settles on one of {extent.settings} settings takes about "
-        f"{outlay_in_words(least.outlay if least else whole, whole)}. Raise it, or have fewer settings."
+        f"tune.budget is too small: it is {budget}, and the least that settles on one of {extent.settings} "
+        f"settings takes about {outlay_in_words(least.outlay if least else whole, whole)}. Raise it, have "
+        "fewer settings, or run all of them with `harness bench`."
     )
 
 
