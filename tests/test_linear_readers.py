@@ -1,7 +1,7 @@
-"""Whatever reads foreign text takes time in proportion to it: twice the text, about twice the time.
+"""Whatever reads foreign text takes time in proportion to it: four times the text, about four times the time.
 
 Processor time without collections of garbage, which grow with what other tests have left, and of the fastest
-of some runs where a first look leaves doubt, so that a busy machine changes nothing. `READERS` has every
+of many runs where a first look leaves doubt, so that a busy machine changes nothing. `READERS` has every
 reader; a new one has to be added, or named in `NOT_READERS` with the reason.
 """
 
@@ -55,6 +55,8 @@ MOST = 8_000
 """Characters of the longest text that is tried."""
 MEASURABLE = 0.0025
 """Seconds: what takes less for the longest text is fast enough whatever it does, and too short to measure."""
+PAUSES = (0, 0, 0, 0.1, 0.1, 0.3, 0.3, 1, 1, 3)
+"""Seconds between the times that are taken of a reader in doubt: what keeps a machine busy may last."""
 SECRET = http_client.Secret("sk-abcdefghijklmnop123456")
 
 
@@ -313,31 +315,32 @@ def seconds(read, content):
     return time.process_time() - started
 
 
-def refuse_worse_than_linear(read, of_size, most, name):
-    """Eight times as much takes less than sixteen times as long, or twice as much less than three times.
+def refuse_worse_than_linear(read, of_size, most, name, pauses=PAUSES):
+    """Refuse a reader that takes eight times as long, or more, for four times as much.
 
-    The first is seen at a glance: the square would take 64 times as long. Where it is not, the input is
-    doubled until its time can be measured. What a call takes for next to nothing is subtracted, as it would
-    hide how the rest grows, and of the smaller of two inputs the faster run counts, so that a hiccup does not
-    hide it.
+    The square takes 16 times as long, and what sorts about five. Most are cleared by one look at a large and
+    a small input. Where it leaves doubt, both are read again and again, and of each the fastest run so far
+    counts: a busy machine only adds to a time, so that the more often it is taken the closer it comes to the
+    truth, and one calm moment for either is enough. What a call takes for next to nothing is subtracted, as
+    it would hide how the rest grows.
     """
     of_any = fastest(read, of_size(1))
     large = seconds(read, of_size(most)) - of_any
     if large < MEASURABLE or large < 16 * (fastest(read, of_size(most // 8)) - of_any):
         return
     size = most // 8
-    while seconds(read, of_size(size)) - of_any < MEASURABLE:
+    while fastest(read, of_size(size)) - of_any < MEASURABLE:
         size *= 2
         if size > most:
             return
-    ratios = []
-    for _ in range(5):
-        once, twice = (fastest(read, of_size(n)) - of_any for n in (size, 2 * size))
-        ratios.append(twice / max(once, MEASURABLE / 2))
-        # four would be the square
-        if ratios[-1] < 3:
+    least = {n: seconds(read, of_size(n)) for n in (1, size, 4 * size)}
+    for pause in pauses:
+        ratio = (least[4 * size] - least[1]) / max(least[size] - least[1], MEASURABLE / 2)
+        if ratio < 8:
             return
-    raise AssertionError(f"{name}: twice as much takes {min(ratios):.1f} times as long")
+        time.sleep(pause)
+        least = {n: min(before, seconds(read, of_size(n))) for n, before in least.items()}
+    raise AssertionError(f"{name}: four times as much takes {ratio:.1f} times as long")
 
 
 def fastest(read, content):
@@ -373,7 +376,7 @@ def after_work(read):
 def is_refused(read):
     """Whether it is, for reading blanks, as one whose time grows faster than its input."""
     try:
-        refuse_worse_than_linear(read, repeated(" "), MOST, "a reader")
+        refuse_worse_than_linear(read, repeated(" "), MOST, "a reader", pauses=(0, 0))
     except AssertionError:
         return True
     return False
