@@ -125,6 +125,7 @@ ROWS = {
     "queries.csv": [
         ("id with a space", ("q1,", "q 1,"), 2),
         ("column twice", (",split", ",text"), 1),
+        ("a column misspelt", (",split", ",spilt"), "(did you mean 'split'?)"),
         ("open quote", ("What feeds", '"What feeds'), 2),
     ],
     "queries.jsonl": [
@@ -138,6 +139,7 @@ ROWS = {
         ("offsets beyond the text", labels("q2,engines,0,280,,3"), 3),
         ("half of a range", labels("q2,engines,0,,,3"), 3),
         ("nothing graded", labels("q2,engines,,,,3"), 3),
+        ("a column misspelt", LABELS.replace("quote", "qoute"), "(did you mean 'quote'?)"),
         ("page of a text", "query_id,document,page,grade\nq1,engines,2,4\n", 2),
         ("unknown query", labels("q3,engines,0,28,,3"), 3),
         ("unknown document", labels("q2,engine,0,28,,3"), 3),

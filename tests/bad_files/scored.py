@@ -149,6 +149,22 @@ ROWS = {
         ("empty range", ('"end": 79', '"end": 30'), 1),
         ("page 0", ('"start": 30, "end": 79', '"page": 0'), 1),
         ("score that is no number", ('"rank": 1', '"score": NaN'), 1),
+        ("a column misspelt", ('"document"', '"docment"'), 1),
+        ("another name of a column", HITS.replace("document", "doc"), "rename 'doc' to 'document'"),
+        (
+            "a column misspelt that only some rows have",
+            HITS + lines({"query_id": "q1", "rank": 2, "text": "a pump", "scoer": 0.5}),
+            "(did you mean 'score'?)",
+        ),
+        (
+            "columns of another kind",
+            HITS + lines({"query_id": "q1", "rank": 2, "text": "a pump", "passage": 7, "source": "bm25"}),
+            "",
+        ),
+    ],
+    "hits.csv": [
+        ("a column misspelt", ("end", "ende"), "(did you mean 'end'?)"),
+        ("another name of a column", ("document", "File Name"), "rename 'File Name' to 'document'"),
     ],
     "run": [
         ("a field too few", (" mine", ""), 1),

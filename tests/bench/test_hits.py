@@ -178,6 +178,14 @@ def test_scores_that_look_like_distances_are_warned_of(score, corpus):
     assert "write a column rank instead" in score(write(corpus / "hits.jsonl", hits))[1]
 
 
+def test_a_usual_name_of_the_document_that_is_not_read_is_warned_of(score, corpus):
+    hits = [{"query_id": "q1", "rank": 1, "doc": "people", "text": SENTENCES["people"][0]}]
+    told = "the column 'doc' is not read, and every text is sought in all documents"
+    assert told in score(write(corpus / "hits.jsonl", hits))[1]
+    named = [{"document" if key == "doc" else key: value for key, value in row.items()} for row in hits]
+    assert "is not read" not in score(write(corpus / "hits.jsonl", named))[1]
+
+
 def test_hits_in_no_document_are_told_and_not_taken_for_missing_labels(score, tmp_path):
     """A stranger's retriever that has searched other text: nobody should label for it."""
     hits = [

@@ -12,8 +12,8 @@ from pydantic import Field
 from harness import values
 from harness.data.corpus import align
 from harness.data.corpus.document_files import beside, possible_ids
-from harness.data.corpus.input_table import FaultsOfRows, Note, plain_cell
-from harness.data.corpus.inputs import INPUTS, input_table, read_rows
+from harness.data.corpus.input_table import FaultsOfRows, Note, plain_cell, read_table
+from harness.data.corpus.inputs import INPUTS, input_table, refuse_misspelt, rows_of
 from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError, StageConfig, by_key, snippet
 
 
@@ -55,7 +55,9 @@ def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
 
     Raises LabelError that names all lines at fault, the column and the remedy.
     """
-    rows = read_rows(path, LabelRow, note, _fault)
+    table = read_table(path, INPUTS[LabelRow].needs, LabelError, note)
+    refuse_misspelt(table, LabelRow)
+    rows = rows_of(table, LabelRow, _fault)
     return [replace(row, source=row.source or path.name) for row in rows]
 
 

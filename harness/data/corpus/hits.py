@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.data.corpus.anchoring import GivenPassage
-from harness.data.corpus.input_table import InputTable, Row, read_table
-from harness.data.corpus.inputs import input_table, rows_of
+from harness.data.corpus.input_table import InputTable, Row, read_table, usual_name
+from harness.data.corpus.inputs import input_table, refuse_misspelt, rows_of
 from harness.values import Column, CorpusError, by_key, first_line
 
 PLACES = ("start", "page", "text")
@@ -44,13 +44,15 @@ class HitFile:
     """The hits of one pipeline by query, in rank order.
 
     ``rising`` says that scores rise down every ranking of the file as its rows are, as distances do, and
-    that they decided the order; ``scores_kept`` whether scores agree with the ranks.
+    that they decided the order; ``scores_kept`` whether scores agree with the ranks. ``unread`` is the column
+    that seems to name the documents where none is called so; '' where there is none.
     """
 
     path: Path
     rows: dict[str, tuple[GivenHit, ...]]
     rising: bool
     scores_kept: bool
+    unread: str = ""
 
     @property
     def seconds(self) -> list[float]:
@@ -76,9 +78,12 @@ def read_hits(path: Path) -> HitFile:
     out where there is text.
     """
     table = read_table(path, ("query_id",), CorpusError, more={".parquet": _read_parquet})
+    refuse_misspelt(table, GivenHit)
     _check_columns(table)
     ranked = "rank" in table.columns
-    by_query = by_key((row.query_id, row) for row in rows_of(table, GivenHit, partial(_fault, ranked)))
+    unread = "" if "document" in table.columns else usual_name("document", table.columns)
+    fault = partial(_fault, ranked, unread)
+    by_query = by_key((row.query_id, row) for row in rows_of(table, GivenHit, fault))
     rising = not ranked and _rise(by_query.values())
     ordered = {
         query: _by_rank(rows) if ranked else sorted(rows, key=lambda row: -(row.score or 0.0))
@@ -90,7 +95,7 @@ def read_hits(path: Path) -> HitFile:
         for query, rows in ordered.items()
     }
     unscored = all(row.score is None for rows in ordered.values() for row in rows)
-    return HitFile(path, numbered, rising, kept or unscored)
+    return HitFile(path, numbered, rising, kept or unscored, unread)
 
 
 def _read_parquet(path: Path) -> InputTable:
@@ -129,7 +134,7 @@ def _check_columns(table: InputTable) -> None:
             raise CorpusError(f"{table.path}: no column {' or '.join(needed)}, but {columns}. {remedy}")
 
 
-def _fault(ranked: bool, row: GivenHit) -> str:
+def _fault(ranked: bool, unread: str, row: GivenHit) -> str:
     if not row.query_id:
         return "query_id is empty. Fill it."
     if ranked and row.rank is None:
@@ -138,7 +143,11 @@ def _fault(ranked: bool, row: GivenHit) -> str:
         return "score is empty, so the row has no place. Fill it, or write ranks."
     if row.start is None and row.page is None and not row.text:
         return f"nothing says what was returned. {_PLACE}"
-    return "" if row.document or row.text else "document is empty. Name it, or give the text."
+    if row.document or row.text:
+        return ""
+    if unread:
+        return f"there is no column 'document'; rename {unread!r} to 'document', or give the text."
+    return "document is empty. Name it, or give the text."
 
 
 def _by_rank(rows: Sequence[GivenHit]) -> list[GivenHit]:

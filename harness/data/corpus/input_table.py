@@ -228,9 +228,14 @@ def without_apostrophe(table: InputTable) -> InputTable:
 
 def _suggested_column(column: str, columns: Collection[str]) -> str:
     """The tail of a message: the column probably meant, by its usual names or by its letters."""
-    lowered = {name.lower().replace(" ", "_").replace("-", "_"): name for name in columns}
-    existing = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
+    existing = usual_name(column, columns)
     return f"; rename {existing!r} to {column!r}" if existing else suggestion(column, columns)
+
+
+def usual_name(column: str, columns: Collection[str]) -> str:
+    """That of ``columns`` which people or tools often call so; '' where there is none."""
+    lowered = {name.lower().replace(" ", "_").replace("-", "_"): name for name in columns}
+    return next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), "")
 
 
 def check_offsets(where: str, start: int | None, end: int | None, error: type[HarnessError]) -> None:

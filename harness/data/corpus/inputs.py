@@ -28,7 +28,7 @@ from harness.data.corpus.input_table import (
     plain_cell,
     read_table,
 )
-from harness.values import Declared, HarnessError, columns_of, refuse_special
+from harness.values import Declared, HarnessError, columns_of, refuse_special, suggestion
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="DataclassInstance")
 Fault = Callable[[R], str]
 """Says what is wrong with a row as a whole, with the remedy; '' for nothing."""
+# two letters exchanged in a word of five: what is less alike may well be a column of another kind
+_MISSPELT = 0.8
 # fields that name something; the others may hold text of a document
 _NAMING = {"query_id", "document", "evidence", "judge"}
 
@@ -137,6 +139,26 @@ def rows_of(table: InputTable, row: type[R], fault: Fault[R] | None = None) -> l
             rows.append(record)
     faults.end()
     return rows
+
+
+def refuse_misspelt(table: InputTable, row: type[Any]) -> None:
+    """Raise the error of a table for a column that is nearly one of its declaration that is not there.
+
+    Other columns are kept or left alone, so what is misspelt would be as if it were not there.
+    """
+    spec = INPUTS[row]
+    # a note is not used either
+    names = {name for column in spec.columns for name in (column.name, *column.column.names)} - {"note"}
+    for name in table.columns:
+        # lines of JSON have columns of their own
+        row_of_it = next((line for line in table.rows if name in line.cells), None)
+        if name in names or row_of_it is None:
+            continue
+        if near := suggestion(name, names - row_of_it.cells.keys(), _MISSPELT):
+            raise spec.error(
+                f"{table.path}, line {row_of_it.line}: the column {name!r} is not read{near}. Rename it; "
+                "if it holds something else, give it another name or remove it."
+            )
 
 
 def _names(spec: InputSpec[Any], table: InputTable) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.data.corpus.input_table import Note, read_table, without_apostrophe
-from harness.data.corpus.inputs import INPUTS, input_table, rows_of
+from harness.data.corpus.inputs import INPUTS, input_table, refuse_misspelt, rows_of
 from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig
 
 # The least number of questions, and how many are tried first: a corpus may hold thousands.
@@ -74,6 +74,7 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
     all lines at fault, the column and the remedy.
     """
     table = without_apostrophe(read_table(path, ("query_id", "text"), CorpusError, note))
+    refuse_misspelt(table, Query)
     if "split" not in table.columns:
         if split is None:
             raise CorpusError(

@@ -282,6 +282,11 @@ def report_hits(
             f"{len(silent)} of {values.counted(len(queries), 'query', 'queries')} have no hits "
             f"({values.listed(silent, _SHOWN)}): queries that have an answer score 0 and count."
         )
+    if file.unread:
+        warn(
+            f"the column {file.unread!r} is not read, and every text is sought in all documents. If it names "
+            "the document, rename it to 'document'."
+        )
     if file.rising:
         warn(
             "scores rise from row to row in every query, as distances do, but the highest score is taken as "

@@ -154,10 +154,13 @@ def quoted(value: object, longest: int = 100) -> str:
     return printable(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """The tail of a message that suggests the known name most like another; '' where none is close."""
+def suggestion(name: str, names: Iterable[str], likeness: float = 0.6) -> str:
+    """The tail of a message that suggests the known name most like another; '' where none is close.
+
+    ``likeness`` is the least share of their letters that agree, 0 to 1, as difflib counts it.
+    """
     lowered = {candidate.lower(): candidate for candidate in names}
-    near = get_close_matches(name.lower(), lowered, n=1)
+    near = get_close_matches(name.lower(), lowered, n=1, cutoff=likeness)
     return f" (did you mean {lowered[near[0]]!r}?)" if near else ""
 
 
