@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness import values
-from harness.data import GivenHit, PlacedHit, named_document, place_hits
+from harness.data import GivenHit, PlacedHit, named_document, place_hits, placed_by_page
 from harness.measures import Projection
 from harness.running.chunks import Chunking, Indexed, health_of
 from harness.running.config.models import BenchConfig, Setting
@@ -34,7 +34,7 @@ class StoredPassages:
 
     ``facts`` is what the store says of it; ``blank`` rows have no text, and can be returned but never found;
     ``unnamed``: no document of the collection is called like one of ours, so that passages were sought in all
-    of them.
+    of them. ``first_page`` is the number that the first page of a document has in the rows.
     """
 
     placed: tuple[PlacedHit, ...]
@@ -42,6 +42,7 @@ class StoredPassages:
     blank: int
     names: tuple[str, ...]
     unnamed: bool = False
+    first_page: int = 1
 
 
 def with_existing(corpora: Corpora, config: BenchConfig, context: Context) -> Corpora:
@@ -81,31 +82,38 @@ def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
     """All passages of a collection; raises HarnessError where no row has a text."""
     where, keys = f"{retrieve.where}, {retrieve.collection}", retrieve.keys
     documents = corpus.by_id
-    hits, blank, seen = [], 0, Counter[str]()
+    hits: list[GivenHit] = []
+    pages: list[GivenHit] = []
+    blank, seen = 0, Counter[str]()
     with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
         facts = store.facts()
         for line, row in enumerate(store.rows(), start=1):
-            text = keys.text_of(row.payload)
+            text = keys.passage_of(row.payload)
             seen.update(map(str, row.payload))
             if text is None or not text.strip():
                 blank += 1
                 continue
             document, page = keys.document_of(row.payload, text), keys.page_of(row.payload)
             given = {"document": document, "page": page, "text": text}
-            hits.append(GivenHit(where=f"{where}, row {row.key}", line=line, query_id="", **given))
-    if not hits:
+            hit = GivenHit(where=f"{where}, row {row.key}", line=line, query_id="", **given)
+            (hits if keys.text_of(row.payload) == text else pages).append(hit)
+    if not hits and not pages:
         keys_seen = ", ".join(list(seen)[:20]) or "nothing"
         raise values.HarnessError(
             f"{where}: none of {values.counted(blank, 'row')} has a text under "
             f"{retrieve.text or 'the usual keys'}; rows have {keys_seen}. Name the key of the text as "
             "retrieve.text; an empty collection cannot be scored."
         )
-    names = list(dict.fromkeys(hit.document for hit in hits if hit.document))
+    names = list(dict.fromkeys(hit.document for hit in [*hits, *pages] if hit.document))
     unnamed = bool(names) and not any(named_document(name, documents) for name in names)
     if unnamed:
         hits = [replace(hit, document="") for hit in hits]
-    (placed,) = place_hits([hits], documents, _THRESHOLD, [one.doc_id for one in corpus.skipped], True)
-    return StoredPassages(tuple(placed), facts, blank, tuple(names), unnamed)
+    left_out = [skipped.doc_id for skipped in corpus.skipped]
+    (placed,) = place_hits([hits], documents, _THRESHOLD, left_out, True)
+    # rows without text are a page and nothing else
+    placed += [PlacedHit(row, None, 0.0, 0) for row in pages]
+    placed = placed_by_page(placed, documents, left_out)
+    return StoredPassages(tuple(placed), facts, blank, tuple(names), unnamed, keys.first_page)
 
 
 def stored_chunking(
@@ -180,54 +188,92 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, context: Cont
 
     Returns the counts for the record.
     """
-    name, documents = setting.name, corpus.by_id
     hits = stored.placed
-    unplaced = [hit for hit in hits if hit.place is None]
-    copies = len(hits) - len({hit.row.text for hit in hits})
-    named = {name: named_document(name, documents) for name in stored.names}
-    gone = [] if stored.unnamed else [theirs for theirs, ours in named.items() if ours is None]
     present = {hit.place.doc_id for hit in hits if hit.place is not None}
-    absent = [doc_id for doc_id in documents if doc_id not in present]
     characters = np.array([len(hit.row.text) for hit in hits])
     low, middle, high = np.percentile(characters, [5, 50, 95])
-    of = values.counted(len(hits), "passage")
     context.reporter.note(
-        f"{name}: {of} in the collection, {middle:.0f} characters long in the middle ({low:.0f} to "
-        f"{high:.0f}); {len(hits) - len(unplaced)} placed in {values.counted(len(present), 'document')}. "
+        f"{setting.name}: {values.counted(len(hits), 'passage')} in the collection, {middle:.0f} characters "
+        f"long in the middle ({low:.0f} to {high:.0f}); {sum(hit.place is not None for hit in hits)} placed "
+        f"in {values.counted(len(present), 'document')}. "
         f"Index: {stored.facts.index or 'the store does not say'}."
     )
-
-    def warn(text: str) -> None:
-        context.warn("hits", f"{name}: {text}", settings=[name])
-
-    for text in stored.facts.notes:
-        warn(f"{text}.")
-    if unplaced:
-        texts = "; ".join(repr(values.snippet(hit.row.text, 60)) for hit in unplaced[:_SHOWN])
-        warn(
-            f"{len(unplaced)} of {of} are in no document, and count as unjudged text at the ranks they "
-            f"take ({texts})."
-        )
-    if stored.blank:
-        warn(f"{values.counted(stored.blank, 'row')} of the collection without text: searched, never found.")
-    if copies:
-        warn(f"{copies} of {of} repeat the text of another one: each takes a rank, and earns once.")
-    if stored.unnamed:
-        warn(
-            f"no document of the collection ({values.listed(list(stored.names), _SHOWN)}) is called like a "
-            "file, so passages were sought in all documents. Set retrieve.document to the key of the file."
-        )
-    if gone:
-        warn(f"documents in the collection that are not among the files: {values.listed(gone, _SHOWN)}.")
-    if absent:
-        warn(f"files of which the collection holds nothing: {values.listed(absent, _SHOWN)}.")
+    named = {name: named_document(name, corpus.by_id) for name in stored.names}
+    odd = _Odd(
+        [hit for hit in hits if hit.place is None],
+        sum(hit.place is not None and hit.place.method == "page" for hit in hits),
+        sum(hit.other_page for hit in hits),
+        len(hits) - len({hit.row.text for hit in hits}),
+        [] if stored.unnamed else [theirs for theirs, ours in named.items() if ours is None],
+        [doc_id for doc_id in corpus.by_id if doc_id not in present],
+    )
+    for text in odd.sentences(stored):
+        context.warn("hits", f"{setting.name}: {text}", settings=[setting.name])
     return {
         "stored_passages": len(hits),
         "stored_rows": stored.facts.rows,
         **({} if stored.facts.bytes is None else {"stored_bytes": stored.facts.bytes}),
-        "stored_unplaced": len(unplaced),
+        "stored_unplaced": len(odd.unplaced),
+        "stored_by_page": odd.by_page,
+        "stored_other_page": odd.other_page,
         "stored_blank": stored.blank,
-        "stored_copies": copies,
-        "stored_documents_gone": len(gone),
-        "stored_documents_absent": len(absent),
+        "stored_copies": odd.copies,
+        "stored_documents_gone": len(odd.gone),
+        "stored_documents_absent": len(odd.absent),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Odd:
+    """What is odd about the passages of a collection.
+
+    ``by_page`` are in no text, but on a page; ``other_page`` not on that of their row; ``gone`` documents
+    are in the collection alone, ``absent`` ones among the files alone.
+    """
+
+    unplaced: list[PlacedHit]
+    by_page: int
+    other_page: int
+    copies: int
+    gone: list[str]
+    absent: list[str]
+
+    def sentences(self, stored: StoredPassages) -> Iterator[str]:
+        """What is said of each that is there."""
+        of = values.counted(len(stored.placed), "passage")
+        yield from (f"{note}." for note in stored.facts.notes)
+        if self.unplaced:
+            texts = "; ".join(repr(values.snippet(hit.row.text, 60)) for hit in self.unplaced[:_SHOWN])
+            yield (
+                f"{len(self.unplaced)} of {of} are in no document, and count as unjudged text at the ranks "
+                f"they take ({texts})."
+            )
+        if self.by_page:
+            yield (
+                f"{self.by_page} of {of} are placed by page only, as their text is not in the document: each "
+                "counts as its whole page, with all labels and all text there."
+            )
+        if self.other_page:
+            yield (
+                f"{self.other_page} of {of} are found by their text, but not on the page of their row. "
+                f"retrieve.first_page is {stored.first_page}: is it the number of the first "
+                "page there?"
+            )
+        if stored.blank:
+            rows = values.counted(stored.blank, "row")
+            yield f"{rows} of the collection without text: searched, never found."
+        if self.copies:
+            yield f"{self.copies} of {of} repeat the text of another one: each takes a rank, and earns once."
+        if stored.unnamed:
+            yield (
+                f"no document of the collection ({values.listed(list(stored.names), _SHOWN)}) is called like "
+                "a file, so passages were sought in all documents. Set retrieve.document to the key of the "
+                "file."
+            )
+        if self.gone:
+            yield (
+                "documents in the collection that are not among the files: "
+                f"{values.listed(self.gone, _SHOWN)}."
+            )
+        if self.absent:
+            yield f"files of which the collection holds nothing: {values.listed(self.absent, _SHOWN)}."

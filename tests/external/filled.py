@@ -14,6 +14,16 @@ import httpx2
 from tests.external.search_server import SearchServer
 
 
+def paged(row):
+    """The page of a row as a store keeps it; nothing where it has none."""
+    return {key: row[key] for key in ("page",) if key in row}
+
+
+def page_key(rows, key):
+    """The key under which the pages lie; nothing where no row has one."""
+    return {"page": key} if any("page" in row for row in rows) else {}
+
+
 class Qdrant:
     """A folder of Qdrant's local mode."""
 
@@ -43,7 +53,7 @@ class Qdrant:
                 models.PointStruct(
                     id=place,
                     vector=list(map(float, row["vector"])),
-                    payload={"words": row["text"], "file": {"name": row["document"]}},
+                    payload={"words": row["text"], "file": {"name": row["document"], **paged(row)}},
                 )
                 for place, row in enumerate(rows)
             ],
@@ -52,6 +62,7 @@ class Qdrant:
         return {
             **{"kind": "qdrant", "path": str(self.folder), "collection": name, "existing": True},
             **{"text": "payload.words", "document": "payload.file.name"},
+            **page_key(rows, "payload.file.page"),
         }
 
     def state(self):
@@ -108,18 +119,18 @@ class Pgvector:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             size = len(rows[0]["vector"])
             connection.execute(
-                f"CREATE TABLE {name} (id serial, words text, file text, embedding vector({size}))"
+                f"CREATE TABLE {name} (id serial, words text, file text, page int, embedding vector({size}))"
             )
             for row in rows:
                 vector = json.dumps(list(map(float, row["vector"])))
                 connection.execute(
-                    f"INSERT INTO {name} (words, file, embedding) VALUES (%s, %s, %s)",
-                    (row["text"], row["document"], vector),
+                    f"INSERT INTO {name} (words, file, page, embedding) VALUES (%s, %s, %s, %s)",
+                    (row["text"], row["document"], row.get("page"), vector),
                 )
             connection.execute(f"CREATE INDEX ON {name} USING hnsw (embedding vector_{operators}_ops)")
         return {
             **{"kind": "pgvector", "url": self.url, "collection": name, "existing": True},
-            **{"text": "words", "document": "file"},
+            **{"text": "words", "document": "file", **page_key(rows, "page")},
         }
 
     def without_vector(self, text):
@@ -167,7 +178,7 @@ class Lancedb:
             [
                 {
                     "words": row["text"],
-                    "meta": {"file": row["document"]},
+                    "meta": {"file": row["document"], **paged(row)},
                     "vector": list(map(float, row["vector"])),
                 }
                 for row in rows
@@ -178,7 +189,7 @@ class Lancedb:
         table.create_index("words", config=FTS())
         return {
             **{"kind": "lancedb", "path": str(self.folder), "collection": name, "existing": True},
-            **{"text": "words", "document": "meta.file"},
+            **{"text": "words", "document": "meta.file", **page_key(rows, "meta.page")},
         }
 
     def state(self):
@@ -220,10 +231,10 @@ class Chroma:
             ids=[f"row-{place}" for place, _ in enumerate(rows)],
             embeddings=[list(map(float, row["vector"])) for row in rows],
             documents=[row["text"] for row in rows],
-            metadatas=[{"file": row["document"]} for row in rows],
+            metadatas=[{"file": row["document"], **paged(row)} for row in rows],
         )
         place = {"database": self.database, "collection": name, "existing": True}
-        return {**self.at_root, **place, "document": "metadata.file"}
+        return {**self.at_root, **place, "document": "metadata.file", **page_key(rows, "metadata.page")}
 
     def state(self):
         """All collections with their settings and versions, and all that they hold."""
@@ -286,7 +297,7 @@ class Opensearch:
         httpx2.put(f"{self.server.url}/{name}-000001", json=body).raise_for_status()
         lines = []
         for place, row in enumerate(rows):
-            source = {"words": row["text"], "file": {"name": row["document"]}}
+            source = {"words": row["text"], "file": {"name": row["document"], **paged(row)}}
             lines += [
                 {"index": {"_id": f"id-{place}"}},
                 {**source, "embedding": [*map(float, row["vector"])]},
@@ -298,7 +309,8 @@ class Opensearch:
         alias = {"actions": [{"add": {"index": f"{name}-000001", "alias": name}}]}
         httpx2.post(f"{self.server.url}/_aliases", json=alias).raise_for_status()
         place = {"collection": name, "existing": True, "vector": "embedding"}
-        return {**self.own(), **place, "text": "words", "document": "file.name"}
+        keys = {"text": "words", "document": "file.name", **page_key(rows, "file.page")}
+        return {**self.own(), **place, **keys}
 
     def without_vector(self, text):
         body = {"words": text, "file": {"name": "docs/ferry.txt"}}

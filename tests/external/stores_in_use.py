@@ -16,6 +16,7 @@ from harness.steps import ExactConfig, Texts
 from harness.steps.search.retrieve import KINDS
 from harness.values import HarnessError, RecordingReporter, Silent, ask
 from tests.command import table, write_files
+from tests.corpus.conftest import pdf_bytes
 from tests.external.filled import STORES
 from tests.search.helpers import Tools
 
@@ -200,6 +201,34 @@ def test_what_cannot_be_placed_keeps_its_rank_and_is_counted(bench, store, rows,
     }
     assert per_query["q3"] == 0
     assert per_query["q2"] == 1
+
+
+def test_passages_in_other_words_are_placed_on_their_page(bench, store, tools, tmp_path):
+    pages = ("The lighthouse was lit in 1822.", "Its keeper was Anna Holm for forty years.")
+    more = {
+        "light.pdf": pdf_bytes(*pages),
+        "queries.csv": "query_id,text\nq1,Who looked after the lighthouse?\n",
+        "labels.csv": "query_id,document,quote,grade\nq1,light,keeper was Anna Holm,4\n",
+    }
+    write_files(tmp_path, more)
+    stored = [
+        {"text": "In short: somebody called Holm looked after it, and long.", "page": 1},
+        {"text": pages[0], "page": 0},
+        {"text": "Of a page that is not there, in words of its own.", "page": 7},
+    ]
+    stored = [{**row, "document": "docs/light.pdf"} for row in stored]
+    with_vectors(tools, stored)
+    section = {**store.fill(stored), "model": MODEL, "top_k": 3, "first_page": 0}
+    before = store.state()
+    results, _, _ = bench(section, documents=["*.pdf"])
+    assert store.state() == before
+    ((name, _),) = results.runs
+    health = results.record.counts["settings"][name]
+    counts = {key: health[f"stored_{key}"] for key in ("passages", "by_page", "other_page", "unplaced")}
+    assert counts == {"passages": 3, "by_page": 1, "other_page": 0, "unplaced": 1}
+    assert "1 of 3 passages are placed by page only" in warned(results)
+    # the label is on the page of the passage that puts it in other words
+    assert means(results, name)["recall@5", "retrieve"] == 1
 
 
 def test_what_the_store_says_of_its_index_is_told(bench, store, rows):

@@ -82,6 +82,30 @@ def place_hits(
     return [_place_ranking(ranking, meant, text_places, documents) for ranking in rankings]
 
 
+def placed_by_page(
+    hits: Iterable[PlacedHit], documents: Mapping[str, Document], left_out: Collection[str] = ()
+) -> list[PlacedHit]:
+    """Each hit that has no place and names a page of a known document: placed on the whole page.
+
+    It stays without a place where that page is not there or has no text, and where the name means several
+    files.
+    """
+    ids = {*documents, *left_out}
+    placed = []
+    for hit in hits:
+        doc_id = None if hit.place or hit.row.page is None else named_document(hit.row.document, documents)
+        if doc_id is None or _of_one_name(hit.row.document, doc_id, ids):
+            placed.append(hit)
+            continue
+        try:
+            place = whole_page(documents[doc_id], hit.row.page or 0, hit.row.where, CorpusError)
+        except CorpusError:
+            placed.append(hit)
+        else:
+            placed.append(replace(hit, place=replace(place, doc_id=doc_id), copies=1))
+    return placed
+
+
 Documents = Mapping[str, Document]
 _NOWHERE = "\0nowhere"
 _Wanted = tuple[str, str]

@@ -19,7 +19,7 @@ from harness.steps.search.step import Identity
 from harness.values import ConfigError
 
 _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
-_READING = ("text", "document", "page")
+_READING = ("text", "document", "page", "first_page")
 
 
 class StoreConfig(DenseConfig):
@@ -54,7 +54,14 @@ class StoreConfig(DenseConfig):
         "(`payload.text`); empty: the usual ones are tried.",
     )
     document: str = Field("", description="With `existing`: the key of its document; empty: the usual ones.")
-    page: str = Field("", description="With `existing`: the key of its page, which counts from 1.")
+    page: str = Field(
+        "",
+        description="With `existing`: the key of its page. A passage whose text is not in its document is "
+        "placed on it.",
+    )
+    first_page: int = Field(
+        1, ge=0, le=1, description="With `page`: the number that the first page of a document has there."
+    )
     exact: bool = Field(False, description="Search by the store's own scan, without its index.")
     same_model: bool = Field(
         True,
@@ -75,6 +82,8 @@ class StoreConfig(DenseConfig):
             raise ValueError("existing: the collection is searched as it is; omit filter and field")
         if extra := sorted({*_READING} & self.model_fields_set) if not self.existing else []:
             raise ValueError(f"{', '.join(extra)}: only with existing: true")
+        if "first_page" in self.model_fields_set and not self.page:
+            raise ValueError("first_page: name the key of the page as page")
         return self
 
     def check_ready(self) -> None:
@@ -105,7 +114,7 @@ class StoreConfig(DenseConfig):
     @property
     def keys(self) -> PassageKeys:
         """Where the parts of a passage lie in a row."""
-        return PassageKeys(self.text, self.document, self.page)
+        return PassageKeys(self.text, self.document, self.page, self.first_page)
 
     @property
     @abstractmethod

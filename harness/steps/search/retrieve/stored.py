@@ -133,12 +133,14 @@ def store_faults(where: str, timeout: float | None = None) -> Iterator[None]:
 class PassageKeys:
     """Under which keys of a row its text, its document and its page lie, with dots for what is nested.
 
-    Where one is left out, the usual ones are tried; pages are not looked for.
+    Where one is left out, the usual ones are tried; pages are not looked for. ``first_page`` is the number
+    that the first page of a document has there.
     """
 
     text: str = ""
     document: str = ""
     page: str = ""
+    first_page: int = 1
 
     def text_of(self, payload: Mapping[str, Any]) -> str | None:
         """The text of a row, None where there is none."""
@@ -151,9 +153,24 @@ class PassageKeys:
         return "" if name is None else str(name)
 
     def page_of(self, payload: Mapping[str, Any]) -> int | None:
-        """The page of a row, None where there is none."""
+        """The page of a row, counted from 1; None where there is none."""
         page = at(payload, self.page) if self.page else None
-        return int(page) if isinstance(page, int | str) and str(page).isdecimal() else None
+        if isinstance(page, float) and page.is_integer():
+            # stores that know one kind of number
+            page = int(page)
+        number = int(page) if isinstance(page, int | str) and str(page).isdecimal() else -1
+        return number - self.first_page + 1 if number >= self.first_page else None
+
+    def passage_of(self, payload: Mapping[str, Any]) -> str | None:
+        """What tells a row from others: its text, else the page that it stands for.
+
+        Where it has neither, its blank text, or None.
+        """
+        text = self.text_of(payload)
+        if text is not None and text.strip():
+            return text
+        document, page = self.document_of(payload), self.page_of(payload)
+        return f"{document}, page {page}" if document and page is not None else text
 
 
 def at(payload: Any, path: str) -> Any:

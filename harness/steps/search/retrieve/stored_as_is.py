@@ -27,7 +27,7 @@ _THIS_RUN = uuid.uuid4().hex
 
 def of_this_run(c: StoreConfig) -> Identity:
     """What tells the rankings of an existing collection from those of another run."""
-    return [_THIS_RUN, c.where, c.collection, c.text, c.document, c.page]
+    return [_THIS_RUN, c.where, c.collection, c.text, c.document, c.page, c.first_page]
 
 
 def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]) -> Run[RetrievalResult]:
@@ -45,7 +45,10 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
         if sample and c.same_model:
             yield from _same_model(c, passages, sample)
     depth = SearchDepth.of(c, passages.lengths)
-    wanted = min(len(passages.ids), depth.most if c.top_chars is not None else c.top_k)
+    with store_faults(c.where, c.timeout):
+        # rows without text are found too
+        count = store.facts().rows
+    wanted = min(count, depth.most if c.top_chars is not None else c.top_k)
     spread = (yield Cluster()) if c.remote else None
     hits = searched(c, c.collection, store, [q.text for q in queries], asked, wanted, spread)
     texts_at = by_key((text, place) for place, text in enumerate(passages.texts))
@@ -124,9 +127,11 @@ def _placed(
     used: set[int] = set()
     scores = []
     ranked_places = []
+    # some rows may have no text; all of them have none where the key is another one by now
+    every_blank = all(c.keys.passage_of(row.payload) is None for row in rows)
     for row in rows:
-        text = c.keys.text_of(row.payload)
-        if text is not None and not text.strip():
+        text = c.keys.passage_of(row.payload)
+        if not (text or "").strip() and not every_blank:
             continue
         free = (place for place in places.get(text or "", ()) if place not in used)
         place = next(free, None)

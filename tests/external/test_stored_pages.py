@@ -1,0 +1,129 @@
+"""Passages of a collection that are placed by their page: those in other words, and those without text."""
+
+import pytest
+
+from harness.running import load_config
+from harness.running.bench.flow import run_bench
+from harness.values import ConfigError, HarnessError, RecordingReporter, Silent
+from tests.corpus.conftest import pdf_bytes
+from tests.external.filled import Opensearch
+from tests.external.stores_in_use import MODEL, means, warned
+
+PAGES = (
+    "The lighthouse was lit in 1822 by the harbour company.",
+    None,
+    "Its keeper was Anna Holm for forty years, until the lamp became electric.",
+)
+QUERIES = "query_id,text\nq1,keeper Holm\nq2,lighthouse lit\n"
+LABELS = "query_id,document,quote,grade\nq1,light,keeper was Anna Holm,4\nq2,light,lit in 1822,4\n"
+
+# the vectors say nothing, and every row is found
+BY_VECTORS = {"search": "vectors", "same_model": False}
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    """Searches rows of a store by words; gives the results and the counts of the setting."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "light.pdf").write_bytes(pdf_bytes(*PAGES))
+    (tmp_path / "queries.csv").write_text(QUERIES)
+    (tmp_path / "labels.csv").write_text(LABELS)
+
+    def bench(*rows, **more):
+        stored = [{"document": "light.pdf", "vector": [1.0] * 384, **row} for row in rows]
+        section = {**Opensearch(tmp_path).fill(stored), "search": "words", "model": MODEL, **more}
+        config = {
+            **{"name": "pages", "documents": ["*.pdf"], "queries": "queries.csv", "labels": "labels.csv"},
+            **{"retrieve": section, "measures": ["recall@5", "ndcg_exp@5"]},
+            "cache": str(tmp_path / "cache"),
+        }
+        results, _ = run_bench(load_config(config), RecordingReporter(Silent(), lambda _: None))
+        ((name, _),) = results.runs
+        return results, results.record.counts["settings"][name], means(results, name)
+
+    return bench
+
+
+def test_a_passage_in_other_words_counts_as_its_page(bench):
+    results, counts, scores = bench(
+        {"text": "Summary: somebody called Holm was its keeper.", "page": 3},
+        {"text": PAGES[0], "page": 1},
+    )
+    assert (counts["stored_by_page"], counts["stored_unplaced"], counts["stored_evidence_missing"]) == (
+        1,
+        0,
+        0,
+    )
+    assert "1 of 2 passages are placed by page only" in warned(results)
+    assert scores["recall@5", "retrieve"] == 1
+    first = results.runs[next(iter(results.runs))][0].chunk_ids[0]
+    begin, end = map(int, first.rpartition(":")[2].split("-"))
+    assert first.startswith("light:")
+    # the page as it is read, without the blanks around it
+    assert end - begin == len(PAGES[2])
+
+
+def test_without_a_key_of_the_page_it_is_in_no_document(bench):
+    results, counts, scores = bench(
+        {"text": "Summary: somebody called Holm was its keeper.", "page": 3},
+        {"text": PAGES[0], "page": 1},
+        page="",
+    )
+    assert (counts["stored_by_page"], counts["stored_unplaced"], counts["stored_evidence_missing"]) == (
+        0,
+        1,
+        1,
+    )
+    assert "in no document" in warned(results)
+    assert scores["recall@5", "retrieve"] == 0.5
+
+
+def test_what_has_no_such_page_stays_unplaced_and_is_counted(bench):
+    # the second page holds a picture and no text
+    pages = [4, 2, 0, -1, "three", True, 2.5, None]
+    rows = [
+        {"text": f"Summary {place}: Holm was its keeper.", "page": page} for place, page in enumerate(pages)
+    ]
+    rows.append({"text": "Summary: Holm was its keeper.", "page": 3, "document": "other.pdf"})
+    _, counts, scores = bench(*rows, {"text": PAGES[0], "page": 1}, top_k=10)
+    assert (counts["stored_by_page"], counts["stored_unplaced"]) == (0, 9)
+    assert scores["recall@5", "retrieve"] == 0.5
+
+
+@pytest.mark.parametrize(("page", "first_page"), [(2.0, 0), ("3", 1)])
+def test_pages_count_from_the_first_one_that_the_store_has(bench, page, first_page):
+    _, counts, scores = bench(
+        {"text": "Summary: somebody called Holm was its keeper.", "page": page},
+        {"text": PAGES[0], "page": first_page},
+        first_page=first_page,
+    )
+    assert (counts["stored_by_page"], counts["stored_other_page"]) == (1, 0)
+    assert scores["recall@5", "retrieve"] == 1
+
+
+def test_pages_that_count_from_another_number_are_told(bench):
+    results, counts, _ = bench({"text": PAGES[2], "page": 2}, {"text": PAGES[0], "page": 1})
+    assert counts["stored_other_page"] == 1
+    assert "retrieve.first_page is 1" in warned(results)
+
+
+def test_rows_without_text_are_their_page(bench):
+    # a collection of pictures of pages: what is searched is no text of ours
+    _, counts, scores = bench(
+        {"text": None, "page": 3}, {"text": "", "page": 1}, {"text": None, "page": 9}, **BY_VECTORS
+    )
+    assert (counts["stored_by_page"], counts["stored_unplaced"], counts["stored_blank"]) == (2, 1, 0)
+    assert scores["recall@5", "retrieve"] == 1
+
+
+def test_a_row_without_text_or_page_that_is_found_takes_no_rank(bench):
+    _, counts, scores = bench(
+        {"text": PAGES[0], "page": 1}, {"text": None}, {"text": PAGES[2], "page": 3}, **BY_VECTORS
+    )
+    assert counts["stored_blank"] == 1
+    assert scores["recall@5", "retrieve"] == 1
+
+
+def test_the_number_of_the_first_page_needs_a_key_of_the_page(bench):
+    with pytest.raises((ConfigError, HarnessError), match="name the key of the page"):
+        bench({"text": PAGES[0], "page": 1}, page="", first_page=0)
