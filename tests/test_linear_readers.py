@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openai.types.chat import ChatCompletion
 
 from harness import values
 from harness.data import SplitConfig, place_hits, read_answers, read_hits, read_queries
@@ -45,6 +46,7 @@ from harness.models.llm import (
     reply,
     untrusted,
 )
+from harness.models.llm.openai_client import typed
 from harness.running.hits.scoring_of_hits import under_own_name
 from harness.steps.chunk import health, markdown
 from harness.values.text import characters, headings, records, sentence_ends, spans
@@ -93,7 +95,7 @@ READERS = {
     "number_in": reply.number_in,
     "list_in": reply.list_in,
     "fields_named": reply.fields_named,
-    "failure_in": lambda t: completion.failure_in({"status": t, t: t}),
+    "failure_in": lambda t: completion.failure_in(typed(ChatCompletion, {"status": t, t: t})),
     "read_error": lambda t: faults.read_error({"error": {"message": t}}),
     "read_body": lambda t: faults.read_body(t.encode("utf-8", "replace")),
     "one_line": faults.one_line,

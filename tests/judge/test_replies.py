@@ -38,7 +38,7 @@ def test_what_the_prompt_asks_for_is_read_and_so_is_what_servers_document(outcom
 
 @pytest.mark.parametrize("name", readers())
 def test_the_types_of_the_package_openai_take_what_our_rules_refuse(name, outcomes):
-    """Why replies are not read by them; one day this may fail, and openai_client.py be shorter."""
+    """Why completion.py checks what is read by them; one day this may fail, and it be shorter."""
     by_types = typed(readers()[name])
     assert len(by_types) == sum(one.case.what == "completions" for one in outcomes)
     assert sum(one.false_grade for one in by_types) > 50

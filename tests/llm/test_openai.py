@@ -11,11 +11,13 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from openai.types.chat import ChatCompletion
 from packaging.requirements import Requirement
 
 from harness.models import CallError, EmbeddingEndpoint
 from harness.models.llm.client import ChatClient
 from harness.models.llm.endpoint import Endpoint
+from harness.models.llm.openai_client import typed
 from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, error, grade
@@ -48,6 +50,19 @@ def ask(times=1, **fields):
         try:
             messages = [{"role": "user", "content": "?"}]
             return [(await client.ask(messages, None, 0, 60)).text for _ in range(times)]
+        finally:
+            await client.aclose()
+
+    return asyncio.run(run())
+
+
+def replied(body):
+    """The reply that is read from a body."""
+
+    async def run():
+        client = ChatClient(Endpoint(model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None))
+        try:
+            return client.reply(body, 0.0, "")
         finally:
             await client.aclose()
 
@@ -128,6 +143,59 @@ def test_calls_go_through_the_proxy_of_the_environment(monkeypatch):
     (request,) = proxy.requests
     assert request["path"] == "http://nowhere.invalid/v1/chat/completions"
     assert (request["headers"]["host"], request["headers"]["x-route"]) == ("nowhere.invalid", "eu")
+
+
+def test_a_reply_is_read_as_the_type_of_the_package_and_nothing_in_it_is_changed():
+    body = {
+        "id": 1,
+        "_more": 2,
+        "choices": [{"message": {}}],
+        "usage": {"prompt_tokens": True},
+        "model": None,
+    }
+    completion = typed(ChatCompletion, body)
+    assert isinstance(completion, ChatCompletion)
+    assert (completion.id, completion.model, completion.object) == (1, None, None)
+    assert completion.model_extra == {"_more": 2}
+    # the package's own reader makes a count of true where the others are counts too
+    assert (completion.choices, completion.usage) == (body["choices"], body["usage"])
+    whole = {"prompt_tokens": True, "completion_tokens": "19", "total_tokens": 2}
+    assert ChatCompletion.construct(usage=whole).usage.completion_tokens == 19
+    for other in ([], "x", None, [("id", 1)], 1):
+        with pytest.raises(TypeError):
+            typed(ChatCompletion, other)
+
+
+@pytest.mark.parametrize("count", [True, "19", -1, 2.0, [], None])
+def test_a_count_of_tokens_is_a_whole_number_or_unknown(count):
+    usage = {"prompt_tokens": 7, "completion_tokens": count, "total_tokens": 9}
+    reply = replied({**grade(1).body, "usage": usage})
+    assert (reply.prompt_tokens, reply.completion_tokens) == (7, None)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"choices": {}},
+        {"choices": ["x"]},
+        {"choices": [None]},
+        {"choices": [[]]},
+        {"choices": [{}]},
+        {"choices": [{"message": "x"}]},
+        {"choices": [{"message": {"role": "assistant", "content": "4"}}] * 2},
+        {"choices": [{"message": {"role": "assistant", "content": "4"}, "logprobs": [1]}]},
+        {"usage": [1]},
+        {"usage": "x"},
+        {"audio": {"status": "failed"}},
+        {"service_tier": "failed"},
+    ],
+)
+def test_a_body_of_another_shape_is_no_completion_whatever_the_types_would_take(fields):
+    body = grade(1).body | fields
+    ChatCompletion.construct(**body)
+    with pytest.raises(CallError, match="the answer is not a chat completion") as caught:
+        replied(body)
+    assert (caught.value.again, caught.value.billed) == (True, True)
 
 
 def test_vectors_come_by_the_package_as_floats_and_with_the_further_fields():

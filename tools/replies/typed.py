@@ -1,4 +1,4 @@
-"""Whether the types of the package openai could read completions in place of ours.
+"""Whether the types of the package openai, by which completions are read, would do without our checks.
 
     python -m tools.replies --typed
 

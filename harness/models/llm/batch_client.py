@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.models.llm.batch_files import BatchAnswers, read_answers, request_line
 from harness.models.llm.batch_options import BatchOptions
@@ -15,9 +16,15 @@ from harness.models.llm.client import ChatClient, Reply
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, TooLargeError, read_error
 from harness.models.llm.form import Form
+from harness.models.llm.openai_client import Ask, typed
 from harness.models.llm.untrusted import MOST_BYTES
 from harness.values import LlmCall
 
+if TYPE_CHECKING:
+    from openai.pagination import AsyncCursorPage
+    from openai.types import Batch
+
+M = TypeVar("M")
 ENDED = ("completed", "expired", "cancelled", "failed")
 _NO_SUCH_PATH = {"not_found", "http_405", "http_501"}
 # A file may take one more second for each of this many bytes, beyond the time of any request.
@@ -73,52 +80,50 @@ class BatchClient(ChatClient):
 
     async def upload(self, tag: str, content: bytes) -> str:
         """Send a file of requests; returns its name at the endpoint."""
+        from openai.types import FileObject
+
         file = (f"{_TAG}-{tag}.jsonl", content, "application/jsonl")
         with self._offered():
-            return _id(
-                await self._object(
-                    lambda client: client.files.with_raw_response.create(file=file, purpose="batch"),
-                    len(content),
-                )
+            sent = await self._object(
+                FileObject,
+                lambda client: client.files.with_raw_response.create(file=file, purpose="batch"),
+                len(content),
             )
+        return _named(sent.id)
 
     async def create(self, tag: str, file_id: str) -> BatchState:
         """Have a file of requests answered within the window, marked with a tag."""
         with self._offered():
-            return self._state(
-                await self._object(
-                    lambda client: client.batches.with_raw_response.create(
-                        input_file_id=file_id,
-                        endpoint=self._path,
-                        completion_window=self._options.window,
-                        metadata={_TAG: tag},
-                    )
+            return await self._batch(
+                lambda client: client.batches.with_raw_response.create(
+                    input_file_id=file_id,
+                    endpoint=self._path,
+                    completion_window=self._options.window,
+                    metadata={_TAG: tag},
                 )
             )
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
         with _gone(f"the endpoint does not know batch {batch_id}"):
-            return self._state(
-                await self._object(lambda client: client.batches.with_raw_response.retrieve(batch_id))
-            )
+            return await self._batch(lambda client: client.batches.with_raw_response.retrieve(batch_id))
 
     async def cancel(self, batch_id: str) -> BatchState:
         """Ask the endpoint to end a batch; answers given by then are kept and billed."""
         with _gone(f"the endpoint does not know batch {batch_id}"):
-            return self._state(
-                await self._object(lambda client: client.batches.with_raw_response.cancel(batch_id))
-            )
+            return await self._batch(lambda client: client.batches.with_raw_response.cancel(batch_id))
 
     async def find(self, tag: str, file_id: str) -> BatchState | None:
         """The batch that was made with a tag or of a file, where its name did not arrive."""
+        from openai.types import Batch
+
         after: dict[str, str] = {}
         for _ in range(_PAGES):
             page = await self._page(after)
-            listed = page.get("data")
-            states = [self._state(batch) for batch in listed] if isinstance(listed, list) else []
+            listed = page.data if isinstance(page.data, list) else []
+            states = [self._state(_typed(Batch, batch)) for batch in listed]
             match = next((state for state in states if _is_of(state, tag, file_id)), None)
-            if match or not states or not page.get("has_more"):
+            if match or not states or not page.has_more:
                 return match
             after = {"after": states[-1].batch_id}
         raise CallError(
@@ -161,47 +166,49 @@ class BatchClient(ChatClient):
     def _timeout(self, size: int) -> float:
         return self._endpoint.timeout + size / _SLOWEST
 
-    async def _page(self, after: dict[str, str]) -> dict[str, Any]:
+    async def _page(self, after: dict[str, str]) -> AsyncCursorPage[Any]:
+        from openai.pagination import AsyncCursorPage
+
         with self._offered():
             return await self._object(
-                lambda client: client.batches.with_raw_response.list(limit=_PAGE, **after)
+                AsyncCursorPage, lambda client: client.batches.with_raw_response.list(limit=_PAGE, **after)
             )
 
-    async def _object(self, ask: Callable[[Any], Awaitable[Any]], size: int = 0) -> dict[str, Any]:
-        """The object in the reply to a request that sends about ``size`` bytes."""
+    async def _batch(self, ask: Ask) -> BatchState:
+        from openai.types import Batch
+
+        return self._state(await self._object(Batch, ask))
+
+    async def _object(self, kind: type[M], ask: Ask, size: int = 0) -> M:
+        """The object in the reply to a request that sends about ``size`` bytes, as the package types it."""
         timeout = self._timeout(size)
         content, _ = await self.requested(ask, timeout)
-        value = await self.json(content, lambda read: read, asyncio.get_running_loop().time() + timeout)
-        if not isinstance(value, dict):
-            raise _broken("the answer is no object")
-        return value
+        return await self.json(content, partial(_typed, kind), asyncio.get_running_loop().time() + timeout)
 
-    def _state(self, batch: Any) -> BatchState:
+    def _state(self, batch: Batch) -> BatchState:
         """The state of a batch, any of whose fields may hold anything."""
-        if not isinstance(batch, dict):
-            raise _broken("the answer is no batch")
-        status, start = batch.get("status"), batch.get("created_at")
-        if not isinstance(status, str) or not status:
+        from openai.types import BatchError, BatchRequestCounts
+        from openai.types.batch import Errors
+
+        if not isinstance(batch.status, str) or not batch.status:
             raise _broken("the answer has no status")
-        errors = batch.get("errors")
-        errors = errors.get("data") if isinstance(errors, dict) else None
-        moments = [batch.get(f"{how}_at") for how in ENDED]
+        errors, counts = _part(Errors, batch.errors).data, _part(BatchRequestCounts, batch.request_counts)
+        listed = errors if isinstance(errors, list) else ()
+        faults = [typed(BatchError, error) for error in listed if isinstance(error, dict)]
+        start, moments = batch.created_at, [getattr(batch, f"{how}_at") for how in ENDED]
         ended = next((moment for moment in moments if isinstance(moment, int)), None)
-        metadata = batch.get("metadata")
-        names = (batch.get("output_file_id"), batch.get("error_file_id"))
+        tag = batch.metadata.get(_TAG) if isinstance(batch.metadata, dict) else ""
         return BatchState(
-            batch_id=_id(batch),
-            status=self.clean(status).lower(),
-            file_id=self.clean(str(batch.get("input_file_id") or "")),
-            tag=self.clean(str(metadata.get(_TAG) or "")) if isinstance(metadata, dict) else "",
-            total=_count(batch, "total"),
-            completed=_count(batch, "completed"),
-            failed=_count(batch, "failed"),
-            files=tuple(_named(name) for name in names if name),
+            batch_id=_named(batch.id),
+            status=self.clean(batch.status).lower(),
+            file_id=self.clean(str(batch.input_file_id or "")),
+            tag=self.clean(str(tag or "")),
+            total=_count(counts.total),
+            completed=_count(counts.completed),
+            failed=_count(counts.failed),
+            files=tuple(_named(name) for name in (batch.output_file_id, batch.error_file_id) if name),
             errors=tuple(
-                (self.clean(str(error.get("code") or "")), self.clean(str(error.get("message") or "")))
-                for error in (errors if isinstance(errors, list) else ())
-                if isinstance(error, dict)
+                (self.clean(str(fault.code or "")), self.clean(str(fault.message or ""))) for fault in faults
             ),
             seconds=float(ended - start) if isinstance(start, int) and ended and ended >= start else None,
         )
@@ -248,8 +255,16 @@ def _broken(words: str) -> CallError:
     return CallError(BROKEN, words, again=True)
 
 
-def _id(answer: dict[str, Any]) -> str:
-    return _named(answer.get("id"))
+def _typed(kind: type[M], value: Any) -> M:
+    try:
+        return typed(kind, value)
+    except TypeError:
+        raise _broken("the answer is no object") from None
+
+
+def _part(kind: type[M], value: Any) -> M:
+    """A part of an answer as the package types it, without a field where it is none."""
+    return typed(kind, value if isinstance(value, dict) else {})
 
 
 def _named(name: Any) -> str:
@@ -259,7 +274,5 @@ def _named(name: Any) -> str:
     return name
 
 
-def _count(batch: dict[str, Any], name: str) -> int:
-    counts = batch.get("request_counts")
-    count = counts.get(name) if isinstance(counts, dict) else None
+def _count(count: Any) -> int:
     return count if type(count) is int and count >= 0 else 0

@@ -6,15 +6,18 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness.models.llm.completion import content_of, failure_in, was_filtered
+from harness.models.llm.completion import choice_in, content_of, extra, failure_in, was_filtered
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, read_error
 from harness.models.llm.http_client import due
 from harness.models.llm.money import known_tokens
-from harness.models.llm.openai_client import OpenAIConnection
+from harness.models.llm.openai_client import OpenAIConnection, typed
 from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT
+
+if TYPE_CHECKING:
+    from openai.types.chat.chat_completion import Choice
 
 Message = Mapping[str, str]
 # Finish reasons of chat-completions servers, in lower case. Some give none.
@@ -107,10 +110,14 @@ class ChatClient(OpenAIConnection):
             "extra_body": e.extra_body,
         }
 
-    def reply(self, completion: Any, seconds: float, request_id: str) -> Reply:
-        """The reply in a completion, which took so long; raises CallError if it is none."""
+    def reply(self, body: Any, seconds: float, request_id: str) -> Reply:
+        """The reply in the body of a completion, which took so long; raises CallError if it is none."""
+        from openai.types import CompletionUsage
+        from openai.types.chat import ChatCompletion
+
         try:
-            choices, error = completion.get("choices"), completion.get("error")
+            completion = typed(ChatCompletion, body)
+            choices, error = completion.choices, extra(completion, "error")
             code = _status_in(error)
             if code and (code < 500 or not choices):
                 # Gateways pass a provider's failure on as a success; its code is the status that it had.
@@ -120,24 +127,23 @@ class ChatClient(OpenAIConnection):
                 words = self.clean(read_error(error).words if error else reported)
                 raise _no_completion(f": {words}" if words else "")
             cut = self.secret.cut
-            usage = completion.get("usage") or {}
-            choice = choices[0] if choices else {}
-            message = choice.get("message", {})
-            content = content_of(message)
-            finish = "content_filter" if choice and was_filtered(completion) else choice.get("finish_reason")
+            usage = typed(CompletionUsage, completion.usage or {})
+            choice = choice_in(choices)
+            content = content_of(choice.message)
+            finish = "content_filter" if was_filtered(choice) else choice.finish_reason
             return Reply(
                 text=(text := cut(content)),
-                finish=cut(finish, LONGEST_NAME) if choice else "no_choices",
-                refusal=cut(message.get("refusal") or None),
-                prompt_tokens=known_tokens(usage.get("prompt_tokens")),
-                completion_tokens=known_tokens(usage.get("completion_tokens")),
-                request_id=cut(request_id or completion.get("id"), LONGEST_NAME),
-                served_model=cut(completion.get("model"), LONGEST_NAME),
+                finish=cut(finish, LONGEST_NAME) if choices else "no_choices",
+                refusal=cut(choice.message.refusal or None),
+                prompt_tokens=known_tokens(usage.prompt_tokens),
+                completion_tokens=known_tokens(usage.completion_tokens),
+                request_id=cut(request_id or completion.id, LONGEST_NAME),
+                served_model=cut(completion.model, LONGEST_NAME),
                 seconds=seconds,
                 # its tokens spell the text out, and a key in it
                 logprobs=_logprobs(choice) if text == content else None,
             )
-        except (AttributeError, IndexError, KeyError, TypeError):
+        except (AttributeError, TypeError):
             raise _no_completion() from None
 
 
@@ -151,7 +157,8 @@ def _status_in(error: Any) -> int | None:
     return int(code) if re.fullmatch("[45][0-9]{2}", code) else None
 
 
-def _logprobs(choice: dict[str, Any]) -> list[dict[str, Any]] | None:
-    content = (choice.get("logprobs") or {}).get("content")
+def _logprobs(choice: Choice) -> list[dict[str, Any]] | None:
+    logprobs: Any = choice.logprobs
+    content = (logprobs or {}).get("content")
     well_formed = isinstance(content, list) and all(isinstance(token, dict) for token in content)
     return content or None if well_formed else None

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from harness.models.llm.openai_client import typed
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion, ChatCompletionMessage
+    from openai.types.chat.chat_completion import Choice
+    from pydantic import BaseModel
 
 # The kinds of an object that hold a message. Some servers name none.
 _KINDS = {None, "", "chat.completion", "text_completion", "extensions.chat.completion"}
@@ -51,35 +58,44 @@ _NUMBER_KINDS = {None, "", "list", "embedding", "rerank"}
 _NUMBERS = {"data", "results", "embedding", "index", "score", "relevance_score", "document", "text"}
 
 
-def failure_in(completion: dict[str, Any]) -> str:
-    """Why a body is no completion that may be used, as a clause; '' if it is one.
+def choice_in(choices: list[Any]) -> Choice:
+    """The first choice and its message, both without a field where there is none; raises TypeError."""
+    from openai.types.chat import ChatCompletionMessage
+    from openai.types.chat.chat_completion import Choice
 
-    A body without choices is not judged here: it is an answer of its own.
+    choice = typed(Choice, choices[0] if choices else {})
+    choice.message = typed(ChatCompletionMessage, choice.message or {})
+    return choice
+
+
+def failure_in(completion: ChatCompletion) -> str:
+    """Why a completion is none that may be used, as a clause; '' if it is one; raises TypeError.
+
+    One without choices is not judged here: it is an answer of its own.
     """
-    if completion.get("object") not in _KINDS:
+    if completion.object not in _KINDS:
         return "its object is no chat.completion"
     if bad := next(_bad_status(completion), ""):
         return f"its field {bad} reports a failure"
-    choices = completion.get("choices")
+    choices: Any = completion.choices
     if not isinstance(choices, list) or not choices:
         return ""
-    choice = choices[0]
-    if len(choices) > 1 or not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+    if len(choices) > 1 or not isinstance(choices[0], dict):
         return "it has no single message"
-    message = choice["message"]
+    message = (choice := choice_in(choices)).message
     for part in (choice, message):
         if bad := next(_bad_status(part), ""):
             return f"the field {bad} of its choice reports a failure"
-    if message.get("role") != "assistant":
+    if message.role != "assistant":
         return "its message has another role than assistant"
-    if message.get("tool_calls") or message.get("function_call"):
+    if message.tool_calls or message.function_call:
         return "its message calls a tool"
     return "" if isinstance(content_of(message), str | None) else "its content is no text"
 
 
-def content_of(message: dict[str, Any]) -> Any:
+def content_of(message: ChatCompletionMessage) -> Any:
     """What a message says: its content, or the text of its only part that is no thought."""
-    content = message.get("content")
+    content: Any = message.content
     parts = content if isinstance(content, list) else ()
     if not all(isinstance(part, dict) and part.get("type") in ("text", *_THOUGHT_PARTS) for part in parts):
         return content
@@ -110,16 +126,21 @@ def failure_in_numbers(reply: Any) -> str:
     return ""
 
 
-def was_filtered(completion: dict[str, Any]) -> bool:
-    """Whether a filter says that it took something out of the choice."""
-    results = completion["choices"][0].get("content_filter_results")
+def was_filtered(choice: Choice) -> bool:
+    """Whether a filter says that it took something out of a choice."""
+    results = extra(choice, "content_filter_results")
     kinds = results.values() if isinstance(results, dict) else ()
     return any(isinstance(kind, dict) and kind.get("filtered") is True for kind in kinds)
 
 
-def _bad_status(section: dict[str, Any], depth: int = 0) -> Iterator[str]:
+def extra(model: BaseModel, name: str) -> Any:
+    """A field that the package does not know; None where it was not sent."""
+    return (model.model_extra or {}).get(name)
+
+
+def _bad_status(section: BaseModel | dict[str, Any], depth: int = 0) -> Iterator[str]:
     """The names of fields of a section, and of sections in it, that report a failure."""
-    for name, value in section.items():
+    for name, value in dict(section).items():
         if name in _APART or name in _FILTERS:
             continue
         if _reports_failure(name, value):

@@ -93,10 +93,13 @@ def _vectors(data: Any, count: int, dimensions: set[int]) -> tuple[list[Any], in
 
     ``dimensions`` are the lengths of the vectors of earlier replies; those of this one are added to it.
     """
+    from openai.types import CreateEmbeddingResponse
+
+    from harness.models.llm.openai_client import typed
     from harness.models.served.fetching import in_order, numbers, tokens_used, unusable
 
-    items = data.get("data") if isinstance(data, dict) else None
-    rows = [numbers(row, "vector") for row in in_order(items, count, "embedding", "vectors")]
+    items: Any = typed(CreateEmbeddingResponse, data if isinstance(data, dict) else {}).data
+    rows = [numbers(row, "vector") for row in in_order(items, count, _embedding, "vectors")]
     lengths = {len(row) for row in rows}
     if len(lengths | dimensions) != 1:
         expected = f" where {min(dimensions)} are expected" if dimensions else ""
@@ -105,3 +108,12 @@ def _vectors(data: Any, count: int, dimensions: set[int]) -> tuple[list[Any], in
         raise unusable("a vector of zeros, which has no direction")
     dimensions |= lengths
     return rows, tokens_used(data)
+
+
+def _embedding(item: dict[str, Any]) -> tuple[Any, Any]:
+    from openai.types import Embedding
+
+    from harness.models.llm.openai_client import typed
+
+    embedding = typed(Embedding, item)
+    return embedding.index, embedding.embedding

@@ -147,18 +147,20 @@ class _Fetching:
         return LlmError(" ".join(filter(None, [f"{self.endpoint.model}: {words}", advice, _KEPT])))
 
 
-def in_order(items: Any, count: int, field: str, noun: str) -> list[Any]:
-    """The ``field`` of every item by its ``index``, in whatever order they came; raises CallError."""
+def in_order(
+    items: Any, count: int, read: Callable[[dict[str, Any]], tuple[Any, Any]], noun: str
+) -> list[Any]:
+    """What ``read`` takes from every item, by the index beside it, in whatever order; raises CallError."""
     if not isinstance(items, list):
         raise unusable(f"a reply without a list of {noun}")
     if len(items) != count:
         raise unusable(f"{len(items)} {noun} for {count} texts")
     values: dict[int, Any] = {}
     for item in items:
-        index = item.get("index") if isinstance(item, dict) else None
+        index, value = read(item) if isinstance(item, dict) else (None, None)
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count or index in values:
             raise unusable(f"{noun} whose index does not say which text each is of")
-        values[index] = item.get(field)
+        values[index] = value
     return [values[index] for index in range(count)]
 
 

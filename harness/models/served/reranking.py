@@ -63,13 +63,17 @@ class ServedPairs:
 
 def _scores(data: Any, count: int, endpoint: RerankEndpoint) -> tuple[list[Any], int | None]:
     if endpoint.request is not None:
-        scores = in_order(_matched(data, endpoint.response), count, "score", "scores")
+        scores = in_order(_matched(data, endpoint.response), count, _score, "scores")
     elif endpoint.form == "tei":
-        scores = in_order(data, count, "score", "scores")
+        scores = in_order(data, count, _score, "scores")
     else:
         results = data.get("results") if isinstance(data, dict) else None
-        scores = in_order(results, count, "relevance_score", "scores")
+        scores = in_order(results, count, partial(_score, field="relevance_score"), "scores")
     return [np.array([number(score, "score")], dtype=np.float32) for score in scores], tokens_used(data)
+
+
+def _score(item: dict[str, Any], field: str = "score") -> tuple[Any, Any]:
+    return item.get("index"), item.get(field)
 
 
 def _matched(data: Any, response: str) -> Any:
