@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.store import CacheLayout
-from tests.command import YARD, exit_code, printed, refused, write_files
+from tests.command import YARD, exit_code, printed, refused, run, write_files
 
 
 def test_help_answers_at_once_for_it_loads_little():
@@ -51,6 +51,20 @@ def test_wrong_usage_exits_with_2(capsys):
     shown = capsys.readouterr().err
     assert "[--run RUN [RUN ...]]" in shown
     assert "harness score: error: unrecognized arguments: run.txt qrels.txt" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("compair results/mine", "harness: error: there is no command 'compair' (did you mean 'compare'?)."),
+        ("judge exprt", "harness judge: error: there is no command 'exprt' (did you mean 'export'?)."),
+        ("zzzzzz", "harness: error: there is no command 'zzzzzz'."),
+    ],
+)
+def test_a_word_that_is_no_command_is_answered_in_one_line_with_the_one_meant(words, said, capsys):
+    code, out, err = run(capsys, *words.split())
+    assert (code, out) == (2, "")
+    assert err == f"{said} `{said.split(':')[0]} --help` lists them.\n"
 
 
 @pytest.fixture

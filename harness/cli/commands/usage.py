@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from harness import __version__
 from harness.cli.commands import COMMANDS, command_named, commands_of_packages, fill_from
-from harness.values import printable_lines
+from harness.values import printable_lines, quoted, suggestion
 
 _wrapped = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
 _COMMENT = re.compile(r"^(?P<indent> +)(?P<command>\S.*?) {2,}(?P<comment>\S.*)$")
@@ -95,6 +95,14 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse an argument, which is shown but steers no terminal; ends with 2."""
         super().error(printable_lines(message))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a word that is no command in one line: usage and the list of all would hide the answer."""
+        if action.nargs == argparse.PARSER and action.choices is not None and value not in action.choices:
+            near = suggestion(value, action.choices)
+            wrong = f"there is no command {quoted(value)}{near}. `{self.prog} --help` lists them."
+            self.exit(2, f"{self.prog}: error: {wrong}\n")
+        super()._check_value(action, value)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Refuse an empty value, such as a variable that a shell has not set."""
