@@ -7,8 +7,9 @@ import pytest
 
 from harness.models import EXACT, Way, ways
 from harness.models.encoder import SentenceEncoder
-from harness.running import precision
+from harness.running import load_config, make_plan, precision
 from harness.steps.search.rerank.late_interaction import LateInteractionScorer
+from harness.values import Silent
 from tests.command import exit_code, printed
 
 MINILM, MAXSIM = "embedded:all-MiniLM-L6-v2", "embedded:maxsim"
@@ -72,12 +73,37 @@ def test_a_model_that_states_a_way_takes_it(write_config):
 
 
 def test_a_dry_run_says_what_fast_would_save(write_config, capsys, monkeypatch):
-    dry = ("bench", write_config(cache="own"), "--dry-run")
+    # what is judged depends on what is found, so this is computed
+    judged = f"relevance: {{judge: cosine, model: '{MINILM}', pool: {{unit: chunk, depth: 3}}}}"
+    dry = ("bench", write_config(cache="own", more=judged), "--dry-run")
     assert "precision" not in printed(capsys, *dry)
     monkeypatch.setattr(precision, "_WORTH_A_PROBE", 1)
-    write_config(cache="another")
+    write_config(cache="another", more=judged)
     shown = printed(capsys, *dry)
     assert f"{MINILM} would compute in bfloat16 by torch, 4.0 times as fast as in float32" in shown
     assert "are kept for the run; fast ones would take about" in shown
     # all is stored: nothing is left to save
     assert "precision" not in printed(capsys, *dry)
+
+
+def test_a_dry_run_computes_nothing_where_no_price_depends_on_it(write_config, capsys, monkeypatch):
+    monkeypatch.setattr(precision, "_WORTH_A_PROBE", 1)
+    path = write_config(cache="own")
+    plan = make_plan(load_config(path), Silent())
+    chunks, pairs = (sum(getattr(one, work) for one in plan.settings) for work in ("to_embed", "pairs"))
+    with monkeypatch.context() as patch:
+        # the probe of a model aside, which is fixed above
+        patch.setattr(SentenceEncoder, "encode", None)
+        patch.setattr(LateInteractionScorer, "score", None)
+        shown = printed(capsys, "bench", path, "--dry-run")
+    assert f"A run embeds {chunks} chunks and scores at most {pairs} pairs on this machine." in shown
+    assert "this dry run computed none, as no price depends on it. labels: 0 pairs, at no cost." in shown
+    # what fast would save is told of what is counted too
+    assert f"{MINILM} would compute in bfloat16 by torch, 4.0 times as fast as in float32" in shown
+    assert "are kept for the run" not in shown
+    counts = record_of(path)["counts"]
+    assert counts["vectors_computed"] >= chunks > 0
+    assert 0 < counts["pairs_computed"] <= pairs
+    shown = printed(capsys, "bench", path, "--dry-run")
+    assert "computed none" not in shown
+    assert "precision" not in shown

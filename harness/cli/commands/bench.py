@@ -61,8 +61,8 @@ _ENGINE = option(
     config_file("YAML file, such as `harness init` writes"),
     flag(
         "--dry-run",
-        "retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge would "
-        "take, and stop",
+        "print the calls, tokens and price that rewriting, endpoints, answers and the judge would take, and "
+        "stop; it retrieves where they depend on what is found, and keeps what it computes for the run",
     ),
     _QUICK,
     _ENGINE,
@@ -181,9 +181,23 @@ def estimate_of(plan: running.Plan) -> tuple[list[str], list[tuple[str, int]], l
         )
         return before, [], [more, *most]
     if plan.judge is None:
-        return before, [], ["labels: 0 pairs, at no cost."]
+        return before, [], [*_not_computed(plan), "labels: 0 pairs, at no cost."]
     pairs = [(planned.setting, planned.to_judge or 0) for planned in plan.settings]
     return before, pairs, [f"{plan.judge.judge}: {_price(plan.judge)}."]
+
+
+def _not_computed(plan: running.Plan) -> list[str]:
+    """What a run would compute that a dry run has not, as no price depends on it."""
+    chunks = sum(setting.to_embed for setting in plan.settings)
+    pairs = sum(setting.pairs for setting in plan.settings)
+    work = [f"embeds {counted(chunks, 'chunk')}"] if chunks else []
+    work += [f"scores at most {counted(pairs, 'pair')}"] if pairs else []
+    if not plan.counted or not work:
+        return []
+    return [
+        f"A run {' and '.join(work)} on this machine. None of it is stored yet, and this dry run computed "
+        "none, as no price depends on it."
+    ]
 
 
 _TO_DO = {

@@ -19,7 +19,7 @@ from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.pool import estimate_pool, flag_passages, make_pool, scores_to_buy
 from harness.running.pipeline import RETRIEVE, embeds, has_answers, ranking_count
-from harness.running.planning import Planning, plan_settings
+from harness.running.planning import Planned, Planning, plan_settings
 from harness.running.precision import what_fast_saves
 from harness.running.search import Chunked, Searched, as_read
 from harness.steps import PendingCalls
@@ -85,7 +85,8 @@ class Plan:
     ``rewriting`` is what language models would be asked before anything is retrieved, ``services`` by address
     for how many settings those of the user's own would be asked, ``endpoints`` what embedding models and
     rerankers would be asked for, ``answers`` what answering and measuring answers would take, ``faster`` says
-    what ``precision: fast`` would save.
+    what ``precision: fast`` would save. ``counted``: a dry run has computed no search, as no price depends on
+    what is found.
     """
 
     corpus: Corpus
@@ -98,14 +99,16 @@ class Plan:
     endpoints: tuple[PendingCalls, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
     faster: tuple[str, ...] = ()
+    counted: bool = False
 
 
 def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) -> Plan:
     """Check everything that a run needs (files, models, labels) and count what it would do.
 
     Nothing is computed, so that what depends on rankings is counted only where these are stored. ``search``:
-    as in a dry run, what models on this machine do is done, unless a language model or a user-defined service
-    would have to be asked before. With a cluster, it is noted first how the work is spread.
+    as in a dry run, what models on this machine do is done where a price depends on what is found, unless a
+    language model or a user-defined service would have to be asked before. With a cluster, it is noted first
+    how the work is spread.
     """
     with Context.at(
         config.cache, reporter, may_ask=False, precision=config.precision, engine=config.engine
@@ -121,7 +124,9 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         calls_of_search = [call for call in planned.calls if call.purpose != "reranking"]
         services = {url: len(settings) for url, settings in cutting.services.items()} | planned.services
         bought = [call for call in cutting.endpoints if call.estimate.calls]
-        if search and not (calls or bought or calls_of_search or services):
+        waits = bool(calls or bought or calls_of_search or services)
+        counted = search and not waits and not _priced_by_rankings(points, planned, config)
+        if search and not waits and not counted:
             planned = plan_settings(points, queries, context, computes=True)
             work = replace(work, planned=planned)
         cutting.say()
@@ -137,7 +142,17 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         faster = what_fast_saves(waiting, context) if search else ()
         # a table that narrows the search is looked into first
         rewriting = (*calls, *sorted(calls_of_search, key=lambda one: one.purpose != "filter"))
-        return replace(plan, rewriting=rewriting, services=services, endpoints=endpoints, faster=faster)
+        plan = replace(plan, rewriting=rewriting, services=services, endpoints=endpoints, faster=faster)
+        return replace(plan, counted=counted)
+
+
+def _priced_by_rankings(points: Sequence[Chunked], planned: Planned, config: BenchConfig) -> bool:
+    """Whether it depends on what is found what is judged, answered, or asked of a model elsewhere."""
+    return (
+        pool_judge_config(config) is not None
+        or bool(planned.calls or planned.endpoints)
+        or any(has_answers(point.setting) for point in points)
+    )
 
 
 def _of_what_is_known(work: Work, corpora: Corpora, search: bool) -> Plan:
