@@ -7,7 +7,7 @@ import pytest
 
 from harness.data import AnchorConfig, anchor, read_labels
 from harness.labels import find_evidence
-from harness.labels.labelling.finding import passage_spans
+from harness.labels.labelling.finding import is_heading, passage_spans
 from harness.running import Context, load_config, load_documents
 from harness.values import CorpusError, Silent
 from tests.command import printed, refused, run
@@ -61,6 +61,52 @@ def test_a_quote_over_two_passages_is_found_whole(tmp_path):
 )
 def test_words_are_found_in_several_languages(sought, text, expected, tmp_path):
     assert expected in find(sought, document("d", text), tmp_path=tmp_path)[0].text
+
+
+CELLS = (
+    "Table 4: Total revenue 2023\n\nTotal revenue\n96,773\n81,462\n\nRevenue\n\n"
+    "In 2023 the total of all revenue was higher than in any year before it, as more was sold.\n\n"
+    "Revenue of Lyon\n\nRevenue of services 8,319"
+)
+
+
+def test_a_bare_caption_comes_behind_text_with_its_words(tmp_path):
+    def shown(sought):
+        return [
+            passage.text.split("\n")[0] for passage in find(sought, document("d", CELLS), tmp_path=tmp_path)
+        ]
+
+    text = "In 2023 the total of all revenue was higher than in any year before it, as more was sold."
+    # BM25 alone has the caption first, then the text, both with all three words. The row has `total` and
+    # `revenue`, and all texts have `revenue`: so the caption comes behind the row, other headings behind all.
+    order = shown("total revenue 2023?")
+    assert order[:3] == [text, "Total revenue", "Table 4: Total revenue 2023"]
+    assert order[3] == "Revenue of services 8,319"
+    assert {*order[4:]} == {"Revenue", "Revenue of Lyon"}
+    assert shown("Lyon") == ["Revenue of Lyon"]
+    # what is sought verbatim is first, be it a caption
+    assert shown("Table 4: Total")[0] == "Table 4: Total revenue 2023"
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("Consolidated balance sheet", True),
+        ("Item 7. Management's discussion", True),
+        ("3.2 Revenue in 2023", True),
+        ("表3 营业收入", True),
+        ("Revenue 2023 96,773", False),
+        ("Revenue 2,023", False),
+        ("Table 4: 12.5 %", False),
+        ("96,773", False),
+        ("Revenue rose.", False),
+        ("营业收入增加。", False),
+        ("Total revenue\n96", False),
+        ("a word " * 20, False),
+    ],
+)
+def test_what_a_bare_heading_is(text, heading):
+    assert is_heading(text) is heading
 
 
 def test_no_passage_crosses_a_page_and_together_they_hold_all_letters():

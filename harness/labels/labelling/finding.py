@@ -11,12 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.labels.labelling.passages import PassageToGrade, overlapping
 from harness.running import Context, run_step
-from harness.steps import Bm25Config, Bm25Retriever, Passages
+from harness.steps import Analyser, Bm25Config, Bm25Retriever, Passages
 from harness.store import key_of
 from harness.values import Document, Query, Span, between, sentence_spans, trim
 
 # about three sentences: enough to judge by, short enough to be a label
 LENGTH = 300
+# Headings are short: what is longer is read as text. Among so many passages they are put behind.
+_HEADING, _REORDERED = 100, 200
+_SENTENCE_END = (".", "!", "?", "。", "！", "？", "．", "…", ";", "；")
+# the number of a heading or of a table, and a year, say nothing of the matter
+_NO_FIGURE = re.compile(r"^\W*(?:[^\W\d]+\W*)?\d+(?:[.\-]\d+)*(?!\d|[,.]\d)|\b(?:19|20)\d\d(?![\d,])")
 # what may be between two letters of a text and is not seen: white space, soft hyphens, zero widths
 _BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
 
@@ -31,12 +36,13 @@ def find_evidence(
     """The ``top`` passages for a query, or all if it is None; none if no passage has a word of it.
 
     First come the passages that contain it exactly, ignoring white space and case, then those that share
-    words with it; both in the order of BM25 over passages of some sentences, in languages of any script.
+    words with it; both in the order of BM25 over passages of some sentences, in languages of any script. Bare
+    headings and captions, which BM25 prefers as they are short, come behind text with the same words.
     """
     of_document = {doc_id: passage_spans(document) for doc_id, document in documents.items()}
     spans = [(doc_id, span) for doc_id, document_spans in of_document.items() for span in document_spans]
     exact = _exact(sought, documents.values(), of_document)
-    ranked = _by_words(sought, spans, documents, context)
+    ranked = _headings_behind(sought, _by_words(sought, spans, documents, context), documents)
     place = {passage: rank for rank, passage in enumerate(ranked)}
     # a text that runs over several passages is none of them: it comes first
     first = sorted(exact, key=lambda passage: place.get(passage, -1))
@@ -84,6 +90,36 @@ def _by_words(
     (ranking,) = run_step(Bm25Retriever(config).run(passages, [query]), context).rankings
     by_id = dict(zip(ids, spans, strict=True))
     return [by_id[passage] for passage in ranking.chunk_ids]
+
+
+def _headings_behind(
+    sought: str, ranked: Sequence[tuple[str, Span]], documents: Mapping[str, Document]
+) -> list[tuple[str, Span]]:
+    """The passages with each bare heading behind all text that has its words of the query; else as ranked."""
+    texts = [documents[doc_id].text[slice(*span)] for doc_id, span in ranked[:_REORDERED]]
+    bare = [is_heading(text) for text in texts]
+    if not any(bare):
+        return list(ranked)
+    terms = Analyser("auto", "short").terms
+    # a year is in the caption alone, and the rows below it are of that year
+    sought_terms = {term for term in terms(sought) if not term.isdigit()}
+    shared = [sought_terms.intersection(terms(text)) for text in texts]
+    last = [
+        max((at for at, words in enumerate(shared) if not bare[at] and words >= shared[place]), default=place)
+        if bare[place]
+        else place
+        for place in range(len(texts))
+    ]
+    order = sorted(range(len(texts)), key=lambda place: (max(place, last[place]), bare[place]))
+    return [*(ranked[place] for place in order), *ranked[_REORDERED:]]
+
+
+def is_heading(text: str) -> bool:
+    """Whether a passage is a line that ends like no sentence and has no figure: a heading, a caption."""
+    line = text.strip()
+    if len(line) > _HEADING or "\n" in line or line.endswith(_SENTENCE_END):
+        return False
+    return not any(letter.isdigit() for letter in _NO_FIGURE.sub("", line))
 
 
 def passage_spans(document: Document, length: int = LENGTH) -> list[Span]:
