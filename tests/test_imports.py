@@ -26,6 +26,7 @@ HEAVY = {
     "bs4",
     "lxml",
     "openvino",
+    "optuna",
     "httpx2",
     "openai",
     "jmespath",

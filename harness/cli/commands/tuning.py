@@ -21,7 +21,10 @@ on.
   harness tune my.yaml --certify     # later: dropped settings that may be better see everything too
 
 CONFIG is that of `harness bench`: lists are a sweep, and so are ranges such as {from: 200, to: 2000,
-log: true}. `tune: {budget: 30 min}` (or `5 USD`, `20 %`) says what it may take. The plan is kept beside
+log: true}, for any key of a step that takes a number (chunk_size, chunk_overlap, top_k, k of rrf), and for
+entries of lists such as weights: [1, {from: 0.5, to: 2.0}]. `tune: {budget: 30 min}` (or `5 USD`, `20 %`)
+says what it may take. With `strategy: tpe` a sampler of Optuna proposes `trials` settings from the ranges,
+where otherwise fixed values stand for them (pip install 'ndcg-harness[tune]'). The plan is kept beside
 the results, and it alone decides what is seen: a stopped run goes on where it was, and a second one
 gives the same numbers. The folder of results holds the settings that saw everything, for `show`,
 `compare` and `gate`; tuned.csv in it lists those that did not.
@@ -39,17 +42,16 @@ _SHOWN = 5
 )
 def tune(args: argparse.Namespace) -> int:
     """Plan, run the stages, and print what was found."""
-    config = running.load_config(args.config)
+    config, space = running.load_tuning(args.config)
     reporter = TerminalReporter(quiet=args.quiet)
-    course, new = running.open_course(config, reporter)
-    tuning = config.tune
+    course, new = running.open_course(config, reporter, space)
     plan = running.plan_file(config)
     stands = (
         ""
         if new
         else f"Going on with {plan}: {len(course.screened)} of {len(course.ladder.stages)} stages seen."
     )
-    promise = tuple(running.promise_lines(course.ladder, tuning.give, tuning.confidence))
+    promise = tuple(running.promise_lines(course.ladder, config.tune))
     show(*([(stands,)] if stands else []), running.plan_table(course.ladder), promise)
     if args.dry_run:
         print_line("Nothing was spent.")

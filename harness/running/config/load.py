@@ -18,9 +18,10 @@ from harness.models import default_tokenizer
 from harness.running.config.answer_measures import AnswerScoringConfig
 from harness.running.config.models import STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.running.config.naming import name_settings
+from harness.running.config.ranges import lists_of, numbers_of
 from harness.running.config.source import KeyPath, Source, read_source, source_of
 from harness.running.config.stored_chunks import as_existing, searches_existing
-from harness.running.config.tune_keys import is_range, values_of_range
+from harness.running.config.tune_keys import is_range
 from harness.values import ConfigError, Kinds, Section, counted, printable, problem_in, quoted
 
 TABLES: dict[str, Kinds[Any]] = {
@@ -205,19 +206,14 @@ def _choices(source: Source, at: KeyPath, field: FieldInfo, value: Any) -> Seque
         # the parts of each list belong together
         lists = [((*at, i), part) for i, part in enumerate(value)] if several else [(at, value)]
         return [point for place, part in lists for point in _in_turn(source, section.stage, place, part)]
-    if not isinstance(value, list) or (takes_list and value and not several):
-        return _in_range(source, at, value) if is_range(value) else [value]
+    if takes_list and isinstance(value, list) and value:
+        lists = [((*at, i), part) for i, part in enumerate(value)] if several else [(at, value)]
+        return [entries for place, part in lists for entries in lists_of(source, place, field, part)]
+    if not isinstance(value, list):
+        return numbers_of(source, at, field, value) if is_range(value) else [value]
     if not value:
         raise source.error(at, "the list is empty; name at least one value.")
     return value
-
-
-def _in_range(source: Source, at: KeyPath, value: Any) -> Sequence[Any]:
-    """The values that stand for a range of a key."""
-    try:
-        return values_of_range(value)
-    except ValueError as error:
-        raise source.error(at, f"{error}, such as {{from: 200, to: 2000, log: true}}.") from None
 
 
 def load_config(given: Path | Mapping[str, Any]) -> BenchConfig:
@@ -225,10 +221,21 @@ def load_config(given: Path | Mapping[str, Any]) -> BenchConfig:
 
     Instead of a file, a mapping may hold its keys. Paths are relative to the folder the command is run in.
     """
+    source = source_for(given)
+    return config_of(source, settings_of(source, expand(source)))
+
+
+def source_for(given: Path | Mapping[str, Any]) -> Source:
+    """A file or a mapping, read and without unknown keys at its top."""
     source = source_of(given) if isinstance(given, Mapping) else read_source(given)
     source.refuse_unknown(source.data, [*BenchConfig.model_fields, *STAGES])
+    return source
+
+
+def config_of(source: Source, settings: Sequence[Setting]) -> BenchConfig:
+    """The benchmark of some settings by the other keys of a file."""
     data: dict[str, Any] = {key: value for key, value in source.data.items() if key not in STAGES}
-    data["settings"] = _settings(source)
+    data["settings"] = settings
     if "relevance" in data:
         data["relevance"] = source.validated(RelevanceConfig, data["relevance"], ("relevance",))
     config = source.validated(BenchConfig, data)
@@ -236,29 +243,36 @@ def load_config(given: Path | Mapping[str, Any]) -> BenchConfig:
     return config
 
 
-def _settings(source: Source) -> list[Setting]:
-    points = expand(source)
+def settings_of(source: Source, points: Sequence[Stages], among: Sequence[Stages] = ()) -> list[Setting]:
+    """The settings of some points, with names that say what differs; no two may be the same.
+
+    Where a setting has no model of its own, the first that has one says in whose tokens it is cut: of
+    ``among``, where points are some of these, else of the points.
+    """
     names = name_settings(points)
     for name, count in Counter(names).items():
         if count > 1:
             raise ConfigError(
                 f"{source.path}: two settings of the sweep are the same: {printable(name)}. Remove one."
             )
-    tokenizers = _tokenizers(source.data.get("tokenizer"), points)
+    tokenizers = _tokenizers(source.data.get("tokenizer"), points, among or points)
     return [
         source.validated(Setting, {"name": name, "tokenizer": tokenizer, **point})
         for name, tokenizer, point in zip(names, tokenizers, points, strict=True)
     ]
 
 
-def _tokenizers(stated: Any, points: Sequence[Stages]) -> list[str]:
+def _tokenizers(stated: Any, points: Sequence[Stages], among: Sequence[Stages]) -> list[str]:
     """The model whose tokens count in each setting: the one stated, its own encoder or the first one."""
     if isinstance(stated, str):
         return [stated] * len(points)
-    encoders = [point["retrieve"].encoders() for point in points]
-    names = [next((each.model_name for each in some if each.runs_here), None) for some in encoders]
-    first = next(filter(None, names), None) or default_tokenizer()
-    return [name or first for name in names]
+    first = next(filter(None, map(_encoder, among)), None) or default_tokenizer()
+    return [_encoder(point) or first for point in points]
+
+
+def _encoder(point: Stages) -> str | None:
+    """The first model of a point that computes vectors here."""
+    return next((each.model_name for each in point["retrieve"].encoders() if each.runs_here), None)
 
 
 def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> AnswerScoringConfig:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from numbers import Integral, Real
 from pathlib import Path, PurePath
@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from harness.running.config.tune_keys import Range, is_range
 from harness.values import (
     LARGEST,
     LOOKS_SECRET,
@@ -53,9 +54,17 @@ _MOVED = {
 }
 
 
+def _grid(at: KeyPath, span: Range) -> Sequence[float]:
+    """The fixed values of a range, whatever key it is of."""
+    return span.grid()
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The content of a configuration file, the 1-based line of every key path in it, and its hash."""
+    """The content of a configuration file, the 1-based line of every key path in it, and its hash.
+
+    ``of_range`` gives the values that stand for the range of a key.
+    """
 
     path: Path
     data: dict[str, Any]
@@ -63,6 +72,7 @@ class Source:
     sha256: str = ""
     # of docs/, which describes its keys
     page: str = "configuration.md"
+    of_range: Callable[[KeyPath, Range], Sequence[float]] = field(default=_grid, compare=False)
 
     def where(self, at: KeyPath) -> str:
         """``file:line`` of a key, or of the nearest one around it; without a file no line."""
@@ -128,6 +138,8 @@ class Source:
         if problem["type"] == "string_pattern_mismatch":
             message = f"it may not be written so; {guide(self.page)} describes this key"
         value = problem["input"]
+        if is_range(value):
+            return self.error(path, "no range can stand here: it is for keys of steps that take one number.")
         if value is None:
             return self.error(path, f"its value is missing; {guide(self.page)} describes this key.")
         # a list or section is at the line that is named

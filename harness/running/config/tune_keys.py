@@ -70,7 +70,13 @@ class TuneConfig(StageConfig):
         description="`search` drops what looks worse; `certify` only what is shown to be worse, and stops "
         "where that is beyond the budget.",
     )
-    seed: int = Field(7, ge=0, description="Seed of the parts that stages see.")
+    seed: int = Field(7, ge=0, description="Seed of the parts that stages see, and of what is proposed.")
+    strategy: Literal["grid", "tpe"] = Field(
+        "grid",
+        description="`grid`: fixed values stand for a range. `tpe`: a sampler of Optuna proposes any numbers "
+        "of the ranges, by what those before scored; it needs `pip install 'ndcg-harness[tune]'`.",
+    )
+    trials: int = Field(30, ge=3, le=1000, description="With `tpe`, how many settings are proposed.")
 
     @field_validator("budget")
     @classmethod
@@ -95,31 +101,47 @@ class TuneConfig(StageConfig):
         return Allowance(amount * (3600 if unit == "h" else 60), "seconds")
 
 
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The numbers from ``low`` to ``high``, by ratio with ``log``; ``whole`` ones for a key that takes these.
+
+    ``values`` is how many of them stand for it where nothing proposes others.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    values: int = VALUES
+    whole: bool = False
+
+    def at(self, share: float) -> float:
+        """The number so far on the way from the lower to the higher end."""
+        if self.log:
+            point = self.low * math.exp(share * math.log(self.high / self.low))
+        else:
+            point = self.low + share * (self.high - self.low)
+        return round(point) if self.whole else float(f"{point:.6g}")
+
+    def grid(self) -> list[float]:
+        """The fixed values that stand for it, evenly spaced or by equal ratios."""
+        return list(dict.fromkeys(self.at(place / (self.values - 1)) for place in range(self.values)))
+
+
 def is_range(value: Any) -> bool:
     """Whether a value of a key is a range: a mapping with ``from`` and ``to``."""
     return isinstance(value, Mapping) and {"from", "to"} <= value.keys()
 
 
-def values_of_range(value: Mapping[str, Any]) -> list[int] | list[float]:
-    """The values that stand for a range, evenly spaced, by ratio with ``log``; whole numbers of whole ends.
-
-    Raises ValueError for a range that cannot be.
-    """
+def range_of(value: Mapping[str, Any]) -> Range:
+    """The range that a mapping states, of whole numbers where both ends are; ValueError if it cannot be."""
     if unknown := sorted(map(str, value.keys() - _RANGE_KEYS)):
         raise ValueError(f"a range has the keys from, to, log and values, not {unknown[0]}")
     low, high, log, count = value["from"], value["to"], value.get("log", False), value.get("values", VALUES)
     numbers = [end for end in (low, high) if isinstance(end, int | float) and not isinstance(end, bool)]
-    if len(numbers) < 2 or not low < high:
+    if len(numbers) < 2 or not low < high or math.isinf(high - low):
         raise ValueError("a range goes from a number to a larger one")
     if not isinstance(log, bool) or (log and low <= 0):
         raise ValueError("log is true or false, and a range with log begins above 0")
     if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= 100:
         raise ValueError("values says how many of a range are tried, from 2 to 100")
-    shares = [place / (count - 1) for place in range(count)]
-    if log:
-        points = [low * math.exp(share * math.log(high / low)) for share in shares]
-    else:
-        points = [low + share * (high - low) for share in shares]
-    if all(isinstance(end, int) for end in (low, high)):
-        return list(dict.fromkeys(map(round, points)))
-    return [float(f"{point:.6g}") for point in points]
+    return Range(low, high, log, count, all(isinstance(end, int) for end in numbers))

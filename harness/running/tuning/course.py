@@ -20,6 +20,7 @@ from harness import __version__, report, store, values
 from harness.comparison import Options, SeenStage, from_rows, read_stored, shown_worse
 from harness.running.bench.job import input_hashes, run_or_reuse
 from harness.running.config.models import BenchConfig, Setting
+from harness.running.config.space import Space
 from harness.running.config.tune_keys import PartConfig, TuneConfig
 from harness.running.context import Context
 from harness.running.corpora import queries_and_rows
@@ -30,9 +31,11 @@ from harness.running.part import documents_of, labelled_documents
 from harness.running.tuning.certifying import affords, refuse_beyond
 from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
 from harness.running.tuning.outlay import outlays
+from harness.running.tuning.sampler import optuna
+from harness.running.tuning.sampling import Sampled, sample
 from harness.running.tuning.screen import Screened, retriever_of, screen, without_rerankers
 from harness.running.tuning.standing import TuneChoice, dropped_rows, standing_of
-from harness.running.tuning.tune_words import finding_lines, next_line, standing_line
+from harness.running.tuning.tune_words import PROPOSED, finding_lines, next_line, standing_line
 from harness.running.tuning.tuned import Tuned
 from harness.values import HarnessError, Reporter, Silent, Task, by_key, counted, listed
 
@@ -42,12 +45,17 @@ TUNED = "tune.json"
 
 @dataclass(slots=True)
 class Course:
-    """What was planned and seen so far; ``certify``: dropped settings that may be better come back."""
+    """What was planned and seen so far; ``certify``: dropped settings that may be better come back.
+
+    ``space`` is what settings are proposed from, None where the configuration names them.
+    """
 
     origin: str
     ladder: Ladder
     screened: list[Screened] = field(default_factory=list)
     certify: bool = False
+    space: Space | None = None
+    sampled: Sampled = field(default_factory=Sampled)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -55,6 +63,7 @@ class Course:
             "origin": self.origin,
             "plan": self.ladder.to_json(),
             "certify": self.certify,
+            "sampled": self.sampled.to_json(),
             "stages": [stage.to_json() for stage in self.screened],
         }
 
@@ -64,13 +73,19 @@ def plan_file(config: BenchConfig) -> Path:
     return config.results / f"{config.name}.tune.json"
 
 
-def open_course(config: BenchConfig, reporter: Reporter) -> tuple[Course, bool]:
-    """The course that was begun, or a new one, and whether it is new. Nothing is written."""
+def open_course(config: BenchConfig, reporter: Reporter, space: Space | None = None) -> tuple[Course, bool]:
+    """The course that was begun, or a new one, and whether it is new. Nothing is written.
+
+    ``space`` is what a sampler proposes settings from; HarnessError where its package is missing.
+    """
+    if space is not None:
+        optuna()
     origin = _origin(config)
     begun = _read(plan_file(config), origin, reporter)
     if begun is not None:
+        begun.space = space
         return begun, False
-    return Course(origin, make_plan_of_stages(config, reporter)), True
+    return Course(origin, make_plan_of_stages(config, reporter), space=space), True
 
 
 def _origin(config: BenchConfig) -> str:
@@ -85,7 +100,9 @@ def _read(path: Path, origin: str, reporter: Reporter) -> Course | None:
     try:
         value = json.loads(path.read_text("utf-8"))
         screened = [Screened.from_json(stage) for stage in value["stages"]]
-        course = Course(value["origin"], Ladder.from_json(value["plan"]), screened, value["certify"])
+        sampled = Sampled.from_json(value["sampled"])
+        ladder = Ladder.from_json(value["plan"])
+        course = Course(value["origin"], ladder, screened, value["certify"], sampled=sampled)
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise HarnessError(
             f"{path} is damaged ({type(error).__name__}): it holds the plan of `harness tune`. Move it away; "
@@ -106,7 +123,7 @@ def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> Ladder:
     with Context.at(config.cache, _Quiet(reporter), may_ask=False, precision=config.precision) as context:
         costs = outlays(config, part, context)
         # what was held back is not shown to be worse, so that a certificate needs all of it
-        if extent.retrieving < extent.settings and tuning.give == "search":
+        if extent.retrieving < extent.settings and tuning.give == "search" and not extent.proposed:
             plain = config.model_copy(update={"settings": without_rerankers(config.settings)})
             retrieving = outlays(plain, part, context)
     return make_ladder(extent, costs, tuning.allowed, retrieving)
@@ -139,7 +156,8 @@ def _extent(config: BenchConfig, tuning: TuneConfig) -> Extent:
             kept = documents_of(PartConfig(text=text, seed=tuning.seed), ids, labelled)
             sizes[text] = sum(weight[name] for name in kept) / first
     retrieving = len(without_rerankers(config.settings))
-    return Extent(len(config.settings), train, len(queries.queries), sizes, tuning.seed, retrieving)
+    proposed = tuning.strategy != "grid"
+    return Extent(len(config.settings), train, len(queries.queries), sizes, tuning.seed, retrieving, proposed)
 
 
 def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certify: bool = False) -> Tuned:
@@ -152,11 +170,16 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
     tuning = config.tune
     measure = run_headline(config)
     options = options_for(config)
-    left = [setting.name for setting in config.settings]
     course.certify = course.certify or certify
     keep = partial(_write, plan_file(config), course)
     keep()
     stages = course.ladder.stages
+    if course.space is not None:
+        reporters = reporter, _Quiet(reporter)
+        config = sample(config, course.space, course.sampled, stages[0].part, measure, reporters, keep)
+        if not course.screened and course.sampled.screened is not None:
+            course.screened.append(course.sampled.screened)
+    left = [setting.name for setting in config.settings]
     entered = [len(left)]
     for at, stage in enumerate(stages[:-1]):
         if at == len(course.screened):
@@ -237,6 +260,8 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
     def add(
         context: Context, corpus: Corpus, scores: Sequence[report.ScoreRow]
     ) -> Iterable[report.DroppedRow]:
+        if course.space is not None:
+            context.warn("tuning", PROPOSED)
         if not dropped:
             return ()
         context.warn("tuning", _warning(len(settings), len(config.settings)))
@@ -252,6 +277,8 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
     lines = tuple(
         finding_lines(standing, course.ladder, course.screened, options, len(config.settings), measure)
     )
+    if course.space is not None:
+        lines = (*lines, PROPOSED)
     store.write_text(
         run.folder / TUNED,
         json.dumps(
@@ -264,6 +291,7 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
                 "dropped": {name: standing.lead(name) for name in standing.bounds.dropped},
                 "may_be_better": list(standing.candidates),
                 "plan": course.ladder.to_json(),
+                "proposed": _proposed(config, course.sampled),
                 "cpu_seconds": [stage.cpu_seconds for stage in course.screened],
                 "sentences": list(lines),
             },
@@ -272,6 +300,14 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
         + "\n",
     )
     return Tuned(run.folder, standing, lines, run.ending)
+
+
+def _proposed(config: BenchConfig, sampled: Sampled) -> list[dict[str, Any]]:
+    """What was proposed, in turn, with its numbers and its mean on the first part."""
+    if not sampled.proposals:
+        return []
+    rows = zip(config.settings, sampled.proposals, sampled.scores, strict=True)
+    return [{"setting": setting.name, "values": values, "mean": mean} for setting, values, mean in rows]
 
 
 def _lists(folder: Path, course: Course, standing: TuneChoice) -> bool:

@@ -92,7 +92,8 @@ class Extent:
 
     ``sizes`` is by share of the documents without a label how many times as large a part is as the first
     one, which holds none of them; a single entry where every document has a label, or none is known.
-    So many settings are left as ``retrieving`` without their rerankers.
+    So many settings are left as ``retrieving`` without their rerankers. ``proposed``: a sampler proposes the
+    settings, in the first stage.
     """
 
     settings: int
@@ -101,6 +102,7 @@ class Extent:
     sizes: Mapping[float, float]
     seed: int
     retrieving: int
+    proposed: bool = False
 
     @property
     def split(self) -> Literal["train", "all"]:
@@ -135,7 +137,12 @@ def make_ladder(
     )
     everything = PlannedStage(PartConfig(), extent.settings, extent.settings, extent.queries, whole)
     if fits(whole, whole, budget) or extent.settings < FEWEST_SETTINGS:
-        return Ladder((everything,), whole)
+        if not extent.proposed:
+            return Ladder((everything,), whole)
+        # what it is proposed by is a part of what everything takes
+        part = PartConfig(split=extent.split, seed=extent.seed)
+        first = PlannedStage(part, extent.settings, extent.settings, extent.drawn(1.0), Outlay())
+        return Ladder((first, everything), whole)
     best: tuple[tuple[float, ...], Ladder] | None = None
     least: Ladder | None = None
     for steps in _candidates(extent, retrieving is not None):
@@ -149,8 +156,8 @@ def make_ladder(
         return best[1]
     raise ConfigError(
         f"tune.budget is too small: it is {budget}, and the least that settles on one of {extent.settings} "
-        f"settings takes about {outlay_in_words(least.outlay if least else whole, whole)}. Raise it, have "
-        "fewer settings, or run all of them with `harness bench`."
+        f"settings takes about {outlay_in_words(least.outlay if least else whole, whole)}. Raise it, or have "
+        + ("fewer trials." if extent.proposed else "fewer settings, or run all of them with `harness bench`.")
     )
 
 

@@ -7,12 +7,20 @@ from collections.abc import Iterator, Sequence
 
 from harness.comparison import Options
 from harness.report import Table
+from harness.running.config.tune_keys import TuneConfig
 from harness.running.tuning.certifying import certifying
 from harness.running.tuning.ladder import Ladder, PlannedStage, outlay_in_words
+from harness.running.tuning.sampler import STARTUP
+from harness.running.tuning.sampling import round_size
 from harness.running.tuning.screen import Screened
 from harness.running.tuning.standing import TuneChoice
 from harness.values import counted, listed, number
 
+_VOUCHES = (
+    "vouches only for what was compared: other numbers of the ranges may be better, and no bound pays for "
+    "how the settings were picked from them."
+)
+PROPOSED = f"A sampler proposed the settings by what earlier ones scored. This {_VOUCHES}"
 _SHOWN = 3
 
 
@@ -32,11 +40,20 @@ def plan_table(ladder: Ladder) -> Table:
     return Table("stages", ("stage", "text", "queries", "settings", "about"), tuple(rows))
 
 
-def promise_lines(ladder: Ladder, give: str, confidence: float) -> Iterator[str]:
+def promise_lines(ladder: Ladder, tuning: TuneConfig) -> Iterator[str]:
     """What the end can promise, and what not."""
-    if len(ladder.stages) == 1:
+    first = ladder.stages[0]
+    if tuning.strategy != "grid":
+        yield (
+            f"Stage 1 tries {counted(first.enter, 'setting')} that a sampler proposes ({tuning.strategy}, "
+            f"seed {tuning.seed}): {min(STARTUP, first.enter)} drawn evenly, then {round_size(first.enter)} "
+            "at a time by what those before scored. What it takes is counted for others drawn evenly."
+        )
+        yield f"The end {_VOUCHES}"
+    if ladder.stages[-1].enter == first.enter:
         yield "All settings see everything: a full sweep is within the budget."
         return
+    give, confidence = tuning.give, tuning.confidence
     sure = f"{100 * confidence:g} %"
     yield (
         f"The end will bound what the chosen setting may lose to those of the last stage, with {sure} "

@@ -1,0 +1,120 @@
+"""The first stage of a tuning whose settings are proposed: in rounds, each by what those before it scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from harness.comparison import SeenStage
+from harness.running.config.models import BenchConfig
+from harness.running.config.space import Space, Values
+from harness.running.config.tune_keys import PartConfig
+from harness.running.judging.judged import pool_judge_config
+from harness.running.tuning.sampler import STARTUP, propose
+from harness.running.tuning.screen import Screened, screen
+from harness.values import HarnessError, Reporter, counted, number
+
+
+@dataclass(slots=True)
+class Sampled:
+    """What was proposed so far, in turn, and what the part saw of it; ``exhausted``: nothing else is left."""
+
+    proposals: list[Values] = field(default_factory=list)
+    screened: Screened | None = None
+    exhausted: bool = False
+
+    @property
+    def scores(self) -> list[float]:
+        """The mean of each proposal."""
+        return [] if self.screened is None else self.screened.seen.matrix.defined().means.tolist()
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        screened = None if self.screened is None else self.screened.to_json()
+        return {"proposals": self.proposals, "screened": screened, "exhausted": self.exhausted}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Sampled:
+        """What was written."""
+        screened = value["screened"]
+        return cls(
+            list(map(dict, value["proposals"])),
+            None if screened is None else Screened.from_json(screened),
+            value["exhausted"],
+        )
+
+
+def round_size(count: int) -> int:
+    """So many are proposed at a time after the first ones: a tenth of all."""
+    return max(1, count // 10)
+
+
+def sample(
+    config: BenchConfig,
+    space: Space,
+    sampled: Sampled,
+    part: PartConfig,
+    measure: str,
+    reporters: tuple[Reporter, Reporter],
+    keep: Callable[[], None],
+) -> BenchConfig:
+    """The configuration with what was proposed as its settings: as many as it has, or all that there are.
+
+    Each round is kept at once. ``reporters``: one that says where it stands, and a quiet one.
+    """
+    count = len(config.settings)
+    while len(sampled.proposals) < count and not sampled.exhausted:
+        before = len(sampled.proposals)
+        wanted = min(count - before, round_size(count) if before else STARTUP)
+        fresh = propose(space, sampled.proposals, sampled.scores, wanted, config.tune.seed)
+        if fresh:
+            _see(config, space, sampled, fresh, part, measure, reporters[1])
+        sampled.exhausted = len(fresh) < wanted
+        keep()
+        reporters[0].note(_line(sampled, count))
+    if not sampled.proposals:
+        raise HarnessError(
+            "No proposal made a setting: the numbers of the ranges hardly ever go together. Make the ranges "
+            "smaller, such as a chunk_overlap that ends below the least chunk_size."
+        )
+    return config.model_copy(update={"settings": tuple(space.settings(sampled.proposals))})
+
+
+def _see(
+    config: BenchConfig,
+    space: Space,
+    sampled: Sampled,
+    fresh: Sequence[Values],
+    part: PartConfig,
+    measure: str,
+    quiet: Reporter,
+) -> None:
+    """Search and score what is fresh; where grades depend on all that was found, everything so far again."""
+    proposals = [*sampled.proposals, *fresh]
+    settings = space.settings(proposals)
+    seen = None if pool_judge_config(config) is not None else sampled.screened
+    new = settings if seen is None else settings[len(sampled.proposals) :]
+    screened = screen(config.model_copy(update={"settings": tuple(new), "part": part}), measure, quiet)
+    names = tuple(setting.name for setting in settings)
+    if seen is not None:
+        values = np.concatenate([seen.seen.matrix.values, screened.seen.matrix.values])
+        # names say what differs, and so change with what comes
+        matrix = replace(seen.seen.matrix, settings=names, values=values)
+        screened = replace(screened, seen=SeenStage(matrix, screened.seen.basis))
+    spent = 0.0 if sampled.screened is None else sampled.screened.cpu_seconds
+    sampled.screened = replace(screened, cpu_seconds=spent + screened.cpu_seconds)
+    sampled.proposals = proposals
+
+
+def _line(sampled: Sampled, count: int) -> str:
+    """How many were tried, and the best of them."""
+    tried = f"{len(sampled.proposals)} of {counted(count, 'proposal')} tried"
+    if sampled.screened is None:
+        return f"{tried}."
+    scores = sampled.scores
+    best = scores.index(max(scores))
+    end = " There are hardly any others." if sampled.exhausted else ""
+    return f"{tried}. First: {sampled.screened.seen.matrix.settings[best]} {number(scores[best])}.{end}"
