@@ -25,9 +25,9 @@ from harness.report import Results
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
+from harness.running.session import Session
 from harness.steps.chunk import chunk_documents
 from harness.values.progress import Silent
 from harness.values.text.spans import trim
@@ -106,7 +106,7 @@ class Study:
         """Run the benchmark, or read what it computed before from the cache."""
         config = load_config(path)
         results, _ = run_bench(config, Silent())
-        return cls(config, results, load_corpus(config, Context.at(config.cache, Silent())))
+        return cls(config, results, load_corpus(config, Session.at(config.cache, Silent())))
 
     @cached_property
     def document(self) -> dict[str, Document]:

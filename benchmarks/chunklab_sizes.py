@@ -29,8 +29,8 @@ from typing import Any
 import yaml
 
 from harness.running.config.load import load_config
-from harness.running.context import Context
 from harness.running.corpora import load_corpus
+from harness.running.session import Session
 from harness.values import Silent, available_cpus, processor_name
 
 ROOT = Path(__file__).parent.parent
@@ -51,7 +51,7 @@ def write_inputs(folder: Path, queries: int) -> None:
     """The files of both tools, of the first so many queries."""
     os.chdir(ROOT)
     config = load_config(Path("configs/quickstart.yaml"))
-    corpus = load_corpus(config, Context.at(folder / "extracted", Silent()))
+    corpus = load_corpus(config, Session.at(folder / "extracted", Silent()))
     labelled = {label.query_id for label in corpus.labels if label.grade}
     answerable = [query for query in corpus.queries.queries if query.query_id in labelled][:queries]
     questions = {query.query_id: query.text for query in answerable}

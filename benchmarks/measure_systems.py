@@ -13,11 +13,11 @@ from harness.measures import ChunkTable, SpanQrels, Text, relabelled
 from harness.measures.scorer import lay_out
 from harness.measures.trail import Characters, Trail, read
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
 from harness.running.judging.judged import GradedQueries, judged_by_people
 from harness.running.search import cut_for_all, search_settings
+from harness.running.session import Session
 from harness.steps.chunk.health import Outline
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
@@ -64,8 +64,8 @@ class Study:
 
 def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: bool) -> tuple[Study, Corpus]:
     """Search every setting and draw the labels in every way."""
-    context = Context.at(config.cache, Silent())
-    corpus = load_corpus(config, context)
+    session = Session.at(config.cache, Silent())
+    corpus = load_corpus(config, session)
     judgments = judged_by_people(corpus, config).judgments
     queries = GradedQueries(corpus.queries.queries, judgments, config.relevance).to_score()
     asked = tuple(query for query in queries if query.answerable)
@@ -76,7 +76,7 @@ def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: boo
             own[row.query_id].add(row.doc_id)
     systems = []
     for setting in config.settings:
-        (point,) = cut_for_all([setting], corpus, context)
+        (point,) = cut_for_all([setting], corpus, session)
         chunks = point.chunking.chunks
         if lexical:
             index = meridian_pool.Bm25(chunks, meridian_pool.words)
@@ -86,7 +86,7 @@ def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: boo
             found = [first(ranking, DEPTH) for ranking in found]
         else:
             kept = {query.query_id for query in asked}
-            everything = search_settings([point], corpus.queries.queries, context)[0].rankings["retrieve"]
+            everything = search_settings([point], corpus.queries.queries, session)[0].rankings["retrieve"]
             found = [ranking for ranking in everything if ranking.query_id in kept]
         systems.append(System(setting.name, ChunkTable.of(chunks), tuple(found)))
     texts = {d.doc_id: Text(len(d.text), Outline.of(d.text).sentences) for d in corpus.documents}

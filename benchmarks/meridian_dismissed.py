@@ -29,10 +29,10 @@ from benchmarks.meridian_pool import LABELS, Passages, System, fresh, high_passa
 from harness.measures import ChunkTable, SpanQrels, project
 from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
 from harness.running.search import cut_for_all, search_settings
+from harness.running.session import Session
 from harness.values.progress import Silent
 from harness.values.types import Chunk, Document, Judgment
 
@@ -99,13 +99,13 @@ def _as_it_was(setting: Setting) -> Setting:
     return setting.model_copy(update={"retrieve": retrieve, "rerank": (rerank,)})
 
 
-def pool(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[System]:
+def pool(config: BenchConfig, corpus: Corpus, session: Session) -> Iterator[System]:
     """Every setting with every retriever, as in rounds 1 and 2."""
     plain = {query.query_id: query.text for query in corpus.queries.queries}
     answered = meridian_pool.with_answers()
     for setting in config.settings:
-        points = cut_for_all([setting], corpus, context)
-        (searched,) = search_settings(points, corpus.queries.queries, context)
+        points = cut_for_all([setting], corpus, session)
+        (searched,) = search_settings(points, corpus.queries.queries, session)
         chunks = searched.chunking.chunks
         for stage, rankings in searched.rankings.items():
             yield System(LABELS[stage], setting.name, chunks, tuple(rankings))
@@ -239,13 +239,13 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare with the file, write nothing")
     arguments = parser.parse_args()
     config = as_it_was(load_config(meridian_pool.CONFIG))
-    context = Context.at(config.cache, Silent())
-    corpus = load_corpus(config, context)
-    everything = [*pool(config, corpus, context)]
+    session = Session.at(config.cache, Silent())
+    corpus = load_corpus(config, session)
+    everything = [*pool(config, corpus, session)]
     pools = {
         "all": everything,
         "BM25": [system for system in everything if system.retriever.startswith("BM25")],
-        "fresh": [*fresh(config, corpus, context)],
+        "fresh": [*fresh(config, corpus, session)],
     }
     passages = Passages(corpus.documents)
     found = rounds_of(pools, passages)

@@ -27,10 +27,10 @@ import numpy as np
 from harness.measures import Projection, Scorer, SpanQrels
 from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
 from harness.running.search import cut_for_all, search_settings
+from harness.running.session import Session
 from harness.values.progress import Silent
 from harness.values.text.sentence_ends import passage_spans
 from harness.values.types import Chunk, Document, Query, Ranking
@@ -113,13 +113,13 @@ def lexical(
     return System(name, setting, chunks, tuple(index.rank(*item) for item in asked.items()))
 
 
-def pooled(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[System]:
+def pooled(config: BenchConfig, corpus: Corpus, session: Session) -> Iterator[System]:
     """Every setting with every retriever."""
     runs = stored_rankings(config.results / config.name / "rankings.csv")
     plain = {query.query_id: query.text for query in corpus.queries.queries}
     answered = with_answers()
     for setting in config.settings:
-        chunks = cut_for_all([setting], corpus, context)[0].chunking.chunks
+        chunks = cut_for_all([setting], corpus, session)[0].chunking.chunks
         for stage, retriever in LABELS.items():
             if (setting.name, stage) in runs:
                 yield System(retriever, setting.name, chunks, runs[setting.name, stage])
@@ -127,13 +127,13 @@ def pooled(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[Sy
         yield lexical("BM25, answer added", setting.name, chunks, answered)
 
 
-def fresh(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[System]:
+def fresh(config: BenchConfig, corpus: Corpus, session: Session) -> Iterator[System]:
     """A setting that is not in the pool, with a retriever that is not in it either."""
     first: Setting = config.settings[0]
     chunk = first.chunk.model_copy(update={"chunk_size": FRESH_SIZE})
     setting = first.model_copy(update={"name": f"fresh chunk={FRESH_SIZE}", "chunk": chunk})
-    points = cut_for_all([setting], corpus, context)
-    (searched,) = search_settings(points, corpus.queries.queries, context)
+    points = cut_for_all([setting], corpus, session)
+    (searched,) = search_settings(points, corpus.queries.queries, session)
     chunks = searched.chunking.chunks
     for stage, rankings in searched.rankings.items():
         yield System(f"fresh: {LABELS[stage]}", setting.name, chunks, tuple(rankings))
@@ -281,9 +281,9 @@ def main() -> None:
     config = load_config(CONFIG)
     if arguments.labels:
         config = config.model_copy(update={"labels": arguments.labels})
-    context = Context.at(config.cache, Silent())
-    corpus = load_corpus(config, context)
-    systems = [*fresh(config, corpus, context)] if arguments.fresh else [*pooled(config, corpus, context)]
+    session = Session.at(config.cache, Silent())
+    corpus = load_corpus(config, session)
+    systems = [*fresh(config, corpus, session)] if arguments.fresh else [*pooled(config, corpus, session)]
     print_judged(systems, corpus)
     first, last = arguments.ranks or TOP
     rows = deeper(systems, corpus, (first, last)) if arguments.ranks else unlabelled(systems, corpus)

@@ -132,8 +132,8 @@ def run_stage(folder: Path, stage: str) -> None:
     from harness.running.bench.job import run_or_reuse
     from harness.running.bench.preparing import prepare
     from harness.running.config.load import load_config
-    from harness.running.context import Context
     from harness.running.search import run_step, search_settings
+    from harness.running.session import Session
     from harness.steps import Texts
     from harness.values import Silent, Together, ask
 
@@ -143,8 +143,8 @@ def run_stage(folder: Path, stage: str) -> None:
     if stage == "run":
         run_or_reuse(config, Silent(), again=True)
     else:
-        with Context.at(config.cache, Silent()) as context:
-            corpora, points = prepare(config, context)
+        with Session.at(config.cache, Silent()) as session:
+            corpora, points = prepare(config, session)
             queries = corpora.united.queries.queries
             if stage != "chunk":
                 begun, used = time.perf_counter(), time.process_time()
@@ -153,9 +153,9 @@ def run_stage(folder: Path, stage: str) -> None:
                     encoder, passages = point.setting.retrieve.embed, point.chunking.passages
                     texts = (passages.texts, "passages"), ([query.text for query in queries], "queries")
                     needs = [Texts(encoder, own, whose, "rows") for own, whose in texts]
-                    run_step(ask(Together(needs)), context)
+                    run_step(ask(Together(needs)), session)
                 else:
-                    search_settings([point], queries, context)
+                    search_settings([point], queries, session)
             chunks = len(points[0].chunking.chunks)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps([time.perf_counter() - begun, time.process_time() - used, peak, chunks]))

@@ -30,7 +30,7 @@ from typing import Any
 import yaml
 
 import harness
-from harness.running import Context, load_corpus
+from harness.running import Session, load_corpus
 from harness.running import load_config as config_of
 from harness.values import Document, Judgment, Silent
 
@@ -191,8 +191,8 @@ def parts_of(collection: str, source: Path, cache: Path) -> tuple[Parts, Texts]:
     config = config_of(
         {"name": collection, **own, "retrieve": {"kind": "bm25"}, "parsing": {"second_reading": False}}
     )
-    with Context.at(cache, Silent()) as context:
-        corpus = load_corpus(config, context)
+    with Session.at(cache, Silent()) as session:
+        corpus = load_corpus(config, session)
     parted = pages_apart if collection == "financebench" else other_companies
     asked = {query.query_id: query.text for query in corpus.queries.queries}
     return parted(corpus.documents, corpus.labels), asked

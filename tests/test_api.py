@@ -203,11 +203,11 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
         "print('started')\n"
         "import harness\n"
         "config = harness.load_config('c.yaml')\n"
-        "from harness.running.context import Context\n"
+        "from harness.running.session import Session\n"
         "from harness.running.corpora import load_corpus\n"
         "from harness.values.progress import Silent\n"
-        "with Context.at(config.cache, Silent()) as context:\n"
-        "    print(len(load_corpus(config, context).documents))\n"
+        "with Session.at(config.cache, Silent()) as session:\n"
+        "    print(len(load_corpus(config, session).documents))\n"
     )
     files = {"a.pdf": pages_of(LINE, LINE), "b.pdf": pages_of(LINE), "script.py": script}
     labels = "query_id,document,page,grade\nq1,a,1,4\n"

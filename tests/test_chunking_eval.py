@@ -23,7 +23,7 @@ from benchmarks.chunking_eval import (
 from benchmarks.public_data import chunking_eval
 from benchmarks.repeated_spans import repeated
 from harness.data.corpus.extraction import text_sha256
-from harness.running import Context, load_config, load_corpus
+from harness.running import Session, load_config, load_corpus
 from harness.steps import chunk_documents
 from harness.values import Chunk, Document, Judgment, Silent
 
@@ -46,7 +46,7 @@ def load(folder):
     config = load_config(CONFIG)
     files = {"documents": (f"{folder}/documents/*.md",), "queries": folder / "queries.csv"}
     files |= {"labels": folder / "labels.csv", "cache": folder / "cache"}
-    return load_corpus(config.model_copy(update=files), Context.at(folder / "cache", Silent()))
+    return load_corpus(config.model_copy(update=files), Session.at(folder / "cache", Silent()))
 
 
 def test_repeated_text_is_where_the_offsets_say(tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pypdf import PdfReader
 
-from harness.running import Context, load_config, load_corpus
+from harness.running import Session, load_config, load_corpus
 from harness.values import Chunk, Silent, passage_spans
 from tests.command import table
 from tests.measures.build import score
@@ -208,7 +208,7 @@ def as_read(name, cache):
     here = {name: root / getattr(config, name) for name in ("queries", "labels")}
     documents = tuple(str(root / pattern) for pattern in config.documents)
     config = config.model_copy(update={**here, "documents": documents})
-    return load_corpus(config, Context.at(cache, Silent()))
+    return load_corpus(config, Session.at(cache, Silent()))
 
 
 def test_judged_is_the_labels_and_what_was_dismissed_with_grade_0():

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from harness.running.config.models import BenchConfig, Setting, parsers_of
     from harness.running.config.source import read_source
     from harness.running.config.space import load_tuning
-    from harness.running.context import Context
     from harness.running.corpora import load_corpus
     from harness.running.corpus import Corpus, document_files, load_documents, read_texts
     from harness.running.hits.scoring_of_hits import hit_setting, score_hits
@@ -47,9 +46,11 @@ if TYPE_CHECKING:
         make_pool,
         scores_to_buy,
     )
+    from harness.running.notes import RunNotes
     from harness.running.planning import Planning, search_unasked
     from harness.running.readiness import warn_of_languages
     from harness.running.search import Searched, cut_for_all, run_step, search_settings
+    from harness.running.session import Session
     from harness.running.tuning.course import open_course, plan_file, run_course
     from harness.running.tuning.tune_words import plan_table, promise_lines
 else:
@@ -74,7 +75,8 @@ else:
             "harness.running.config.models": "BenchConfig Setting parsers_of",
             "harness.running.config.source": "read_source",
             "harness.running.config.space": "load_tuning",
-            "harness.running.context": "Context",
+            "harness.running.notes": "RunNotes",
+            "harness.running.session": "Session",
             "harness.running.corpora": "load_corpus",
             "harness.running.corpus": "Corpus document_files load_documents read_texts",
             "harness.running.hits.scoring_of_hits": "hit_setting score_hits",

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from harness import steps
 from harness.running.config.models import Setting
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.loop import Loop, Visitor
 from harness.running.pipeline import contexts_searched, embeds_here, route_contexts
 from harness.running.resources import RunSources, outlines
+from harness.running.session import Session
 from harness.store import key_of
 from harness.values import Chunk, Query, Ranking, Span, Tokenizer, by_key, merge, under_way
 
@@ -179,15 +179,15 @@ class Chunking:
 
 
 def chunk_corpus(
-    corpus: Corpus, setting: Setting, context: Context, visitor: Visitor, warn: Warn
+    corpus: Corpus, setting: Setting, session: Session, visitor: Visitor, warn: Warn
 ) -> Chunking:
     """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks.
 
     ``visitor`` meets what contexts and the reader need.
     """
-    tokenizer = context.models.tokenizer(setting.tokenizer)
-    sources = RunSources(context, corpus, tokenizer)
-    with context.timed("chunk"):
+    tokenizer = session.models.tokenizer(setting.tokenizer)
+    sources = RunSources(session, corpus, tokenizer)
+    with session.notes.timed("chunk"):
         chunks, key = sources.cut(setting.chunk)
         lengths, quality = _examined(chunks, key, sources)
     health = health_of(lengths, tokenizer.window)
@@ -280,19 +280,19 @@ def _examined(
     chunks: Sequence[Chunk], key: str, sources: RunSources
 ) -> tuple[NDArray[np.int32], dict[str, Any]]:
     """The lengths of the chunks in tokens, and their health; examined at most once per chunking."""
-    context, tokenizer = sources.context, sources.tokenizer
+    session, tokenizer = sources.session, sources.tokenizer
     examined_key = key_of(key, steps.HEALTH_VERSION, steps.OUTLINE_VERSION)
-    stored = context.artifacts.get("chunk_health", examined_key)
+    stored = session.artifacts.get("chunk_health", examined_key)
     if stored is None:
-        lengths = context.prepared.lengths.pop(key, None)
+        lengths = session.prepared.lengths.pop(key, None)
         if lengths is None:
             lengths = steps.token_lengths([chunk.text for chunk in chunks], tokenizer)
         by_document = by_key((chunk.doc_id, chunk) for chunk in chunks)
         # one document's at a time: those of a million chunks take hundreds of megabytes
         shown = {doc_id: (chunk.spans for chunk in chunks_of) for doc_id, chunks_of in by_document.items()}
-        health = steps.examine(shown, lengths, outlines(sources.corpus, context), tokenizer.window)
+        health = steps.examine(shown, lengths, outlines(sources.corpus, session), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": health}
-        context.artifacts.put("chunk_health", examined_key, stored)
+        session.artifacts.put("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from harness import models
 from harness.models import LocalEncoder, ServedEstimate, Spending
-from harness.running.context import Context
 from harness.running.engine import LocalEngine, ModelJob, keep_rate, run_of, value_bytes
+from harness.running.session import Session
 from harness.steps import LocalModelScorer, PairScorer, PendingCalls
 from harness.store import KeyValue, Lock, key_of, turn
 from harness.values import StoreError
@@ -74,7 +74,7 @@ class ModelPass(ABC):
     name: str
     fingerprint: str
     path: Path
-    context: Context = field(compare=False)
+    session: Session = field(compare=False)
 
     @abstractmethod
     def __call__(self, items: Items) -> Computed:
@@ -84,7 +84,7 @@ class ModelPass(ABC):
         """Those keys whose value is in the file; computes nothing."""
         if not self.path.exists():
             return set()
-        with self.context.values(self.name, self.path) as store:
+        with self.session.values(self.name, self.path) as store:
             return store.present(keys)
 
 
@@ -101,13 +101,13 @@ class LocalPass(ModelPass):
 
     def __call__(self, items: Items) -> Computed:
         """The value of every item; each batch is stored as soon as it is done."""
-        context = self.context
-        with context.values(self.name, self.path) as store:
+        session = self.session
+        with session.values(self.name, self.path) as store:
             keys, model = list(items), self.model
             hold = "all" if self.hold == "unkept" and not store.lasting else self.hold
             stored = store.get(keys) if hold == "all" else dict.fromkeys(store.present(keys), b"")
             missing = [key for key in keys if key not in stored]
-            context.counts[f"{self.name}_computed"] += len(missing)
+            session.notes.counts[f"{self.name}_computed"] += len(missing)
             if not missing:
                 return Computed(stored, frozenset())
             # what was damaged was computed among all that is asked for now, or among more
@@ -117,14 +117,14 @@ class LocalPass(ModelPass):
             whole = ([planned[place] for place in places] for places in batches)
             groups = [keys for keys in whole if any(key not in stored for key in keys)]
             parts = [[items[key] for key in keys] for keys in groups]
-            run, job, engine = run_of(model), None, context.engine
+            run, job, engine = run_of(model), None, session.engine
             if isinstance(model, LocalEncoder | LocalModelScorer):
                 job = ModelJob(model.config, model.fingerprint)
             else:
                 # code of a user
                 engine = LocalEngine()
             kept, characters, seconds = True, 0, 0.0
-            with context.reporter.task(self.name.replace("_", " "), len(missing)) as task:
+            with session.notes.reporter.task(self.name.replace("_", " "), len(missing)) as task:
                 for part in engine.map(job or run, parts, run, task):
                     batch = groups[part.index]
                     new = sum(key not in stored for key in batch)
@@ -137,20 +137,20 @@ class LocalPass(ModelPass):
                     characters += sum(map(length_of, parts[part.index]))
                     seconds += part.seconds
             if job is not None:
-                keep_rate(self.path, characters, seconds, context.engine, context.artifacts)
-            if not kept and all(warning.text != _OTHER_BATCHES for warning in context.warnings):
-                context.warn("cache", _OTHER_BATCHES)
+                keep_rate(self.path, characters, seconds, session.engine, session.artifacts)
+            if not kept and all(warning.text != _OTHER_BATCHES for warning in session.notes.warnings):
+                session.notes.warn("cache", _OTHER_BATCHES)
         return Computed(stored, frozenset(missing))
 
     def _plan(self, items: list[bytes], missing: list[bytes]) -> list[bytes]:
         """The keys that were missing when this work was begun: those missing now, or more after a kill."""
         key = key_of(self.name, self.path.name, hashlib.sha256(b"".join(items)).hexdigest())
-        stored = self.context.artifacts.get("plan", key)
+        stored = self.session.artifacts.get("plan", key)
         if stored is not None:
             planned = [bytes.fromhex(text) for text in stored]
             if set(missing) <= set(planned):
                 return planned
-        self.context.artifacts.put("plan", key, [item.hex() for item in missing])
+        self.session.artifacts.put("plan", key, [item.hex() for item in missing])
         return missing
 
 
@@ -188,7 +188,7 @@ class StoredValues:
         if all(map(self.held.get, keys)):
             yield from (self.held[key] for key in keys)
             return
-        with self.model.context.values(self.model.name, self.model.path) as store:
+        with self.model.session.values(self.model.name, self.model.path) as store:
             for start in range(0, len(keys), at_once):
                 part = keys[start : start + at_once]
                 values = {key: value for key in part if (value := self.held.get(key))}
@@ -219,14 +219,14 @@ class ServedPass(ModelPass):
         Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so
         that no run buys what another is buying.
         """
-        context = self.context
+        session = self.session
         with self._opened() as store:
             stored = store.get(list(items))
             missing = [key for key in items if key not in stored]
             if missing:
-                context.refuse_unless_asking(self.model.endpoint.model)
-            seen = context.bills.looked_up.setdefault(self.model.fingerprint, set())
-            spending = context.bills.served.setdefault(self.model.endpoint.model, Spending())
+                session.refuse_unless_asking(self.model.endpoint.model)
+            seen = session.notes.bills.looked_up.setdefault(self.model.fingerprint, set())
+            spending = session.notes.bills.served.setdefault(self.model.endpoint.model, Spending())
             spending.from_ledger += len(stored.keys() - seen)
             seen |= items.keys()
             if missing:
@@ -234,7 +234,7 @@ class ServedPass(ModelPass):
                     stored |= store.get(missing)
                     missing = [key for key in missing if key not in stored]
                     stored |= self._bought({key: items[key] for key in missing}, store, spending)
-            context.counts[f"{self.name}_computed"] += len(missing)
+            session.notes.counts[f"{self.name}_computed"] += len(missing)
             return Computed({key: raw[_HEADER:] for key, raw in stored.items()}, frozenset(missing))
 
     def pending(self, missing: Sequence[Any], stored: int) -> PendingCalls:
@@ -273,19 +273,19 @@ class ServedPass(ModelPass):
             values.update(new)
             task.advance(len(new))
 
-        with self.context.reporter.task(f"{self.name} by {model.endpoint.model}", len(keys)) as task:
+        with self.session.notes.reporter.task(f"{self.name} by {model.endpoint.model}", len(keys)) as task:
             models.fetch(model.endpoint, model.requests(wanted, width), keep, spending)
         return values
 
     def _opened(self) -> KeyValue:
-        return KeyValue(self.path, self.context.faults, f"{self.name} that were paid for", durable=True)
+        return KeyValue(self.path, self.session.faults, f"{self.name} that were paid for", durable=True)
 
     @contextmanager
     def _turn(self, store: KeyValue) -> Iterator[None]:
         """Wait until no other run asks this endpoint with this cache."""
         if not store.lasting:
             raise self._not_kept()
-        path = self.context.cache.paid / f"{self.model.fingerprint[:32]}.turn"
+        path = self.session.cache.paid / f"{self.model.fingerprint[:32]}.turn"
 
         def taken() -> Lock | None:
             try:
@@ -295,7 +295,7 @@ class ServedPass(ModelPass):
 
         held = taken()
         if held is None:
-            self.context.reporter.note(
+            self.session.notes.reporter.note(
                 f"Another run is asking {self.model.endpoint.model} with this cache. This run waits for "
                 "its turn and reuses what the other has paid for."
             )

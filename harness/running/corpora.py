@@ -11,10 +11,11 @@ from harness import data
 from harness.data import AnchorResult, refuse_disputed
 from harness.running.chunks import Chunking
 from harness.running.config.models import BenchConfig, parsers_of
-from harness.running.context import Context
 from harness.running.corpus import Corpus, other_files, read_documents
+from harness.running.notes import RunNotes
 from harness.running.part import queries_in_part
 from harness.running.search import Searched
+from harness.running.session import Session
 from harness.values import ConfigError, Document, Judgment, counted, text_id
 
 
@@ -38,7 +39,7 @@ class Corpora:
         return renamed
 
 
-def load_corpus(config: BenchConfig, context: Context) -> Corpus:
+def load_corpus(config: BenchConfig, session: Session) -> Corpus:
     """As `load_corpora`, where there is one text a document; ConfigError where there are several parsers."""
     parsers = parsers_of(config.settings)
     if len(parsers) > 1:
@@ -46,17 +47,17 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
             f"{config.name}: this needs one text per document, but the settings use several parsers "
             f"({', '.join(parsers)}). Choose one under parse."
         )
-    return load_corpora(config, context).united
+    return load_corpora(config, session).united
 
 
-def load_corpora(config: BenchConfig, context: Context) -> Corpora:
+def load_corpora(config: BenchConfig, session: Session) -> Corpora:
     """Read queries and labels, and the documents once with each parser.
 
     Raises CorpusError or LabelError for what cannot be used.
     """
-    parsers, note = parsers_of(config.settings), context.reporter.note
+    parsers, note = parsers_of(config.settings), session.notes.reporter.note
     # before the documents, which may take long
-    with context.timed("labels"):
+    with session.notes.timed("labels"):
         queries, rows = queries_and_rows(config, note)
         if config.labels:
             refuse_disputed(data.graded_passages(rows), config.labels)
@@ -67,15 +68,15 @@ def load_corpora(config: BenchConfig, context: Context) -> Corpora:
     for name, parser in parsers.items():
         if len(parsers) > 1:
             note(f"Reading the documents with {name}.")
-        read[name] = read_documents(config, parser, others, context, every_row)
+        read[name] = read_documents(config, parser, others, session, every_row)
         documents = [part.document for part in read[name][0]]
-        queries.warn_of_answer_keys(documents, partial(context.warn, "questions"))
+        queries.warn_of_answer_keys(documents, partial(session.notes.warn, "questions"))
     texts = {
         name: {item.document.doc_id: item.document for item in parsed}
         for name, (parsed, _, _) in read.items()
     }
     skipped = {name: [item.doc_id for item in missing] for name, (_, missing, _) in read.items()}
-    with context.timed("labels"):
+    with session.notes.timed("labels"):
         ids = [query.query_id for query in queries.queries]
         if len(parsers) == 1:
             anchored = {
@@ -84,7 +85,7 @@ def load_corpora(config: BenchConfig, context: Context) -> Corpora:
             }
         else:
             anchored = data.anchor_in_each(rows, texts, config.anchor, ids, skipped)
-        labels = _labels(anchored, texts, rows, config, context)
+        labels = _labels(anchored, texts, rows, config, session.notes)
     corpora = {
         name: Corpus(tuple(parsed), tuple(missing), queries, anchored[name], labels[name], hashes, rows)
         for name, (parsed, missing, hashes) in read.items()
@@ -114,7 +115,7 @@ def _labels(
     texts: Mapping[str, Mapping[str, Document]],
     rows: Sequence[data.LabelRow],
     config: BenchConfig,
-    context: Context,
+    notes: RunNotes,
 ) -> Mapping[str, tuple[Judgment, ...]]:
     """The graded spans in the text of every parser."""
     if config.labels:
@@ -122,7 +123,7 @@ def _labels(
             # a quote and a page may turn out to be the same text
             refuse_disputed(corpus_labels.graded(), config.labels)
     anchored_labels = {
-        name: replace(labels, judgments=_with_duplicates(labels.judgments, texts[name], config, context))
+        name: replace(labels, judgments=_with_duplicates(labels.judgments, texts[name], config, notes))
         for name, labels in anchored.items()
     }
     if len(anchored_labels) == 1:
@@ -131,22 +132,22 @@ def _labels(
 
 
 def _with_duplicates(
-    labels: tuple[Judgment, ...], documents: Mapping[str, Document], config: BenchConfig, context: Context
+    labels: tuple[Judgment, ...], documents: Mapping[str, Document], config: BenchConfig, notes: RunNotes
 ) -> tuple[Judgment, ...]:
     """The labels and, unless switched off, the other places that hold their text; says how many."""
     if not config.anchor.duplicates:
         return labels
     credited = data.credit_duplicates(labels, documents, config.anchor.duplicate_length)
-    context.counts["duplicates_credited"] += credited.added
-    context.counts["duplicates_joined"] += credited.joined
+    notes.counts["duplicates_credited"] += credited.added
+    notes.counts["duplicates_joined"] += credited.joined
     if credited.added:
-        context.reporter.note(
+        notes.reporter.note(
             f"{counted(credited.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
             f"{counted(credited.added, 'place counts', 'places count')} as the same evidence "
             "(anchor.duplicates: false counts the labelled places only)."
         )
     if credited.joined:
-        context.reporter.note(
+        notes.reporter.note(
             f"{counted(credited.joined, 'label has', 'labels have')} no evidence name and the text of "
             "another label of the query: such labels count as the same evidence."
         )

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from harness import data, values
 from harness.running.config.models import BenchConfig, parsers_of
-from harness.running.context import Context
 from harness.running.copies import local_patterns
 from harness.running.engine import Engine
+from harness.running.notes import RunNotes
 from harness.running.part import files_in_part
+from harness.running.session import Session
 from harness.store import CacheLayout, key_of
 
 
@@ -92,36 +93,38 @@ def read_documents(
     config: BenchConfig,
     parser: data.ParserConfig,
     others: Sequence[Path],
-    context: Context,
+    session: Session,
     labels: Sequence[data.LabelRow] = (),
 ) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument], dict[str, str]]:
     """The documents as a parser reads them, those it cannot, and the sha256 of all files and ``others``.
 
     Of a part of them, ``labels`` name those that are in any.
     """
-    with context.timed("parse"):
-        files = files_in_part(config, _files(config, parser, context.reporter.note, others), labels)
-        parsed, skipped, hashes = _parse(config, parser, context, files)
+    with session.notes.timed("parse"):
+        files = files_in_part(config, _files(config, parser, session.notes.reporter.note, others), labels)
+        parsed, skipped, hashes = _parse(config, parser, session, files)
     return parsed, skipped, hashes | file_hashes(others)
 
 
-def load_documents(config: BenchConfig, context: Context, only: str = "") -> dict[str, values.Document]:
+def load_documents(config: BenchConfig, session: Session, only: str = "") -> dict[str, values.Document]:
     """The documents alone by id, or the one called ``only``, from the cache where they have been read before.
 
     Neither queries nor labels need to be there. Of several parsers the first one reads them, and a note says
     so. Raises CorpusError for what cannot be used.
     """
-    return {item.document.doc_id: item.document for item in read_texts(config, context, only)[0]}
+    return {item.document.doc_id: item.document for item in read_texts(config, session, only)[0]}
 
 
 def read_texts(
-    config: BenchConfig, context: Context, only: str = ""
+    config: BenchConfig, session: Session, only: str = ""
 ) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument]]:
     """As `load_documents`, with what the parser met, and the documents that were left out."""
     (name, parser), *more = parsers_of(config.settings).items()
     if more:
-        context.reporter.note(f"The documents are read by {name}, the first of {len(more) + 1} parsers.")
-    files = document_files(config, context.reporter.note)
+        session.notes.reporter.note(
+            f"The documents are read by {name}, the first of {len(more) + 1} parsers."
+        )
+    files = document_files(config, session.notes.reporter.note)
     if only:
         named = next(
             (name for name in data.possible_ids(only) if name in {file.doc_id for file in files}), None
@@ -133,7 +136,7 @@ def read_texts(
                 f"Unknown document: {only!r}{close}. Correct the name. Known: {values.listed(ids)}."
             )
         files = [file for file in files if file.doc_id == named]
-    return _parse(config, parser, context, files)[:2]
+    return _parse(config, parser, session, files)[:2]
 
 
 def document_files(
@@ -163,7 +166,7 @@ def file_hashes(files: Iterable[Path]) -> dict[str, str]:
 
 
 def _parse(
-    config: BenchConfig, parser: data.ParserConfig, context: Context, files: Sequence[data.DocumentFile]
+    config: BenchConfig, parser: data.ParserConfig, session: Session, files: Sequence[data.DocumentFile]
 ) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument], dict[str, str]]:
     fingerprint, hashes = data.parser_fingerprint(parser), file_hashes(file.path for file in files)
     keys = {
@@ -172,30 +175,30 @@ def _parse(
         )
         for file in files
     }
-    stored = {file: context.artifacts.get("document", key) for file, key in keys.items()}
+    stored = {file: session.artifacts.get("document", key) for file, key in keys.items()}
     parsed_before = {
         file: data.ParsedDocument.from_json(value) for file, value in stored.items() if value is not None
     }
     new = [file for file in files if file not in parsed_before]
-    new, skipped = _without_lacking(new, config, parser, context, len(files))
+    new, skipped = _without_lacking(new, config, parser, session, len(files))
     fresh: list[data.ParsedDocument] = []
     if new:
-        with context.reporter.task("parse documents", len(new)) as task:
+        with session.notes.reporter.task("parse documents", len(new)) as task:
 
             def keep(file: data.DocumentFile, item: data.ParsedDocument | None) -> None:
                 # immediately, so that a run that is killed does not read it again
                 if item is not None:
-                    context.artifacts.put("document", keys[file], item.to_json())
+                    session.artifacts.put("document", keys[file], item.to_json())
                 task.advance()
 
-            job, engine = ParseJob(parser, config.parsing), context.engine
+            job, engine = ParseJob(parser, config.parsing), session.engine
             apart = partial(_read_apart, job=job, hashes=hashes, engine=engine, task=task)
             fresh, bad = data.parse_documents(
                 new, parser, config.on_bad_document, config.parsing, keep, apart if engine.apart else None
             )
             skipped += bad
-    context.counts["documents_parsed"] += len(fresh)
-    context.counts["documents_reused"] += len(parsed_before)
+    session.notes.counts["documents_parsed"] += len(fresh)
+    session.notes.counts["documents_reused"] += len(parsed_before)
     by_id = {item.document.doc_id: item for item in [*fresh, *parsed_before.values()]}
     warned = {item.path for item in skipped} - {file.path for file in new}
     skipped += _refused(config, files, by_id)
@@ -205,8 +208,8 @@ def _parse(
         raise values.CorpusError(f"{none}. The first: {skipped[0].reason}")
     for item in (item for item in skipped if item.path not in warned):
         # the reason begins with the path, and often with the page
-        context.warn("text", f"skipped {item.reason}")
-    report_text(parsed, parser, context)
+        session.notes.warn("text", f"skipped {item.reason}")
+    report_text(parsed, parser, session.notes)
     return parsed, skipped, hashes
 
 
@@ -214,7 +217,7 @@ def _without_lacking(
     files: list[data.DocumentFile],
     config: BenchConfig,
     parser: data.ParserConfig,
-    context: Context,
+    session: Session,
     all_files: int,
 ) -> tuple[list[data.DocumentFile], list[data.SkippedDocument]]:
     """The files that installed packages can read, and the others, of which one warning says what to install.
@@ -225,7 +228,7 @@ def _without_lacking(
     lacking = data.LackingExtras.among(
         file.path for file in files if file.path.suffix.lower() not in suffixes
     )
-    if not lacking or context.engine.apart:
+    if not lacking or session.engine.apart:
         # workers on other machines say themselves what they lack
         return files, []
     left_out = [file for file in files if file.path in lacking]
@@ -233,7 +236,7 @@ def _without_lacking(
         raise values.CorpusError(f"No document can be read yet. {lacking}")
     if config.on_bad_document == "fail":
         raise data.bad_document(f"{lacking}.")
-    context.warn("text", f"left out: {lacking}")
+    session.notes.warn("text", f"left out: {lacking}")
     reason = "needs {}: pip install 'ndcg-harness[{}]'"
     skipped = []
     for form, paths in lacking.files.items():
@@ -266,45 +269,43 @@ _SHOWN = 3
 _WORTH_A_WARNING = 0.001
 
 
-def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, context: Context) -> None:
+def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, notes: RunNotes) -> None:
     """Say what share of pages and characters is suspect, if any is; warn of losses and of repairs."""
     stats = [item.stats for item in parsed]
     pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)
     characters, suspect = sum(s.characters for s in stats), sum(s.suspect_characters for s in stats)
-    context.counts["pages"] += pages
-    context.counts["pages_suspect"] += suspect_pages
-    context.counts["characters"] += characters
-    context.counts["characters_suspect"] += suspect
+    notes.counts["pages"] += pages
+    notes.counts["pages_suspect"] += suspect_pages
+    notes.counts["characters"] += characters
+    notes.counts["characters_suspect"] += suspect
     line = f"text of {values.counted(len(parsed), 'document')}: "
     line += f"{_share(suspect_pages, pages)} pages and " if suspect_pages else ""
     line += f"{_share(suspect, characters)} characters are suspect"
     worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
     if suspect_pages or suspect:
         if worth:
-            context.warn("text", line)
+            notes.warn("text", line)
         else:
-            context.reporter.note(line)
-    _warn_of_pages(parsed, parser, context)
-    _warn_of_repairs(parsed, context)
+            notes.reporter.note(line)
+    _warn_of_pages(parsed, parser, notes)
+    _warn_of_repairs(parsed, notes)
 
 
-def _warn_of_pages(
-    parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, context: Context
-) -> None:
+def _warn_of_pages(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, notes: RunNotes) -> None:
     silent, short, damaged = (
         {item.document.doc_id: pages for item in parsed if (pages := getattr(item.stats, kind))}
         for kind in ("silent_pages", "short_pages", "damaged_pages")
     )
     if silent:
         have = values.counted(len(silent), "document has", "documents have")
-        context.warn(
+        notes.warn(
             "text",
             f"{have} pages without text although something is drawn on them, most likely scans: "
             f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf).",
         )
     if damaged:
         have = values.counted(len(damaged), "document has", "documents have")
-        context.warn(
+        notes.warn(
             "text",
             f"{have} pages with damaged content, part of which may be missing: {_listed(damaged)}. "
             "Download or export them again.",
@@ -312,7 +313,7 @@ def _warn_of_pages(
     if short:
         readers = sorted({item.stats.second_reader for item in parsed if item.stats.short_pages})
         missing = sum(item.stats.missing_characters for item in parsed)
-        context.warn(
+        notes.warn(
             "text",
             f"{parser.kind} may have lost text of {values.counted(len(short), 'document')}; the second "
             f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
@@ -320,12 +321,12 @@ def _warn_of_pages(
         )
 
 
-def _warn_of_repairs(parsed: Sequence[data.ParsedDocument], context: Context) -> None:
+def _warn_of_repairs(parsed: Sequence[data.ParsedDocument], notes: RunNotes) -> None:
     repaired = [item for item in parsed if item.stats.warnings]
     if repaired:
         shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])
         more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
-        context.warn(
+        notes.warn(
             "text",
             f"{values.counted(len(repaired), 'document')} could be read, but only after repairing errors "
             f"({shown}{more}); "

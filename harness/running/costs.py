@@ -12,10 +12,10 @@ from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, re
 from harness.models import Spending, add
 from harness.report import CostRow, PriceRow, SummaryRow
 from harness.running.compute import ServedPass
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
 from harness.running.meeting import Bought
+from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, asks_to_filter, reranker_at
 from harness.running.search import Searched
 from harness.values import Ranking
@@ -64,12 +64,12 @@ def _cost(keys: _Keys) -> float | None:
     return models.sum_of(model.cost(sorted(key)) for model, key in keys.items())
 
 
-def spending_facts(context: Context) -> dict[str, Any]:
+def spending_facts(notes: RunNotes) -> dict[str, Any]:
     """For the run record: the calls of language models before retrieval, and the requests to endpoints.
 
     By prompt and model, or by model; without what was not asked for.
     """
-    bills = context.bills
+    bills = notes.bills
     rewriting = {
         name: {
             "purpose": bills.purposes.get(name, "rewriting"),
@@ -108,7 +108,7 @@ def price_rows(
     costs: Sequence[CostRow],
     corpus: Corpus,
     measures: Sequence[str],
-    context: Context,
+    notes: RunNotes,
 ) -> list[PriceRow]:
     """The cost of every setting and stage, beside each measure's mean, as deep as the measure reads.
 

@@ -16,11 +16,12 @@ from harness.data import GivenHit, PlacedHit, named_document, place_hits, placed
 from harness.measures import Projection
 from harness.running.chunks import Chunking, Indexed, health_of
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
 from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.hits.scoring_of_hits import missed_evidence, text_elsewhere, under_own_name
+from harness.running.notes import RunNotes
 from harness.running.pipeline import collection_searched
+from harness.running.session import Session
 from harness.steps import StoreFacts, store_faults, token_lengths
 from harness.store import key_of
 
@@ -45,7 +46,7 @@ class StoredPassages:
     first_page: int = 1
 
 
-def with_existing(corpora: Corpora, config: BenchConfig, context: Context) -> Corpora:
+def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Corpora:
     """Read every collection that settings search as it is; raises HarnessError where one cannot be read.
 
     Passages that are in no document become a document of their own, whose text nobody has judged. The chunks
@@ -61,19 +62,19 @@ def with_existing(corpora: Corpora, config: BenchConfig, context: Context) -> Co
     corpus = corpora.united
     read: dict[str, StoredPassages] = {}
     stored: dict[str, StoredPassages] = {}
-    with context.timed("stores"):
+    with session.notes.timed("stores"):
         for setting, retrieve in existing:
             key = repr([retrieve.where, retrieve.collection, retrieve.keys])
             if key not in read:
-                context.reporter.note(f"Reading {retrieve.collection} of {retrieve.where}.")
+                session.notes.reporter.note(f"Reading {retrieve.collection} of {retrieve.where}.")
                 read[key] = read_passages(retrieve, corpus)
             stored[setting.name] = read[key]
     strange, _ = text_elsewhere([[each.placed] for each in stored.values()], corpus.by_id)
     corpus = replace(corpus, strange=strange)
     by_setting = dict.fromkeys(corpora.by_setting, corpus)
     for setting, _ in existing:
-        context.prepared.stored[setting.name] = partial(
-            stored_chunking, setting, stored[setting.name], corpus, config.relevance.projection, context
+        session.prepared.stored[setting.name] = partial(
+            stored_chunking, setting, stored[setting.name], corpus, config.relevance.projection, session
         )
     return replace(corpora, united=corpus, by_setting=by_setting)
 
@@ -117,7 +118,7 @@ def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
 
 
 def stored_chunking(
-    setting: Setting, stored: StoredPassages, corpus: Corpus, rule: Projection, context: Context
+    setting: Setting, stored: StoredPassages, corpus: Corpus, rule: Projection, session: Session
 ) -> Chunking:
     """The passages of a collection as chunks, with what the store holds as the text that is indexed.
 
@@ -140,7 +141,7 @@ def stored_chunking(
     missed = missed_evidence(corpus, list(chunks.values()), rule)
     every = (*chunks.values(), *missed)
     texts += [chunk.text for chunk in missed]
-    tokenizer = context.models.tokenizer(setting.tokenizer)
+    tokenizer = session.models.tokenizer(setting.tokenizer)
     lengths = token_lengths([chunk.text for chunk in every], tokenizer)
     digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     key = key_of(corpus.key, "stored", [chunk.chunk_id for chunk in every], digest)
@@ -148,12 +149,12 @@ def stored_chunking(
     read = np.minimum(tokens, tokenizer.window or tokens).astype(np.int64)
     special = np.int32(tokenizer.special)
     indexed = Indexed(tuple(texts), tokens - special, int((tokens > read).sum()), int(read.sum()), key)
-    told = tell(setting, stored, corpus, context)
+    told = tell(setting, stored, corpus, session.notes)
     health = (
         health_of(lengths[: len(chunks)], tokenizer.window) | told | {"stored_evidence_missing": len(missed)}
     )
     if missed:
-        context.warn(
+        session.notes.warn(
             "hits",
             f"{setting.name}: {values.counted(len(missed), 'piece')} of relevant evidence "
             f"{'is' if len(missed) == 1 else 'are'} in no passage of the collection, so no search of it can "
@@ -183,7 +184,7 @@ def _chunk_of(
     return values.Chunk.of(documents[hit.place.doc_id], hit.place.start, hit.place.end)
 
 
-def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, context: Context) -> dict[str, Any]:
+def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNotes) -> dict[str, Any]:
     """Say what a collection holds: passages and how they were placed, copies, and stale documents both ways.
 
     Returns the counts for the record.
@@ -192,7 +193,7 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, context: Cont
     present = {hit.place.doc_id for hit in hits if hit.place is not None}
     characters = np.array([len(hit.row.text) for hit in hits])
     low, middle, high = np.percentile(characters, [5, 50, 95])
-    context.reporter.note(
+    notes.reporter.note(
         f"{setting.name}: {values.counted(len(hits), 'passage')} in the collection, {middle:.0f} characters "
         f"long in the middle ({low:.0f} to {high:.0f}); {sum(hit.place is not None for hit in hits)} placed "
         f"in {values.counted(len(present), 'document')}. "
@@ -208,7 +209,7 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, context: Cont
         [doc_id for doc_id in corpus.by_id if doc_id not in present],
     )
     for text in odd.sentences(stored):
-        context.warn("hits", f"{setting.name}: {text}", settings=[setting.name])
+        notes.warn("hits", f"{setting.name}: {text}", settings=[setting.name])
     return {
         "stored_passages": len(hits),
         "stored_rows": stored.facts.rows,

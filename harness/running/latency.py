@@ -19,13 +19,14 @@ import numpy as np
 from harness import models, steps
 from harness.report import LatencyRow
 from harness.running.config.models import LatencyConfig
-from harness.running.context import Context
 from harness.running.engine import value_bytes
 from harness.running.frames import Unknown, Where
 from harness.running.loop import Loop, Met, Wanted
 from harness.running.meeting import Running, opened_index
 from harness.running.pipeline import RETRIEVE, REWRITE, Reranked, filters, rewrites, search_facts
+from harness.running.run_models import RunModels
 from harness.running.search import Chunked, Searched, searching_of
+from harness.running.session import Session
 from harness.steps import (
     AllAtOnce,
     Built,
@@ -59,7 +60,7 @@ Place = tuple[str, str]
 
 
 def latency_rows(
-    searched: Sequence[Searched], queries: Sequence[Query], config: LatencyConfig, context: Context
+    searched: Sequence[Searched], queries: Sequence[Query], config: LatencyConfig, session: Session
 ) -> list[LatencyRow]:
     """The time of every step of every setting for one query; nothing without queries.
 
@@ -70,21 +71,20 @@ def latency_rows(
     order = np.random.default_rng(_SEED).permutation(len(queries))[: config.queries]
     sample = [queries[place] for place in order]
     rows: list[LatencyRow] = []
-    with context.timed("latency"), context.reporter.task("latency", len(searched)) as task:
+    with session.notes.timed("latency"), session.notes.reporter.task("latency", len(searched)) as task:
         for result in searched:
             over_chunks = result.over_chunks or result
-            key = _key(over_chunks, sample, config, context)
-            stored = context.artifacts.get("latency", key)
+            key = _key(over_chunks, sample, config, session.models)
+            stored = session.artifacts.get("latency", key)
             if stored is None:
-                stored = [asdict(row) for row in _measured(over_chunks, sample, config, context)]
-                context.artifacts.put("latency", key, stored)
+                stored = [asdict(row) for row in _measured(over_chunks, sample, config, session)]
+                session.artifacts.put("latency", key, stored)
             rows += [LatencyRow(**{**row, "setting": result.setting.name}) for row in stored]
             task.advance()
     return rows
 
 
-def _key(result: Searched, sample: Sequence[Query], config: LatencyConfig, context: Context) -> str:
-    models = context.models
+def _key(result: Searched, sample: Sequence[Query], config: LatencyConfig, models: RunModels) -> str:
     return key_of(
         _VERSION,
         [platform.machine(), platform.processor(), os.cpu_count()],
@@ -203,7 +203,7 @@ class Timing(Running):
         return rows[:] if wanted.need.shape == "rows" else rows
 
     def _encoded(self, need: Texts, where: Where) -> Met | Unknown:
-        encoder = self.context.models.encoder(need.encoder)
+        encoder = self.session.models.encoder(need.encoder)
         if not isinstance(encoder, models.LocalEncoder):
             return Unknown(f"{need.encoder.model_name} is not a model on this machine")
         begun = perf_counter()
@@ -214,7 +214,7 @@ class Timing(Running):
         return Met(lambda: np.stack([np.asarray(value, dtype=np.float32) for value in values]))
 
     def _scored(self, need: PairScores, where: Where) -> Met | Unknown:
-        scorer = self.context.models.reranker(need.reranker)
+        scorer = self.session.models.reranker(need.reranker)
         if scorer.own_code and (unknown := self._own_code()):
             return unknown
         if not isinstance(scorer, steps.LocalModelScorer) and not scorer.own_code:
@@ -256,19 +256,19 @@ def _ranked(result: Searched, stage: str, inputs: Sequence[Ranking] | Sequence[Q
 
 
 def _measured(
-    result: Searched, sample: Sequence[Query], config: LatencyConfig, context: Context
+    result: Searched, sample: Sequence[Query], config: LatencyConfig, session: Session
 ) -> Iterator[LatencyRow]:
     point, reading = Chunked(result.setting, result.chunking), result.chunking.reading
     last = _ranked(result, result.steps[-1], sample)
     times: list[Mapping[Place, float]] = []
     with ExitStack() as stack:
-        timing = Timing(context.again(), one=result, config=config, stack=stack)
+        timing = Timing(session.again(), one=result, config=config, stack=stack)
         if not result.chunking.chunks:
             timing.why[RETRIEVE, ""] = "there are no chunks"
 
         def ask(at: int) -> Mapping[Place, float]:
             timing.seconds = defaultdict(float)
-            Loop(timing).run({"0": searching_of(point, [sample[at]], timing.context)})
+            Loop(timing).run({"0": searching_of(point, [sample[at]], timing.session.models)})
             if reading is not None:
                 begun = perf_counter()
                 reading.ranking(last[at])

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 from harness import models
 from harness.running.compute import Computed, Items, ModelPass, ServedPass, StoredValues, digest, length_of
-from harness.running.context import Context
 from harness.running.frames import Unknown, Where
 from harness.running.kept_terms import kept_terms_of
 from harness.running.loop import Met, Visitor, Wanted
@@ -21,6 +20,7 @@ from harness.running.passes import encoding, scoring
 from harness.running.pipeline import RETRIEVE
 from harness.running.resources import Resources
 from harness.running.services import answers_of_service
+from harness.running.session import Session
 from harness.steps import (
     AllAtOnce,
     Answers,
@@ -50,14 +50,14 @@ Bought: TypeAlias = dict[ServedPass, tuple[set[bytes], set[bytes]]]
 
 @dataclass(slots=True)
 class Running(Visitor):
-    """Meets all needs over the context of a run.
+    """Meets all needs over the session of a run.
 
     ``watch`` is told of every part that ends; ``efforts`` has what each stage of each setting took,
     ``bought`` what it takes of endpoints, ``paid`` what language models were paid that a step asks by itself,
     whoever paid (None: a price is unknown).
     """
 
-    context: Context
+    session: Session
     watch: Callable[[Where, Part, Any], None] | None = None
     efforts: dict[tuple[str, str], Effort] = field(default_factory=lambda: defaultdict(Effort))
     bought: dict[tuple[str, str], Bought] = field(default_factory=lambda: defaultdict(dict))
@@ -68,7 +68,7 @@ class Running(Visitor):
     @property
     def resources(self) -> Resources:
         """What is asked of the run."""
-        return Resources(self.context)
+        return Resources(self.session)
 
     def stored(self, kept: Kept, where: Where, key: str) -> Any | None:
         """What the cache has."""
@@ -82,7 +82,7 @@ class Running(Visitor):
         """Texts that are embedded with others."""
         if isinstance(wanted.need, Texts):
             self.mentioned.append(wanted)
-            self._note_bought(wanted, encoding(wanted.need.encoder, self.context))
+            self._note_bought(wanted, encoding(wanted.need.encoder, self.session))
 
     def spent(self, where: Where, seconds: float) -> None:
         """Add to the timings of the run, and to what the setting took."""
@@ -90,15 +90,15 @@ class Running(Visitor):
         # what is asked and computed on the way is timed by itself
         name = where.what or where.stage.partition(".")[0].rstrip("0123456789")
         if name:
-            self.context.timings[name] += seconds
+            self.session.notes.timings[name] += seconds
 
     def ended(self, where: Where, part: Part, value: Any) -> Any:
         """A list that a language model ranks counts as reused where nothing was asked."""
         if part.what == "lists" and value is not None:
-            count, calls = len(value[0]), self.context.bills.calls
+            count, calls = len(value[0]), self.session.notes.bills.calls
             computed, self._calls = (count if calls > self._calls else 0), calls
             self.efforts[where.setting, where.stage] += Effort(0.0, computed, count)
-            self.context.counts["pairs_reused"] += count - computed
+            self.session.notes.counts["pairs_reused"] += count - computed
         if self.watch is not None:
             self.watch(where, part, value)
         return value
@@ -176,7 +176,7 @@ class Running(Visitor):
         """The encodings of all texts, and of what is mentioned, each once."""
         mentioned, self.mentioned = self.mentioned, []
         named = sorted([*mentioned, *wanted], key=lambda wish: int(wish.where.setting))
-        passes = {id(wish): encoding(wish.need.encoder, self.context) for wish in named}
+        passes = {id(wish): encoding(wish.need.encoder, self.session) for wish in named}
         for wish in wanted:
             self._note_bought(wish, passes[id(wish)])
         items = (
@@ -187,7 +187,7 @@ class Running(Visitor):
 
     def _pairs(self, wanted: Sequence[Wanted]) -> list[Met | Unknown]:
         """The scores of all pairs, each once."""
-        passes = [scoring(wish.need.reranker, self.context) for wish in wanted]
+        passes = [scoring(wish.need.reranker, self.session) for wish in wanted]
         pairs = [pairs_of(wish.need.lists) for wish in wanted]
         keys = [[digest(*pair) for pair in listed] for listed in pairs]
         for wish, model, pair_keys in zip(wanted, passes, keys, strict=True):
@@ -225,7 +225,7 @@ class Running(Visitor):
                 holder.setdefault(model.fingerprint, {}).update(items)
         done: dict[str, Computed] = {}
         a_character: dict[str, float] = {}
-        timed = partial(self.context.timed, stage) if any(place for _, place in needs) else nullcontext
+        timed = partial(self.session.notes.timed, stage) if any(place for _, place in needs) else nullcontext
         for fingerprint, model in passes.items():
             items, begun = wanted[fingerprint], perf_counter()
             with timed():
@@ -243,7 +243,7 @@ class Running(Visitor):
             values = sum(map(len, need.values()))
             self.efforts[place] += Effort(seconds, computed, values)
             if place[1] and (name == "pairs" or place[1] == RETRIEVE):
-                self.context.counts[f"{name}_reused"] += values - computed
+                self.session.notes.counts[f"{name}_reused"] += values - computed
         return done
 
     def _note_bought(self, wanted: Wanted, model: ModelPass, keys: Sequence[bytes] | None = None) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from harness.models import EncoderConfig, LocalEncoder
 from harness.running.compute import Hold, LocalPass, ModelPass, ServedPass, StoredValues, digest
 from harness.running.config.answer_measures import reranker_of
-from harness.running.context import Context
+from harness.running.session import Session
 from harness.steps import Pair, PairScores, RerankerConfig
 from harness.values import Run
 
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
     from harness.models import ServedEncoder
 
 
-def encoding(config: EncoderConfig, context: Context) -> ModelPass:
+def encoding(config: EncoderConfig, session: Session) -> ModelPass:
     """The pass of an encoder over texts."""
-    encoder = context.models.encoder(config)
+    encoder = session.models.encoder(config)
     if isinstance(encoder, LocalEncoder):
-        path = context.cache.vectors(encoder.fingerprint)
+        path = session.cache.vectors(encoder.fingerprint)
         hold: Hold = "none" if encoder.bulky else "unkept"
-        return LocalPass("vectors", encoder.fingerprint, path, context, encoder, hold)
-    path = context.cache.served("vectors", encoder.fingerprint)
-    return ServedPass("vectors", encoder.fingerprint, path, context, cast("ServedEncoder", encoder))
+        return LocalPass("vectors", encoder.fingerprint, path, session, encoder, hold)
+    path = session.cache.served("vectors", encoder.fingerprint)
+    return ServedPass("vectors", encoder.fingerprint, path, session, cast("ServedEncoder", encoder))
 
 
-def scoring(config: RerankerConfig, context: Context) -> ModelPass:
+def scoring(config: RerankerConfig, session: Session) -> ModelPass:
     """The pass of a model that scores pairs, each float32 [1]."""
-    scorer = context.models.reranker(config)
+    scorer = session.models.reranker(config)
     if scorer.served is not None:
-        path = context.cache.served("pairs", scorer.served.fingerprint)
-        return ServedPass("pairs", scorer.fingerprint, path, context, scorer.served)
-    path = context.cache.scores(scorer.fingerprint.replace(":", "-"))
-    return LocalPass("pairs", scorer.fingerprint, path, context, scorer)
+        path = session.cache.served("pairs", scorer.served.fingerprint)
+        return ServedPass("pairs", scorer.fingerprint, path, session, scorer.served)
+    path = session.cache.scores(scorer.fingerprint.replace(":", "-"))
+    return LocalPass("pairs", scorer.fingerprint, path, session, scorer)
 
 
-def stored_values(texts: Sequence[str], config: EncoderConfig, context: Context) -> StoredValues:
+def stored_values(texts: Sequence[str], config: EncoderConfig, session: Session) -> StoredValues:
     """The encodings of ``texts``, read a part at a time; equal texts are encoded once."""
     keys = [digest(text) for text in texts]
-    model = encoding(config, context)
+    model = encoding(config, session)
     return StoredValues(model, keys, model(dict(zip(keys, texts, strict=True))).values)
 
 
-def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
+def vectors(texts: Sequence[str], config: EncoderConfig, session: Session) -> NDArray[np.float32]:
     """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
-    return stored_values(texts, config, context)[:]
+    return stored_values(texts, config, session)[:]
 
 
 def scores_of_pairs(pairs: Sequence[Pair], model: PairModel) -> Run[list[float]]:

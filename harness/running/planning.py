@@ -9,13 +9,13 @@ from typing import Any
 
 from harness.models import About, Request, ServedEstimate, estimate_tokens
 from harness.running.compute import LocalPass, ModelPass, ServedPass, digest
-from harness.running.context import Context
 from harness.running.frames import Unknown, Where
 from harness.running.loop import Loop, Met, Wanted
 from harness.running.meeting import Running, parted, request_key, united
 from harness.running.passes import encoding, scoring
 from harness.running.search import Chunked, FoundBySettings, Searched, as_read, search_settings, searching_of
 from harness.running.services import missing_of
+from harness.running.session import Session
 from harness.steps import (
     AllAtOnce,
     Answers,
@@ -110,7 +110,7 @@ class Planning(Running):
     def say(self) -> None:
         """Say what the steps have said."""
         for wanted in self.said:
-            Running.give(Running(self.context), wanted)
+            Running.give(Running(self.session), wanted)
 
     def instead(self, where: Where, part: Part, why: Unknown) -> Any:
         """A guess; the setting is known no more."""
@@ -168,8 +168,8 @@ class Planning(Running):
     def _model(self, wanted: Wanted) -> ModelPass:
         need = wanted.need
         if isinstance(need, Texts):
-            return encoding(need.encoder, self.context)
-        return scoring(need.reranker, self.context)
+            return encoding(need.encoder, self.session)
+        return scoring(need.reranker, self.session)
 
     def _look_up(self, wanted: Wanted) -> Met | Unknown:
         """Texts or pairs that are all stored; else notes those that are not."""
@@ -253,13 +253,15 @@ class Planned:
 
 
 def plan_settings(
-    points: Sequence[Chunked], queries: Sequence[Query], context: Context, *, computes: bool = False
+    points: Sequence[Chunked], queries: Sequence[Query], session: Session, *, computes: bool = False
 ) -> Planned:
     """What a search of settings takes; nothing is asked, and computed only with ``computes``."""
-    planning = Planning(context, computes=computes)
+    planning = Planning(session, computes=computes)
     results = FoundBySettings(points, queries, planning)
     planning.watch = results.ended
-    Loop(planning).run({str(at): searching_of(point, queries, context) for at, point in enumerate(points)})
+    Loop(planning).run(
+        {str(at): searching_of(point, queries, session.models) for at, point in enumerate(points)}
+    )
     known = [
         str(at) not in planning.guessed
         and not (point.chunking.reading is not None and point.chunking.reading.guessed)
@@ -278,17 +280,17 @@ def search_unasked(
     ``cutting`` is what has met the needs of contexts and readers. Services of the user's own are asked for a
     search; LlmError where text that is indexed or read depends on one.
     """
-    context = cutting.context
+    session = cutting.session
     if cutting.services:
         urls = " and ".join(cutting.services)
         raise LlmError(f"Rankings depend on {urls}, which has not been asked what is indexed or read yet.")
-    planned = plan_settings(points, queries, context, computes=True)
+    planned = plan_settings(points, queries, session, computes=True)
     asked = [call for call in (*cutting.endpoints, *planned.endpoints) if call.estimate.calls]
     if missing := (*cutting.calls, *planned.calls, *asked):
         return [], missing
     known = [result for result in planned.searched if result is not None]
     if len(known) < len(points):
-        return search_settings(points, queries, context), ()
+        return search_settings(points, queries, session), ()
     cutting.say()
     planned.say()
     return known, ()

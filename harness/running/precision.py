@@ -12,9 +12,10 @@ from typing import Any
 
 from harness.models import EXACT, LocalConfig
 from harness.running.compute import digest
-from harness.running.context import Context, Models, probe_of
 from harness.running.pipeline import RETRIEVE, lists_of
+from harness.running.run_models import RunModels, probe_of
 from harness.running.search import Chunked, Searched, run_step
+from harness.running.session import Session
 from harness.steps import Pair, PairScorer, Passages, RerankerConfig, RetrieverConfig, Search, pairs_of
 from harness.store import key_of
 from harness.values import Query, Ranking, Silent, by_key, counted
@@ -29,7 +30,7 @@ _CHUNKS = 250
 _WORTH_A_PROBE = 500
 
 
-def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], context: Context) -> None:
+def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], session: Session) -> None:
     """Rank what a sample of queries found again, by every fast model and as it would be in float32.
 
     The result is warned of, and kept for the record. The exact numbers are made aside: in the cache, their
@@ -39,42 +40,42 @@ def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], c
     # at equal distances, more where there is more to search
     count = min(len(queries), _MOST, max(_FEWEST, chunks // _CHUNKS))
     some = [queries[i * len(queries) // count] for i in range(count)]
-    compared = context.models.compared
+    compared = session.models.compared
     users: dict[str, list[str]] = {}
     seen: set[tuple[str, str]] = set()
     for result in searched:
-        for name, use, facts, rank in _checks(result, some, context):
+        for name, use, facts, rank in _checks(result, some, session.models):
             users.setdefault(name, []).append(result.setting.name)
             if (name, use) in seen:
                 continue
             seen.add((name, use))
             key = key_of(name, facts, [query.text for query in some])
-            stored = context.artifacts.get("precision", key) or {"queries": len(some), "changed": rank()}
-            context.artifacts.put("precision", key, stored)
+            stored = session.artifacts.get("precision", key) or {"queries": len(some), "changed": rank()}
+            session.artifacts.put("precision", key, stored)
             # of a model that searches and reranks, the use that changes more
             if name not in compared or stored["changed"] > compared[name]["changed"]:
                 compared[name] = stored
     for name, sample in compared.items():
-        context.warn(
+        session.notes.warn(
             "precision",
-            f"precision: fast: {name} computed in {context.models.probed[name].way}. Of the first ten places "
+            f"precision: fast: {name} computed in {session.models.probed[name].way}. Of the first ten places "
             f"of {counted(int(sample['queries']), 'sampled query', 'sampled queries')}, "
             f"{sample['changed']:.1%} hold another chunk than in float32.",
             settings=dict.fromkeys(users[name]),
         )
 
 
-def what_fast_saves(waiting: int, context: Context) -> tuple[str, ...]:
+def what_fast_saves(waiting: int, session: Session) -> tuple[str, ...]:
     """For an exact dry run: what ``precision: fast`` would save, in sentences.
 
     ``waiting`` are the vectors and scores that have not been computed. Models are probed where there is
     enough to compute.
     """
-    counts, timings = context.counts, context.timings
+    counts, timings = session.notes.counts, session.notes.timings
     computed = sum(counts.get(f"{what}_computed", 0) for what in ("vectors", "pairs"))
-    if context.models.probes is not None or computed + waiting < _WORTH_A_PROBE:
+    if session.models.probes is not None or computed + waiting < _WORTH_A_PROBE:
         return ()
-    probes = {name: probe_of(config, context.artifacts)[0] for name, config in context.models.exact.items()}
+    probes = {name: probe_of(config, session.artifacts)[0] for name, config in session.models.exact.items()}
     faster = {name: probe for name, probe in probes.items() if probe.way != EXACT}
     if not faster:
         return ("precision: fast saves nothing here.",) if probes else ()
@@ -96,7 +97,7 @@ def what_fast_saves(waiting: int, context: Context) -> tuple[str, ...]:
 _Check = tuple[str, str, list[str], Callable[[], float]]
 
 
-def _checks(result: Searched, queries: Sequence[Query], context: Context) -> Iterator[_Check]:
+def _checks(result: Searched, queries: Sequence[Query], models: RunModels) -> Iterator[_Check]:
     """The fast models of a setting: name, use, what the comparison depends on, and the comparison."""
     by_chunks = result.over_chunks or result
     ids = {query.query_id for query in queries}
@@ -107,18 +108,19 @@ def _checks(result: Searched, queries: Sequence[Query], context: Context) -> Ite
     for step, config in result.configs.items():
         if isinstance(config, RetrieverConfig):
             encoder = config.embed
-            if isinstance(encoder, LocalConfig) and context.models.is_fast(encoder):
-                facts = [context.models.encoder(encoder).fingerprint, passages.key]
-                yield encoder.model, "search", facts, partial(_reordered, config, passages, queries, context)
+            if isinstance(encoder, LocalConfig) and models.is_fast(encoder):
+                facts = [models.encoder(encoder).fingerprint, passages.key]
+                rank = partial(_reordered, config, passages, queries, models)
+                yield encoder.model, "search", facts, rank
         elif isinstance(config, RerankerConfig) and isinstance(config, LocalConfig):  # noqa: SIM102
-            if context.models.is_fast(config):
+            if models.is_fast(config):
                 before = few.steps[rerankers.index(step)]
                 pairs = _pairs(config, few, before, queries)
                 facts = [
-                    context.models.reranker(config).fingerprint,
+                    models.reranker(config).fingerprint,
                     *(digest(*pair).hex() for pair in pairs),
                 ]
-                yield config.model, "rerank", facts, partial(_rescored, config, pairs, context)
+                yield config.model, "rerank", facts, partial(_rescored, config, pairs, models)
 
 
 def _found(passages: Passages, rankings: Iterable[Ranking]) -> Passages:
@@ -141,13 +143,13 @@ def _pairs(config: RerankerConfig, few: Searched, before: str, queries: Sequence
 
 
 def _reordered(
-    retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query], context: Context
+    retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query], models: RunModels
 ) -> float:
     """The changed share, where the retriever searches in these passages alone."""
     left_out = dict.fromkeys(("rewrite", "filter", "top_chars"))
     bare = retriever.model_copy(update={**left_out, "top_k": _FIRST})
-    with TemporaryDirectory() as folder, Context.at(Path(folder), Silent()) as exact:
-        fast = replace(exact, models=context.models)
+    with TemporaryDirectory() as folder, Session.at(Path(folder), Silent()) as exact:
+        fast = replace(exact, models=models)
         changed = [
             run_step(Search.of(queries, None, bare).run("", bare, passages, queries), one).rankings
             for one in (fast, exact)
@@ -155,9 +157,9 @@ def _reordered(
     return _changed(*([ranking.chunk_ids for ranking in rankings] for rankings in changed))
 
 
-def _rescored(reranker: RerankerConfig, pairs: Sequence[Pair], context: Context) -> float:
+def _rescored(reranker: RerankerConfig, pairs: Sequence[Pair], models: RunModels) -> float:
     """The changed share, where the reranker orders the passages of each query."""
-    return _changed(*(_orders(models.reranker(reranker), pairs) for models in (context.models, Models())))
+    return _changed(*(_orders(models.reranker(reranker), pairs) for models in (models, RunModels())))
 
 
 def _orders(scorer: PairScorer, pairs: Sequence[Pair]) -> list[list[int]]:

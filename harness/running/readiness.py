@@ -13,11 +13,13 @@ from harness import report, store
 from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, LocalEncoder, ServedEndpoint
 from harness.running.answering.measuring_tools import MeasuringTools
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context, Models
 from harness.running.corpus import Corpus
 from harness.running.frames import Unknown
 from harness.running.loop import Loop, Met, Visitor, Wanted
+from harness.running.notes import RunNotes
 from harness.running.pipeline import tried, tried_on_text
+from harness.running.run_models import RunModels
+from harness.running.session import Session
 from harness.steps import (
     AllAtOnce,
     AnswerConfig,
@@ -32,7 +34,7 @@ from harness.steps import (
 from harness.values import ConfigError, Run, StageConfig, guide, main_script, outside_latin
 
 
-def check_ready(config: BenchConfig, context: Context) -> None:
+def check_ready(config: BenchConfig, session: Session) -> None:
     """Find every model, package and function; raises ModelError or ConfigError for one that is missing.
 
     `validate`, `bench --dry-run` and `bench` all begin with it. Models that have not been used before are
@@ -41,18 +43,18 @@ def check_ready(config: BenchConfig, context: Context) -> None:
     results_folder(config)
     for part in parts_of(config):
         part.check_ready()
-    check_endpoints(config, context)
+    check_endpoints(config, session)
     for setting in config.settings:
-        context.models.tokenizer(setting.tokenizer)
-    find_models(map(tried_on_text, config.settings), context.models)
-    find_models((tried(setting, context.models.reranker) for setting in config.settings), context.models)
+        session.models.tokenizer(setting.tokenizer)
+    find_models(map(tried_on_text, config.settings), session.models)
+    find_models((tried(setting, session.models.reranker) for setting in config.settings), session.models)
     tools = MeasuringTools(config.answer_scoring)
-    find_models((measure.trial(tools) for measure in config.answer_measures), context.models)
-    context.models.try_out(context.artifacts)
-    warn_of_prefixes(config.settings, context)
+    find_models((measure.trial(tools) for measure in config.answer_measures), session.models)
+    session.models.try_out(session.artifacts)
+    warn_of_prefixes(config.settings, session)
 
 
-def find_models(steps: Iterable[Run[Any]], models: Models) -> None:
+def find_models(steps: Iterable[Run[Any]], models: RunModels) -> None:
     """Find every model that steps need."""
     Loop(Finding(models)).run({str(at): step for at, step in enumerate(steps)})
 
@@ -61,7 +63,7 @@ def find_models(steps: Iterable[Run[Any]], models: Models) -> None:
 class Finding(Visitor):
     """Finds every model that a need names; nothing is computed, read or asked, so that all is guessed."""
 
-    models: Models
+    models: RunModels
 
     def give(self, wanted: Wanted) -> Any:
         """Nothing that takes work."""
@@ -114,14 +116,14 @@ _E5 = re.compile(r"(.*/)?(multilingual-)?e5-(small|base|large)(-v2)?", re.IGNORE
 _OF_E5 = {"query": "query: ", "passage": "passage: "}
 
 
-def warn_of_prefixes(settings: Sequence[Setting], context: Context) -> None:
+def warn_of_prefixes(settings: Sequence[Setting], session: Session) -> None:
     """Say which models were trained with prefixes of texts that a retriever leaves out."""
     without_prefix: dict[tuple[str, str], list[str]] = {}
     for setting in settings:
         for one in parts_of(setting):
             bare = getattr(one, "query_prefix", None) == getattr(one, "passage_prefix", None) == ""
             embed = getattr(one, "embed", None) if bare else None
-            encoder = context.models.encoder(embed) if embed is not None else None
+            encoder = session.models.encoder(embed) if embed is not None else None
             if not isinstance(encoder, LocalEncoder):
                 continue
             name = encoder.config.model
@@ -131,14 +133,14 @@ def warn_of_prefixes(settings: Sequence[Setting], context: Context) -> None:
             if prefixes := ", ".join(f"`{key}: {json.dumps(text)}`" for key, text in keys.items() if text):
                 without_prefix.setdefault((name, prefixes), []).append(setting.name)
     for (name, prefixes), names in without_prefix.items():
-        context.warn(
+        session.notes.warn(
             "prefixes",
             f"{name} was trained with {prefixes}, and the retriever has no prefix. Set it, or compare both.",
             settings=names,
         )
 
 
-def check_endpoints(config: BenchConfig, context: Context) -> None:
+def check_endpoints(config: BenchConfig, session: Session) -> None:
     """Warn of every endpoint that cannot be asked, such as for want of a key: all may be stored already.
 
     Raises ConfigError in a run that will ask one of which nothing is stored, before it computes anything.
@@ -153,31 +155,31 @@ def check_endpoints(config: BenchConfig, context: Context) -> None:
         needless.append(config.answer_embedding.endpoint)
     incomplete = [part for part in parts_of(config) if isinstance(part, HttpConfig) and part.problem()]
     incomplete = [part for part in incomplete if not any(part is part_left_out for part_left_out in needless)]
-    if context.may_ask and (
-        fatal := [part for part in incomplete if not may_be_stored(part, config, context)]
+    if session.may_ask and (
+        fatal := [part for part in incomplete if not may_be_stored(part, config, session)]
     ):
         raise ConfigError("\n".join(dict.fromkeys(part.problem() for part in fatal)))
     for problem in dict.fromkeys(part.problem() for part in incomplete):
-        context.reporter.warn(problem)
+        session.notes.reporter.warn(problem)
 
 
-def may_be_stored(part: HttpConfig, config: BenchConfig, context: Context) -> bool:
+def may_be_stored(part: HttpConfig, config: BenchConfig, session: Session) -> bool:
     """Whether anything of an endpoint is stored; of a service only the search finds that out."""
     if isinstance(part, ServedEndpoint):
         what = "vectors" if isinstance(part, EmbeddingEndpoint) else "pairs"
-        path = context.cache.served(what, part.fingerprint)
+        path = session.cache.served(what, part.fingerprint)
         if not path.is_file():
             return False
-        with context.values(what, path) as values:
+        with session.values(what, path) as values:
             return values.any() is not None
     if not isinstance(part, HttpEndpoint):
         return True
-    if not context.cache.ledger.is_file():
+    if not session.cache.ledger.is_file():
         return False
     # an answerer may name another model than its endpoint
     users = [user for user in parts_of(config) if getattr(user, "endpoint", None) is part]
     models = {part.model, *filter(None, (getattr(user, "asked_model", None) for user in users))}
-    with store.Ledger(context.cache.ledger) as ledger:
+    with store.Ledger(session.cache.ledger) as ledger:
         return any(map(ledger.knows, models))
 
 
@@ -224,7 +226,7 @@ def reads_english_alone(name: str) -> bool:
     return _ENGLISH.fullmatch(re.split(r"[/:]", name.rstrip("/"))[-1]) is not None
 
 
-def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], context: Context) -> None:
+def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], notes: RunNotes) -> None:
     """Say which models are known to read English, where a tenth of the letters are of another script."""
     models = dict.fromkeys(name for setting in settings for name in setting.model_names)
     english = [name for name in models if reads_english_alone(name)]
@@ -238,7 +240,7 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], context: Cont
         return
     script = main_script(documents if there >= of_queries else queries)
     read = "is for English only" if len(english) == 1 else "are for English only"
-    context.warn(
+    notes.warn(
         "language",
         f"{', '.join(english)} {read}, judging by the name, but {there:.0%} of the letters of the "
         f"documents and {of_queries:.0%} of those of the queries are not Latin (most are {script}). Use a "

@@ -17,9 +17,9 @@ from harness import data, models, steps, store, values
 from harness.models import AnyTokenizer, tokenizer_named
 from harness.running.compute import StoredValues
 from harness.running.config.models import Setting
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import stored_values, vectors
+from harness.running.session import Session
 from harness.store import key_of
 from harness.values import Slot
 
@@ -52,32 +52,32 @@ def _pending(
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What steps ask of a run, over its context."""
+    """What steps ask of a run, over its session."""
 
-    context: Context
+    session: Session
 
     @property
     def reporter(self) -> values.Reporter:
         """Progress and warnings; those of a step of the search bear on the result."""
-        return self.context.keeping("model calls")
+        return self.session.notes.keeping("model calls")
 
     @property
     def may_ask(self) -> bool:
         """Whether language models and services may be asked; not in a plan."""
-        return self.context.may_ask
+        return self.session.may_ask
 
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""
-        return self.context.timed(stage)
+        return self.session.notes.timed(stage)
 
     @property
     def spread(self) -> steps.Spread | None:
         """Runs a job over parts on the workers of a cluster, where there is one."""
-        return self._spread if self.context.engine.apart else None
+        return self._spread if self.session.engine.apart else None
 
     def _spread(self, job: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
-        with self.context.reporter.task("search shards", len(parts)) as task:
-            for part in self.context.engine.map(job, parts, job, task):
+        with self.session.notes.reporter.task("search shards", len(parts)) as task:
+            for part in self.session.engine.map(job, parts, job, task):
                 yield part.value
                 task.advance()
 
@@ -87,52 +87,52 @@ class Resources:
 
     def fingerprint(self, encoder: models.EncoderConfig) -> str:
         """Everything that decides a vector besides the text."""
-        return self.context.models.encoder(encoder).fingerprint
+        return self.session.models.encoder(encoder).fingerprint
 
     def vectors(self, texts: Sequence[str], encoder: models.EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
-        return vectors(texts, encoder, self.context)
+        return vectors(texts, encoder, self.session)
 
     def values(self, texts: Sequence[str], encoder: models.EncoderConfig) -> StoredValues:
         """The encoding of each text, in order, read a part at a time."""
-        return stored_values(texts, encoder, self.context)
+        return stored_values(texts, encoder, self.session)
 
     def index(self, key: str) -> AbstractContextManager[Slot]:
         """The place of an index in the cache."""
-        return self.context.collections.slot(key)
+        return self.session.collections.slot(key)
 
     def kept(self, kind: str, key: str) -> Any | None:
         """The value that a step has stored under a key, None if there is none."""
-        return self.context.artifacts.get(kind, key)
+        return self.session.artifacts.get(kind, key)
 
     def keep(self, kind: str, key: str, value: Any) -> None:
         """Keep a JSON-able value, whole or not at all."""
-        self.context.artifacts.put(kind, key, value)
+        self.session.artifacts.put(kind, key, value)
 
     def _within_limits(self, request: models.Request) -> models.Spending:
         """What was spent within the limits of a section, which hold for all that it asks."""
         model = request.model
         limits = store.key_of(request.purpose, model.endpoint.address, model.max_cost, model.max_calls)
-        return self.context.bills.within_limits.setdefault(limits, models.Spending())
+        return self.session.notes.bills.within_limits.setdefault(limits, models.Spending())
 
     def talks(self, requests: Sequence[models.Request]) -> list[list[steps.Talked]]:
         """Of each request, all answers about each thing, all once, then all again; equal calls are one.
 
         All requests are made together, so that those to one endpoint are one batch, where it has batches.
         """
-        context = self.context
+        session = self.session
         stages = [_STAGES.get(request.purpose, request.purpose) for request in requests]
-        with store.Ledger(context.cache.ledger) as ledger:
+        with store.Ledger(session.cache.ledger) as ledger:
             askers = [self._asker(request, ledger) for request in requests]
             for request, (asker, jobs) in zip(requests, askers, strict=True):
                 estimate = asker.estimate(jobs.values(), _NOUNS.get(request.purpose, "queries"))
                 if estimate.missing:
                     # also what is on its way in batches, which would be waited for
-                    context.refuse_unless_asking(_title(request))
-                    context.reporter.note(f"{_title(request)}: {estimate}")
+                    session.refuse_unless_asking(_title(request))
+                    session.notes.reporter.note(f"{_title(request)}: {estimate}")
             answered = models.talks(
                 [(asker, jobs.values()) for asker, jobs in askers],
-                reporter=context.reporter,
+                reporter=session.notes.reporter,
                 name=" and ".join(dict.fromkeys(stages)),
             )
             talked = [
@@ -143,7 +143,7 @@ class Resources:
                 for (asker, jobs), (answers_by_job, _) in zip(askers, answered, strict=True)
             ]
         for request, stage, talks, (_, spending) in zip(requests, stages, talked, answered, strict=True):
-            context.timings[stage] += spending.seconds
+            session.notes.timings[stage] += spending.seconds
             self._note(request, talks.values(), spending)
         return [
             [talks[job] for job in _order(request)] for request, talks in zip(requests, talked, strict=True)
@@ -156,17 +156,17 @@ class Resources:
         spending: models.Spending,
     ) -> None:
         """Count what the answers to a request have cost, and those that cannot be used."""
-        context, title = self.context, _title(request)
+        notes, title = self.session.notes, _title(request)
         if failed := sum(not answer.usable for talk in talks for answer in talk.answers):
-            context.counts["calls_failed"] += failed
+            notes.counts["calls_failed"] += failed
         self._within_limits(request).add_spending(spending)
-        context.bills.spent.setdefault(title, models.Spending()).add_spending(spending)
-        context.bills.spent[title].from_ledger += spending.from_ledger
-        context.bills.purposes[title] = request.purpose
+        notes.bills.spent.setdefault(title, models.Spending()).add_spending(spending)
+        notes.bills.spent[title].from_ledger += spending.from_ledger
+        notes.bills.purposes[title] = request.purpose
 
     def pending(self, request: models.Request) -> steps.PendingCalls | None:
         """The calls that a request still takes; None where the ledger has all answers. Nothing is asked."""
-        with store.Ledger(self.context.cache.ledger) as ledger:
+        with store.Ledger(self.session.cache.ledger) as ledger:
             asker, jobs = self._asker(request, ledger)
             estimate = asker.estimate(jobs.values(), _NOUNS.get(request.purpose, "queries"))
             return _pending(request, asker, jobs, estimate) if estimate.missing else None
@@ -228,7 +228,7 @@ class RunSources(Resources):
     def sentences(self, doc_id: str) -> NDArray[np.int64]:
         """The spans of its sentences [N, 2]."""
         if not self._outlines:
-            self._outlines.update(outlines(self.corpus, self.context))
+            self._outlines.update(outlines(self.corpus, self.session))
         return self._outlines[doc_id].sentences
 
     def headings(self, doc_id: str, style: values.HeadingStyle) -> Sequence[values.Heading]:
@@ -249,7 +249,7 @@ class RunSources(Resources):
 
         Settings with the same chunks share them in memory.
         """
-        key, cut = self.chunking_key(config), self.context.prepared.chunks
+        key, cut = self.chunking_key(config), self.session.prepared.chunks
         if key not in cut:
             cut[key] = tuple(self._stored_or_cut(config, key_of(key, _FORMAT)))
         return cut[key], key
@@ -290,18 +290,18 @@ def _places_of(chunks: Iterable[values.Chunk]) -> dict[str, list[list[Any]]]:
     )
 
 
-def outlines(corpus: Corpus, context: Context) -> dict[str, steps.Outline]:
+def outlines(corpus: Corpus, session: Session) -> dict[str, steps.Outline]:
     """The outline of every document by its id; one file of the cache serves all chunkings."""
     key = key_of(corpus.key, steps.OUTLINE_VERSION)
-    stored = context.artifacts.get("outlines", key)
+    stored = session.artifacts.get("outlines", key)
     if stored is None:
         headings = {}
-        with context.reporter.task("outline documents", len(corpus.documents)) as task:
+        with session.notes.reporter.task("outline documents", len(corpus.documents)) as task:
             for document in corpus.documents:
                 headings[document.doc_id] = steps.Outline.of(document.text)
                 task.advance()
         flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in headings.items()}
-        context.artifacts.put("outlines", key, flat)
+        session.artifacts.put("outlines", key, flat)
         return headings
     return {
         doc_id: steps.Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
@@ -343,7 +343,7 @@ def _tokenizer(name: str) -> AnyTokenizer:
     return tokenizer_named(name)
 
 
-def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> None:
+def cut_apart(points: Iterable[tuple[Setting, Corpus]], session: Session) -> None:
     """Cut for every setting what is not stored yet, all documents of all settings in one pass.
 
     Chunkers that embed the text, and people's own ones, cut later on this machine.
@@ -351,25 +351,25 @@ def cut_apart(points: Iterable[tuple[Setting, Corpus]], context: Context) -> Non
     parts: list[CutPart] = []
     chunkings: dict[str, range] = {}
     for setting, corpus in points:
-        tokenizer = context.models.tokenizer(setting.tokenizer)
-        key = RunSources(context, corpus, tokenizer).chunking_key(setting.chunk)
+        tokenizer = session.models.tokenizer(setting.tokenizer)
+        key = RunSources(session, corpus, tokenizer).chunking_key(setting.chunk)
         runs_here = setting.chunk.embed is not None or isinstance(setting.chunk, steps.CodeConfig)
-        if runs_here or key in chunkings or context.artifacts.path("chunks", key_of(key, _FORMAT)).exists():
+        if runs_here or key in chunkings or session.artifacts.path("chunks", key_of(key, _FORMAT)).exists():
             continue
         first, common = len(parts), (setting.chunk, setting.tokenizer, tokenizer.fingerprint)
         parts += [CutPart(*common, documents) for documents in _batches(corpus.documents)]
         chunkings[key] = range(first, len(parts))
     cuts: dict[int, Cut] = {}
-    with context.reporter.task("cut documents", len(parts)) as task:
-        for part in context.engine.map(cut_part, parts, cut_part, task):
+    with session.notes.reporter.task("cut documents", len(parts)) as task:
+        for part in session.engine.map(cut_part, parts, cut_part, task):
             cuts[part.index] = part.value
             task.advance()
     for key, positions in chunkings.items():
         chunks = [cuts[place] for place in positions]
         places = {doc_id: rows for placed, _ in chunks for doc_id, rows in placed.items()}
-        context.artifacts.put("chunks", key_of(key, _FORMAT), places)
+        session.artifacts.put("chunks", key_of(key, _FORMAT), places)
         # until they are examined
-        context.prepared.lengths[key] = np.concatenate([lengths for _, lengths in chunks])
+        session.prepared.lengths[key] = np.concatenate([lengths for _, lengths in chunks])
 
 
 def _batches(documents: Sequence[values.Document]) -> list[list[values.Document]]:

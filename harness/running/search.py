@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.config.models import Setting
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.frames import Where
 from harness.running.loop import Loop, Visitor
 from harness.running.meeting import Bought, Running
 from harness.running.pipeline import RETRIEVE, Reranked, SearchedTexts, searching
 from harness.running.resources import cut_apart
+from harness.running.run_models import RunModels
+from harness.running.session import Session
 from harness.steps import Effort, FilterResult, Phrasings, RetrievalResult
 from harness.values import Part, Query, Ranking, Run, StageConfig, listed
 
@@ -93,7 +94,7 @@ class Chunked:
 def cut_for_all(
     settings: Sequence[Setting],
     corpora: Corpus | Mapping[str, Corpus],
-    context: Context,
+    session: Session,
     done: Callable[[], None] = lambda: None,
     visitor: Visitor | None = None,
 ) -> list[Chunked]:
@@ -102,23 +103,23 @@ def cut_for_all(
     ``corpora`` is the corpus of all settings, or that of each by its name. ``done`` is called after each.
     ``visitor`` meets what contexts and readers need; None: a run, which asks for what is missing.
     """
-    visitor = visitor or Running(context)
+    visitor = visitor or Running(session)
     points: list[Chunked] = []
     problems: dict[str, list[str]] = {}
     of = {
         setting.name: corpora if isinstance(corpora, Corpus) else corpora[setting.name]
         for setting in settings
     }
-    if context.engine.apart and context.may_ask:
-        left = [setting for setting in settings if setting.name not in context.prepared.stored]
-        cut_apart([(setting, of[setting.name]) for setting in left], context)
+    if session.engine.apart and session.may_ask:
+        left = [setting for setting in settings if setting.name not in session.prepared.stored]
+        cut_apart([(setting, of[setting.name]) for setting in left], session)
     for setting in settings:
         begun = perf_counter()
         names_found: list[str] = []
         corpus = of[setting.name]
-        stored = context.prepared.stored.get(setting.name)
+        stored = session.prepared.stored.get(setting.name)
         if stored is None:
-            chunking = chunk_corpus(corpus, setting, context, visitor, names_found.append)
+            chunking = chunk_corpus(corpus, setting, session, visitor, names_found.append)
         else:
             chunking = stored()
         points.append(Chunked(setting, chunking, perf_counter() - begun))
@@ -126,7 +127,7 @@ def cut_for_all(
             problems.setdefault(problem, []).append(setting.name)
         done()
     for problem, names in problems.items():
-        context.warn("chunks", f"{listed(names, 3)}: {problem}", settings=names)
+        session.notes.warn("chunks", f"{listed(names, 3)}: {problem}", settings=names)
     return points
 
 
@@ -139,9 +140,9 @@ def as_read(result: Searched) -> Searched:
     return replace(result, chunking=reading.chunking(result.chunking), rankings=rankings, over_chunks=result)
 
 
-def searching_of(point: Chunked, queries: Sequence[Query], context: Context) -> Run[Any]:
+def searching_of(point: Chunked, queries: Sequence[Query], models: RunModels) -> Run[Any]:
     """The search of a setting in its chunks, as a step."""
-    return searching(point.setting, point.texts, queries, context.models.reranker)
+    return searching(point.setting, point.texts, queries, models.reranker)
 
 
 @dataclass(slots=True)
@@ -203,15 +204,15 @@ class FoundBySettings:
 def search_settings(
     points: Sequence[Chunked],
     queries: Sequence[Query],
-    context: Context,
+    session: Session,
     found: Callable[[Searched], None] = lambda _: None,
 ) -> list[Searched]:
     """Rank all chunks of every setting for all queries; ``found`` is called with each as it gets rankings.
 
     The results are given as they are read.
     """
-    running = Running(context)
-    with context.reporter.task("search", len(points)) as task:
+    running = Running(session)
+    with session.notes.reporter.task("search", len(points)) as task:
 
         def show(result: Searched) -> None:
             found(result)
@@ -220,13 +221,15 @@ def search_settings(
 
         results = FoundBySettings(points, queries, running, show)
         running.watch = results.ended
-        Loop(running).run({str(at): searching_of(point, queries, context) for at, point in enumerate(points)})
+        Loop(running).run(
+            {str(at): searching_of(point, queries, session.models) for at, point in enumerate(points)}
+        )
     return [as_read(results.searched[str(at)]) for at in range(len(points))]
 
 
-def run_step(run: Run[T], context: Context) -> T:
+def run_step(run: Run[T], session: Session) -> T:
     """What a single step returns, its needs met by a run."""
-    result: T = Loop(Running(context)).run({"0": run})["0"]
+    result: T = Loop(Running(session)).run({"0": run})["0"]
     return result
 
 

@@ -46,7 +46,7 @@ class Scattered(Engine):
 def scattered(monkeypatch):
     """The engine that every run gets instead of a cluster."""
     made = Scattered()
-    monkeypatch.setattr("harness.running.context.make_engine", lambda config, reporter: made)
+    monkeypatch.setattr("harness.running.session.make_engine", lambda config, reporter: made)
     return made
 
 
@@ -69,7 +69,7 @@ def test_parts_that_end_in_another_order_elsewhere_give_the_same_bytes(write_con
     monkeypatch.setattr("harness.steps.search.retrieve.scan._ROWS", 3)
     elsewhere = tables(write_config(cache="elsewhere", retrieve=SEARCHED))
     assert set(scattered.jobs) == {"ModelJob", "ParseJob", "function", "partial"}
-    monkeypatch.setattr("harness.running.context.make_engine", make_engine)
+    monkeypatch.setattr("harness.running.session.make_engine", make_engine)
     assert tables(write_config(cache="here", retrieve=SEARCHED)) == elsewhere
 
 
@@ -92,7 +92,7 @@ def test_documents_are_cut_for_all_settings_in_one_pass_and_once(lexical, scatte
     assert sorted(asked) == [(90, 1)] * 3 + [(180, 1)] * 3
     again(path)
     assert len(asked) == 6
-    monkeypatch.setattr("harness.running.context.make_engine", make_engine)
+    monkeypatch.setattr("harness.running.session.make_engine", make_engine)
     assert tables(lexical(cache="here", chunk=chunk)) == elsewhere
 
 
@@ -158,27 +158,27 @@ def test_a_plan_says_how_the_work_is_spread_and_how_long_it_takes(write_config, 
     path = write_config(cache="elsewhere", chunk="{kind: recursive_token, chunk_size: 60}")
     told = planned(path)
     speed = re.search(r"\(([\d,]+) characters a second each, by earlier runs on Ray\)", told[1])[1]
-    with running.Context.at(running.load_config(path).cache, Silent()) as context:
+    with running.Session.at(running.load_config(path).cache, Silent()) as session:
         rates = [
-            rate for rate in kept_rates(context) if f"{rate['characters'] / rate['seconds']:,.0f}" == speed
+            rate for rate in kept_rates(session) if f"{rate['characters'] / rate['seconds']:,.0f}" == speed
         ]
     assert [rate["seconds"] for rate in rates] == [2.0 * batches]
     assert "unknown" not in "".join(told)
 
 
-def kept_rates(context):
+def kept_rates(session):
     """All rates that a cache has."""
-    folder = context.artifacts.path("rate", "").parent
+    folder = session.artifacts.path("rate", "").parent
     keys = [path.name.removesuffix(".json.gz") for path in folder.iterdir()]
-    return [context.artifacts.get("rate", key) for key in keys]
+    return [session.artifacts.get("rate", key) for key in keys]
 
 
 def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
     speeds = {}
     monkeypatch.setattr(spread, "LocalEngine", lambda: SimpleNamespace(worker=("local", 8, 0)))
     monkeypatch.setattr(spread, "speed_of", lambda path, worker, artifacts: speeds.get(worker[0]))
-    context = SimpleNamespace(engine=SimpleNamespace(worker=("ray", 2, 0)), artifacts=None)
-    model = SimpleNamespace(path="m", context=context)
+    session = SimpleNamespace(engine=SimpleNamespace(worker=("ray", 2, 0)), artifacts=None)
+    model = SimpleNamespace(path="m", session=session)
 
     def told(**asked):
         return spread._seconds(model, 600, engines.EngineConfig(kind="ray", threads=2, **asked))

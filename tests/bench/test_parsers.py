@@ -9,7 +9,7 @@ from harness.cli.api import read_results
 from harness.labels import sheet_of
 from harness.report import LossRow, read_expected, read_table
 from harness.report.loss_tables import losses_by_query
-from harness.running import Context, load_config, load_corpus, load_documents, make_plan, write_page
+from harness.running import Session, load_config, load_corpus, load_documents, make_plan, write_page
 from harness.running.bench.flow import run_bench
 from harness.running.corpora import load_corpora
 from harness.values import ConfigError, HarnessError, LabelError, Silent
@@ -170,7 +170,7 @@ def test_one_parser_is_one_corpus_and_changes_no_table(write, tmp_path):
     for more in ("", "parse: {kind: pypdf}", "parse: [{kind: pypdf}]"):
         config = load_config(write(TWO_ROWS, more))
         assert [setting.name for setting in config.settings] == ["base"]
-        corpora = load_corpora(config, Context.at(config.cache, Silent()))
+        corpora = load_corpora(config, Session.at(config.cache, Silent()))
         assert corpora.united is corpora.by_setting["base"]
         assert not corpora.united.texts_of
         _, folder = run_bench(config, Silent())
@@ -183,9 +183,9 @@ def test_one_parser_is_one_corpus_and_changes_no_table(write, tmp_path):
 def test_parsers_are_a_product_with_the_other_steps_and_are_read_once(write, tmp_path):
     sweep = BOTH + "\nrerank: null\nsettings: [{}, {chunk: {kind: page}}]"
     config = load_config(write(TWO_ROWS, sweep))
-    with Context.at(tmp_path / "cache", Silent()) as context:
-        corpora = load_corpora(config, context)
-        assert context.counts["documents_parsed"] == 2
+    with Session.at(tmp_path / "cache", Silent()) as session:
+        corpora = load_corpora(config, session)
+        assert session.notes.counts["documents_parsed"] == 2
     assert len({id(corpus) for corpus in corpora.by_setting.values()}) == 2
     results, _ = run_bench(config, Silent())
     assert len(config.settings) == len({row.setting for row in results.summary}) == 4
@@ -199,8 +199,8 @@ def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(two):
     assert make_plan(config, Silent(), search=True).judge is None
     with pytest.raises(HarnessError, match="compare several parsers"):
         sheet_of(two[2], 10, Silent())
-    with Context.at(config.cache, Silent()) as context:
+    with Session.at(config.cache, Silent()) as session:
         with pytest.raises(ConfigError, match="needs one text per document"):
-            load_corpus(config, context)
-        (document,) = load_documents(config, context).values()
+            load_corpus(config, session)
+        (document,) = load_documents(config, session).values()
     assert SECOND in document.text

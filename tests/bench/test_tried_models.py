@@ -2,10 +2,10 @@
 
 import pytest
 
-import harness.running.context as running
+import harness.running.run_models as running
 from harness.models import EmbedConfig
 from harness.models.encoder import SentenceEncoder
-from harness.running import Context, load_config
+from harness.running import Session, load_config
 from harness.running.readiness import check_ready
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
@@ -36,9 +36,9 @@ LIKE = f'{{kind: semantic, model: "{MINILM}"}}'
 )
 def test_each_model_that_a_step_needs_is_tried_before_a_run(keys, models, lexical, tried):
     config = load_config(lexical(**keys))
-    with Context.at(config.cache, Silent()) as context:
-        check_ready(config, context)
-        assert {facts["name"] for facts in context.models.describe().values()} == models
+    with Session.at(config.cache, Silent()) as session:
+        check_ready(config, session)
+        assert {facts["name"] for facts in session.models.describe().values()} == models
 
 
 @pytest.fixture
@@ -51,11 +51,11 @@ def tried(monkeypatch):
 
 
 def attempt(cache, *, batch_tokens=2048):
-    with Context.at(cache, Silent()) as context:
-        context.models.encoder(EmbedConfig(model=MINILM, batch_tokens=batch_tokens))
-        context.models.reranker(LateInteractionConfig(model="embedded:maxsim"))
-        context.models.reranker(PythonRerankerConfig(call="math:fsum", version="1"))
-        context.models.try_out(context.artifacts)
+    with Session.at(cache, Silent()) as session:
+        session.models.encoder(EmbedConfig(model=MINILM, batch_tokens=batch_tokens))
+        session.models.reranker(LateInteractionConfig(model="embedded:maxsim"))
+        session.models.reranker(PythonRerankerConfig(call="math:fsum", version="1"))
+        session.models.try_out(session.artifacts)
 
 
 def test_another_setting_library_or_machine_tries_it_again(tmp_path, tried, monkeypatch):

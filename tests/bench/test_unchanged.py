@@ -14,7 +14,7 @@ import harness.running.bench.flow
 import harness.running.bench.job as unchanged
 from harness.running import load_config
 from harness.running.bench.job import input_hashes
-from harness.running.context import _libraries
+from harness.running.program import _libraries
 from harness.store import CacheLayout, clear
 from harness.values import RunRecord, StoreError
 from tests.command import exit_code, write_files

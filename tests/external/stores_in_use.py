@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.running import Context, load_config
+from harness.running import Session, load_config
 from harness.running.bench.flow import run_bench
 from harness.steps import ExactConfig, Texts
 from harness.steps.search.retrieve import KINDS
@@ -71,8 +71,8 @@ def bench(tmp_path, cache, monkeypatch):
 
 @pytest.fixture
 def tools(tmp_path, cache):
-    with Context.at(cache, Silent()) as context:
-        yield Tools(context)
+    with Session.at(cache, Silent()) as session:
+        yield Tools(session)
 
 
 def means(results, setting):

@@ -9,7 +9,7 @@ import harness
 from harness.models import EncoderConfig
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
-from harness.running.context import Context
+from harness.running.session import Session
 from harness.steps.search.needs import Texts
 from harness.steps.search.retrieve.exact import ExactConfig
 from harness.values.progress import Silent
@@ -44,9 +44,9 @@ def index(tmp_path, computed):
         for begin in range(0, len(text), 1500)
         if text[begin : begin + 1500].strip()
     ]
-    with Context.at(computed, Silent()) as context:
+    with Session.at(computed, Silent()) as session:
         encoder: EncoderConfig = ExactConfig(model="embedded:all-MiniLM-L6-v2").embed
-        vectors = Tools(context).run(ask(Texts(encoder, [text for _, text in rows], "queries")))
+        vectors = Tools(session).run(ask(Texts(encoder, [text for _, text in rows], "queries")))
     client = chromadb.PersistentClient(str(tmp_path / "my-index"))
     collection = client.create_collection(
         "contracts", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}

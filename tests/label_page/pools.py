@@ -8,7 +8,7 @@ from harness.labels import PageState, PassageToGrade
 from harness.labels.label_page.document_store import DocumentStore
 from harness.labels.label_page.page_state import Envelope
 from harness.labels.label_page.service import LabelService
-from harness.running import Context
+from harness.running import Session
 from harness.values import Silent
 from tests.corpus.conftest import text_document as document
 
@@ -62,9 +62,9 @@ def state_at(path, items=ITEMS, questions=QUESTIONS):
 
 def desk_at(folder, items=ITEMS, questions=QUESTIONS, **more):
     """A service over the three texts; its cache and its labels are in ``folder``."""
-    context = Context.at(Path(folder) / "cache", Silent(), may_ask=False)
+    session = Session.at(Path(folder) / "cache", Silent(), may_ask=False)
     state = state_at(Path(folder) / "pool.labelling.sqlite", items, questions)
-    return LabelService(state, DocumentStore(DOCUMENTS, context, {}), "# How\n\n- 4: all", **more)
+    return LabelService(state, DocumentStore(DOCUMENTS, session, {}), "# How\n\n- 4: all", **more)
 
 
 def write_folder(folder, items=ITEMS):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.models import EmbedConfig
-from harness.running import Context, load_config
+from harness.running import Session, load_config
 from harness.running.readiness import warn_of_prefixes
 from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
 from harness.values import ModelError, Silent
@@ -196,8 +196,8 @@ def test_prefixes_that_a_model_was_trained_with_and_a_retriever_leaves_out(write
     )
     for keys, warned in (("", True), (", query_prefix: 'q: '", False)):
         config = load_config(write_config(retrieve=f"{{kind: exact, model: '{name}'{keys}}}"))
-        with Context.at(tmp_path / "cache", Silent()) as context:
-            warn_of_prefixes(config.settings, context)
-        texts = [one.text for one in context.warnings]
+        with Session.at(tmp_path / "cache", Silent()) as session:
+            warn_of_prefixes(config.settings, session)
+        texts = [one.text for one in session.notes.warnings]
         assert len(texts) == warned
         assert not warned or 'was trained with `query_prefix: "Instruct: find\\nQuery: "`' in texts[0]

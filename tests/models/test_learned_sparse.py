@@ -37,9 +37,9 @@ def test_scores_are_dot_products_and_zero_is_no_hit(options, tools):
 
 def test_vectors_are_computed_once_for_all_depths_and_again_for_another_cap(tools):
     tools.search("r", config(), passages(), QUERIES)
-    assert tools.context.counts["vectors_computed"] == 5 + 2
+    assert tools.session.notes.counts["vectors_computed"] == 5 + 2
     tools.search("r", config(top_k=2), passages(), QUERIES)
-    assert tools.context.counts["vectors_computed"] == 5 + 2
+    assert tools.session.notes.counts["vectors_computed"] == 5 + 2
     tools.search("r", config(max_active_dims=3), passages(), QUERIES)
     # chunks alone: the queries keep what they have
-    assert tools.context.counts["vectors_computed"] == 5 + 2 + 5
+    assert tools.session.notes.counts["vectors_computed"] == 5 + 2 + 5

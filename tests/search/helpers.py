@@ -4,8 +4,8 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 from harness.running import (
-    Context,
     Planning,
+    Session,
     cut_for_all,
     load_config,
     load_corpus,
@@ -52,14 +52,14 @@ class Given(Visitor):
 
 
 class Tools:
-    """Runs single steps over the context of a run; ``questions`` are the queries as users asked them."""
+    """Runs single steps over the session of a run; ``questions`` are the queries as users asked them."""
 
-    def __init__(self, context, questions=None):
-        self.context, self.questions = context, dict(questions or {})
+    def __init__(self, session, questions=None):
+        self.session, self.questions = session, dict(questions or {})
 
     def run(self, step):
         """What a step returns."""
-        return run_step(under_way(step), self.context)
+        return run_step(under_way(step), self.session)
 
     def search(self, name, retriever, passages, queries):
         """The result of a retriever."""
@@ -80,7 +80,7 @@ class Tools:
 
     def fingerprint(self, encoder):
         """What decides a vector."""
-        return self.context.models.encoder(encoder).fingerprint
+        return self.session.models.encoder(encoder).fingerprint
 
     def vectors(self, texts, encoder):
         """The vectors of texts."""
@@ -96,7 +96,7 @@ class Tools:
 
     def planned(self, retriever, passages, queries):
         """A plan of a search."""
-        planning = Planning(self.context)
+        planning = Planning(self.session)
         Loop(planning).run({"0": Search({}).run("", retriever, passages, queries)})
         return planning
 
@@ -104,7 +104,7 @@ class Tools:
         """The rankings of one query at a time, the index kept open; or why that cannot be timed."""
         one = SimpleNamespace(rankings={"": self.search("", retriever, passages, queries).rankings})
         with ExitStack() as stack:
-            timing = Timing(self.context.again(), one=one, config=LatencyConfig(own_code=True), stack=stack)
+            timing = Timing(self.session.again(), one=one, config=LatencyConfig(own_code=True), stack=stack)
             search = Search({query.query_id: query for query in queries})
             runs = (search.run("", retriever, passages, [query]) for query in queries)
             results = [Loop(timing).run({"0": run})["0"] for run in runs]
@@ -113,7 +113,7 @@ class Tools:
 
 def tools_at(tmp_path, **options):
     """Runs single steps with a cache below a folder."""
-    return Tools(Context.at(tmp_path / "cache", Silent(), **options))
+    return Tools(Session.at(tmp_path / "cache", Silent(), **options))
 
 
 def rerank_lists(searched, place, queries):
@@ -141,17 +141,17 @@ def fenced(request):
 
 
 def chunked(path, reporter=None):
-    """The chunks of the first setting of a configuration, and the context of the run."""
+    """The chunks of the first setting of a configuration, and the session of the run."""
     config = load_config(path)
-    with Context.at(config.cache, reporter or Silent()) as context:
-        (point,) = cut_for_all(config.settings[:1], load_corpus(config, context), context)
-        return point.chunking, context
+    with Session.at(config.cache, reporter or Silent()) as session:
+        (point,) = cut_for_all(config.settings[:1], load_corpus(config, session), session)
+        return point.chunking, session
 
 
 def searched(path, reporter=None):
-    """What each setting of a configuration finds, the corpus, and the context of the run."""
+    """What each setting of a configuration finds, the corpus, and the session of the run."""
     config = load_config(path)
-    with Context.at(config.cache, reporter or Silent()) as context:
-        corpus = load_corpus(config, context)
-        points = cut_for_all(config.settings, corpus, context)
-        return search_settings(points, corpus.queries.queries, context), corpus, context
+    with Session.at(config.cache, reporter or Silent()) as session:
+        corpus = load_corpus(config, session)
+        points = cut_for_all(config.settings, corpus, session)
+        return search_settings(points, corpus.queries.queries, session), corpus, session

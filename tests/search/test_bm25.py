@@ -169,7 +169,7 @@ def test_another_process_reads_the_terms_of_a_chunking_and_not_its_text(search, 
     terms.write_bytes(terms.read_bytes()[:-1])
     monkeypatch.undo()
     assert search(Bm25Config(), texts, "words of a chunk") == before
-    assert "1 of indexes" in tools.context.faults.sentences()[0]
+    assert "1 of indexes" in tools.session.faults.sentences()[0]
 
 
 @pytest.mark.parametrize(

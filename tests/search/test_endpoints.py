@@ -13,7 +13,7 @@ import pytest
 
 from harness.models import CallError, ServedPairs, UntrustedJsonError, read_json
 from harness.models.llm.limits import Backoff
-from harness.running import Context, run_step
+from harness.running import Session, run_step
 from harness.steps import ExactConfig, PairScores
 from harness.steps.search.rerank import EndpointRerankerConfig
 from harness.steps.search.retrieve.chroma import ChromaConfig
@@ -69,7 +69,7 @@ def exact(url, **options):
 
 def search(tmp_path, config, **options):
     own = tools_at(tmp_path, **options)
-    return own.search("retrieve", config, passages(), QUERIES).rankings, own.context
+    return own.search("retrieve", config, passages(), QUERIES).rankings, own.session
 
 
 def texts_asked(server):
@@ -101,12 +101,12 @@ def test_every_text_is_sent_once_in_requests_of_so_many_and_never_again(tmp_path
         search(tmp_path, exact(server.url).model_copy(update={"top_k": 2}))
         assert server.count == count
     assert again == first
-    spent = context.bills.served["fake-embed"]
+    spent = context.notes.bills.served["fake-embed"]
     words = sum(len(text.split()) for text in texts_asked(server))
     assert (spent.calls, spent.prompt_tokens, spent.cost) == (4, words, pytest.approx(words))
     assert spent.from_ledger == 0
     assert spent.served_models == {"served-1"}
-    assert second.bills.served == {} or second.bills.served["fake-embed"].calls == 0
+    assert second.notes.bills.served == {} or second.notes.bills.served["fake-embed"].calls == 0
 
 
 def test_equal_texts_of_another_model_dimension_or_field_are_other_vectors(tmp_path):
@@ -131,7 +131,7 @@ def test_a_fault_that_passes_is_outlasted(fault, tmp_path):
         # passages and queries are asked for together
         assert server.count == 2
     assert rankings[1].chunk_ids[0] == passages().ids[2]
-    assert sum(context.bills.served["fake-embed"].faults.values()) == 1
+    assert sum(context.notes.bills.served["fake-embed"].faults.values()) == 1
 
 
 def put(value):
@@ -194,12 +194,12 @@ def test_an_answer_that_is_not_whole_is_never_a_vector(tmp_path):
             search(tmp_path, exact(server.url))
         # two are paid for, no more
         assert server.count == 2
-        context = Context.at(tmp_path / "cache", Silent())
+        session = Session.at(tmp_path / "cache", Silent())
     with FakeServer(embed) as server:
         rankings, _ = search(tmp_path, exact(server.url))
         assert sorted(texts_asked(server)) == sorted(ALL)
     assert rankings[1].chunk_ids[0] == passages().ids[2]
-    assert context.bills.served == {}
+    assert session.notes.bills.served == {}
 
 
 @pytest.mark.parametrize("when", ["within a run", "in a later run"])
@@ -354,9 +354,9 @@ def reranker(url, **options):
 
 
 def scores_of(tmp_path, config, **options):
-    context = Context.at(tmp_path / "cache", Silent(), **options)
+    session = Session.at(tmp_path / "cache", Silent(), **options)
     lists = [(query.text, *passages().texts) for query in QUERIES]
-    return [score for own in run_step(ask(PairScores(config, lists)), context) for score in own], context
+    return [score for own in run_step(ask(PairScores(config, lists)), session) for score in own], session
 
 
 @pytest.mark.parametrize("form", ["cohere", "tei"])
@@ -369,7 +369,7 @@ def test_a_reranker_scores_every_pair_once_in_the_form_that_is_asked_for(form, t
     assert again == scores
     # two distinct questions, five chunks, two a request
     assert server.count == 2 * 3
-    assert context.bills.served["fake-rerank"].cost == pytest.approx(3.0)
+    assert context.notes.bills.served["fake-rerank"].cost == pytest.approx(3.0)
     assert {request["path"] for request in server.requests} == {"/v1/rerank"}
     for request in server.requests:
         body = request["body"]

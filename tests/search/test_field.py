@@ -166,7 +166,7 @@ def test_names_of_passages_and_of_queries_are_priced_apart_before_anything_is_pa
     endpoint = {"model": "m", "base_url": "http://localhost:9", "api_key_env": None}
     field = FIELDS.find("llm_entities").config(endpoint=endpoint, prices={"m": {"input": 1, "output": 1}})
     retriever = RETRIEVERS.find("bm25").config(field=field)
-    tools.context.may_ask = False
+    tools.session.may_ask = False
     calls = tools.calls(retriever, passages_of(TEXTS), QUERIES)
     assert [(call.purpose, call.estimate.calls) for call in calls] == [("naming", 3), ("rewriting", 2)]
 

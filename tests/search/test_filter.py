@@ -237,7 +237,7 @@ def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, w
 def test_a_filter_reads_the_question_and_not_what_a_rewriter_made_of_it(table, tmp_path):
     rewrite = TABLES["rewrite"]["template"].config(template="Bolt & Sons: {query}")
     config = TABLES["retrieve"]["bm25"].config(filter=rules(table), rewrite=rewrite)
-    own = Tools(tools_at(tmp_path).context, {query.query_id: query for query in QUERIES})
+    own = Tools(tools_at(tmp_path).session, {query.query_id: query for query in QUERIES})
     found = own.search("retrieve", config, passages(), QUERIES)
     assert found.filtered[0].named["company"] == ("Acme",)
     assert found.asked[0].text.startswith("Bolt & Sons: ")

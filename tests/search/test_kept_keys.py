@@ -24,7 +24,7 @@ def put(tools, *more, texts=("vehicles?", "rain?")):
     """Keep rankings as the version before steps were generators did."""
     asked = [["q1", texts[0]], ["q2", texts[1]]]
     facts = PASSAGES.key, asked, "bm25", tools.identity(WORDS), *more
-    tools.context.artifacts.put("ranking", key_of(*facts), KEPT)
+    tools.session.artifacts.put("ranking", key_of(*facts), KEPT)
 
 
 def scores(tools, config):
@@ -56,6 +56,6 @@ def test_raised_rankings_are_kept_by_what_is_named_and_by_how_much(tools, tmp_pa
 def test_texts_of_a_rewriter_of_ones_own_are_kept_by_its_version(tools, version):
     config = PythonRewriterConfig(call="tests.search.own:polite", version=version)
     facts = "rewriting", ["python", config.call, "1", {}], ["vehicles?", "rain?"]
-    tools.context.artifacts.put("answer", key_of(*facts), ["kept", "texts"])
+    tools.session.artifacts.put("answer", key_of(*facts), ["kept", "texts"])
     texts = [query.text for query in tools.rewritten(config, QUERIES)]
     assert (texts == ["kept", "texts"]) == (version == "1")

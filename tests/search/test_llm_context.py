@@ -50,8 +50,8 @@ def test_every_chunk_is_indexed_after_what_the_model_says_of_it(configured):
         assert text == f"Note on {chunk.text.split()[0]}.\n{chunk.text}"
     assert again.passages == chunking.passages
     assert server.count == len({passages(one)[1] for one in server.requests}) == len(chunking.chunks)
-    assert [(one.calls, one.from_ledger) for one in first.bills.spent.values()] == [(server.count, 0)]
-    assert [(one.calls, one.from_ledger) for one in second.bills.spent.values()] == [(0, server.count)]
+    assert [(one.calls, one.from_ledger) for one in first.notes.bills.spent.values()] == [(server.count, 0)]
+    assert [(one.calls, one.from_ledger) for one in second.notes.bills.spent.values()] == [(0, server.count)]
 
 
 def test_the_model_reads_a_bounded_part_of_the_document(configured, corpus):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.running import Context
+from harness.running import Session
 from harness.steps.search.filter.llm import LlmFilterConfig
 from harness.values import ConfigError, LlmError, Query, Silent
 from tests.judge.fake_server import FakeServer, says
@@ -51,7 +51,7 @@ def one_fails(said):
 
 def narrowed(tmp_path, config):
     own = tools_at(tmp_path)
-    return own.filtered(config, DOCUMENTS, QUERIES), own.context
+    return own.filtered(config, DOCUMENTS, QUERIES), own.session
 
 
 def test_the_model_is_shown_the_values_and_what_it_names_is_left(tmp_path, table):
@@ -66,8 +66,8 @@ def test_the_model_is_shown_the_values_and_what_it_names_is_left(tmp_path, table
     assert '- company: ["Acme", "Bolt & Sons"]\n' in system
     assert '- year (years): ["2022", "2023"]' in system
     assert server.count == 3
-    assert [(one.calls, one.from_ledger) for one in first.bills.spent.values()] == [(3, 0)]
-    assert [(one.calls, one.from_ledger) for one in second.bills.spent.values()] == [(0, 3)]
+    assert [(one.calls, one.from_ledger) for one in first.notes.bills.spent.values()] == [(3, 0)]
+    assert [(one.calls, one.from_ledger) for one in second.notes.bills.spent.values()] == [(0, 3)]
 
 
 def test_a_value_that_no_document_has_is_set_aside_and_reported(tmp_path, table):
@@ -102,8 +102,8 @@ def test_an_answer_that_cannot_be_used_ends_the_run_or_leaves_the_query_unfilter
 
 
 def test_a_query_that_is_asked_in_several_wordings_is_counted_once(tmp_path, table):
-    with FakeServer(one_fails("I cannot say")) as server, Context.at(tmp_path / "cache", Silent()) as context:
-        own = Tools(context, {query.query_id: query for query in QUERIES})
+    with FakeServer(one_fails("I cannot say")) as server, Session.at(tmp_path / "cache", Silent()) as session:
+        own = Tools(session, {query.query_id: query for query in QUERIES})
         wordings = [replace(query, text=f"{query.text} {i}") for query in QUERIES for i in range(2)]
         with pytest.raises(LlmError, match="1 of 3 queries"):
             own.filtered(config(server.url, table), DOCUMENTS, wordings)

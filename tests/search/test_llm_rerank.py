@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.models import Malformed
 from harness.models.llm.prompt import built_in
-from harness.running import Context, Planning
+from harness.running import Planning, Session
 from harness.running.loop import Loop
 from harness.running.meeting import Running
 from harness.steps.search.rerank import sorting
@@ -57,7 +57,7 @@ def ordered(tmp_path, config, lists=LISTS, **options):
     for (_, *passages), (scores, _) in zip(lists, tools.run(LlmScorer(config).run(lists)), strict=True):
         places = sorted(range(len(passages)), key=lambda place: -scores[place])
         found.append([int(passages[place].split()[-1]) for place in places])
-    return found, tools.context
+    return found, tools.session
 
 
 def shown(request):
@@ -89,7 +89,7 @@ def chance(yes, no):
 
 def planned(tmp_path, config, lists=LISTS):
     """How many calls a dry run counts."""
-    planning = Planning(Context.at(tmp_path / "cache", Silent(), may_ask=False))
+    planning = Planning(Session.at(tmp_path / "cache", Silent(), may_ask=False))
     Loop(planning).run({"0": LlmScorer(config).run(lists)})
     (one,) = planning.calls
     return one.estimate.calls
@@ -174,7 +174,7 @@ def test_windows_go_from_the_back_to_the_front_and_the_best_are_carried_along(tm
     assert windows[2] == [*range(5, 15), *range(44, 34, -1)]
     assert windows[3] == [*range(5), *range(44, 34, -1)]
     assert found[:10] == list(range(44, 34, -1))
-    assert not context.warnings
+    assert not context.notes.warnings
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_a_query_with_one_failed_answer_keeps_its_order_or_ends_the_run(tmp_path
         found, context = ordered(tmp_path, config(server.url, on_failure="as_ranked", **way), both)
     # the other query is not affected
     assert found == [[2, 3], [5, 1]]
-    assert "keep the order that they had" in context.warnings[0].text
+    assert "keep the order that they had" in context.notes.warnings[0].text
 
 
 # the third passage, then the others in the order that they had
@@ -342,7 +342,7 @@ def test_repaired_answers_are_counted_in_a_warning_of_the_result(tmp_path, way, 
     with FakeServer(lambda request, number: says(said)) as server:
         found, context = ordered(tmp_path, config(server.url, **way))
     assert found == [expected]
-    (warning,) = context.warnings
+    (warning,) = context.notes.warnings
     assert warning.kind == "model calls"
     assert warning.text.startswith(f"{warned} did not name what they should once")
 
@@ -363,7 +363,7 @@ def test_a_run_pays_once_and_resumes_where_it_ended(tmp_path, way):
         again, second = ordered(tmp_path, free)
         assert server.count == count
     assert found == again
-    (first,), (last,) = context.bills.spent.values(), second.bills.spent.values()
+    (first,), (last,) = context.notes.bills.spent.values(), second.notes.bills.spent.values()
     assert (first.calls, first.from_ledger) == (count - 3, 3)
     assert (last.calls, last.cost) == (0, 0.0)
     # 110 tokens at a thousandth each, whichever run paid
@@ -374,15 +374,15 @@ def test_a_run_pays_once_and_resumes_where_it_ended(tmp_path, way):
 def test_settings_share_answers_and_each_has_its_scores(tmp_path):
     lists = [("q", "worth 1", "worth 4"), ("r", "worth 6")]
     with FakeServer(honest) as server:
-        context = Context.at(tmp_path / "cache", Silent())
+        session = Session.at(tmp_path / "cache", Silent())
         asked = config(server.url, by="listwise")
         few = [(asked, lists[:1]), (asked, lists), (config(server.url), lists[:1])]
         steps = {str(at): LlmScorer(one).run(own) for at, (one, own) in enumerate(few)}
-        found = Loop(Running(context)).run(steps)
+        found = Loop(Running(session)).run(steps)
         assert server.count == 3
     scores = [[list(own) for own, _ in found[str(at)]] for at in range(3)]
     assert scores == [[[1, 2]], [[1, 2], [1]], [[0, 2]]]
-    assert "rerank" in context.timings
+    assert "rerank" in session.notes.timings
 
 
 @pytest.mark.parametrize("name", built_in(FOLDER))

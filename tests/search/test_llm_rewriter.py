@@ -31,7 +31,7 @@ def stated(request, number):
 
 def rewrite(tmp_path, config):
     own = tools_at(tmp_path)
-    return [query.text for query in own.rewritten(config, QUERIES)], own.context
+    return [query.text for query in own.rewritten(config, QUERIES)], own.session
 
 
 def test_every_question_is_asked_once_and_the_ledger_answers_the_next_run(tmp_path):
@@ -42,8 +42,8 @@ def test_every_question_is_asked_once_and_the_ledger_answers_the_next_run(tmp_pa
     assert texts == again == [f"Statement of: {query.text}" for query in QUERIES]
     assert both == "Why was it recalled?\nStatement of: Why was it recalled?"
     assert server.count == 2, "equal questions are one call"
-    assert [(one.calls, one.from_ledger) for one in first.bills.spent.values()] == [(2, 0)]
-    assert [(one.calls, one.from_ledger) for one in second.bills.spent.values()] == [(0, 2)]
+    assert [(one.calls, one.from_ledger) for one in first.notes.bills.spent.values()] == [(2, 0)]
+    assert [(one.calls, one.from_ledger) for one in second.notes.bills.spent.values()] == [(0, 2)]
 
 
 @pytest.mark.parametrize("name", built_in(FOLDER))
@@ -70,7 +70,7 @@ def test_a_prompt_of_ones_own(tmp_path):
         texts, context = rewrite(tmp_path, read)
     assert read.model_dump(mode="json")["prompt"] == read.model_dump()["prompt"] == str(path)
     assert texts == ["other words"] * 3
-    assert list(context.bills.spent) == ["mine v1 by fake"]
+    assert list(context.notes.bills.spent) == ["mine v1 by fake"]
     assert server.requests[0]["body"]["messages"][0]["content"].startswith("Rephrase <query ")
 
 
@@ -86,5 +86,5 @@ def test_a_failed_rewriting_ends_the_run_or_goes_as_asked(tmp_path):
         texts, context = rewrite(tmp_path, config(server.url, on_failure="as_asked"))
     assert texts[1] == "Why was it recalled?"
     assert texts[0] == "Statement of: How many vehicles fit?"
-    (warning,) = context.reporter.warnings
+    (warning,) = context.notes.reporter.warnings
     assert "q2 (refusal)" in warning

@@ -18,7 +18,7 @@ TEXTS = st.lists(st.text("ab ", max_size=6), min_size=1, max_size=8)
 @pytest.fixture
 def read(tmp_path):
     """Reads texts into terms, and remembers which were read."""
-    tools = Resources(tools_at(tmp_path).context)
+    tools = Resources(tools_at(tmp_path).session)
 
     def index(texts):
         read.texts += texts
@@ -42,7 +42,7 @@ def same(terms, texts):
 
 @given(st.lists(TEXTS, min_size=1, max_size=5))
 def test_terms_from_segments_are_those_of_reading_all_at_once(tmp_path_factory, corpora):
-    tools = Resources(tools_at(tmp_path_factory.mktemp("cache")).context)
+    tools = Resources(tools_at(tmp_path_factory.mktemp("cache")).session)
     seen = set()
     for texts in corpora:
         new = []
@@ -78,7 +78,7 @@ def test_a_segment_that_is_gone_is_read_again(read):
     assert read.texts == ["d"]
     same(read(["a b", "c", "d"]), ["a b", "c", "d"])
     assert read.texts == []
-    assert "1 of indexes" in read.tools.context.faults.sentences()[0]
+    assert "1 of indexes" in read.tools.session.faults.sentences()[0]
 
 
 def test_segments_without_a_text_in_common_are_not_opened(read, monkeypatch):

@@ -98,7 +98,7 @@ def test_the_rewriter_of_a_setting_is_fused_like_that_of_a_retriever(tmp_path):
         own, rewrite = tools_at(tmp_path), asking(MultiQueryConfig, server.url, n=2)
         setting = SimpleNamespace(name="s", rewrite=rewrite, retrieve=BM25, finder=BM25, rerank=())
         chunking = SimpleNamespace(passages=PASSAGES, reading=None, chunks=())
-        (found,) = search_settings([Chunked(setting, chunking)], [YARD, PUMP], own.context)
+        (found,) = search_settings([Chunked(setting, chunking)], [YARD, PUMP], own.session)
         within = search(own, BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
     assert found.rankings["retrieve"] == within.rankings
     assert found.asked["retrieve"] == within.asked

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from harness.comparison import mean_of
-from harness.running import Context, load_config
+from harness.running import Session, load_config
 from harness.running.bench.flow import run_bench
 from harness.steps.search.rewrite.statement import StatementConfig, statement_of
 from harness.values import Query, Silent
@@ -88,7 +88,7 @@ def test_no_question_mark_is_left_and_no_thing_is_lost(words):
 
 def test_how_many_fit_no_rule_is_reported(tmp_path):
     reporter = Silent()
-    tools = Tools(Context.at(tmp_path, reporter))
+    tools = Tools(Session.at(tmp_path, reporter))
     queries = [Query("q1", "What is the price?", "train"), Query("q2", "What moved it?", "train")]
     rewritten = tools.rewritten(StatementConfig(), queries)
     assert [query.text for query in rewritten] == ["The price is", "What moved it?"]

@@ -104,14 +104,14 @@ def test_a_retriever_ranks_every_query_in_order_and_no_deeper_than_asked(retriev
 
 def test_a_retriever_searches_to_a_length_of_text_and_computes_no_vector_twice(retriever, tools):
     tools.search("retrieve", smallest(retriever), passages(), QUERIES)
-    computed = tools.context.counts.get("vectors_computed")
+    computed = tools.session.notes.counts.get("vectors_computed")
     config = smallest(retriever).model_copy(update={"top_k": 20, "top_chars": 60})
     length = dict(zip(passages().ids, passages().lengths, strict=True))
     for ranking in tools.search("retrieve", config, passages(), QUERIES).rankings:
         read = [length[chunk_id] for chunk_id in ranking.chunk_ids]
         assert sum(read[:-1]) < 60
         assert sum(read) >= 60 or len(read) < len(TEXTS)
-    assert tools.context.counts.get("vectors_computed") == computed
+    assert tools.session.notes.counts.get("vectors_computed") == computed
 
 
 def test_a_retriever_survives_no_chunks_no_queries_and_fewer_chunks_than_asked_for(retriever, tools):

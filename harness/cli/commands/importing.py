@@ -61,8 +61,8 @@ def import_(args: argparse.Namespace) -> int:
     target = args.to or Path("corpora") / args.format
     options = _options(args)
     if args.documents:
-        with running.Context.at(DEFAULT_CACHE, TerminalReporter(), may_ask=False) as context:
-            summary = labels.import_testset(args.source, args.documents, target, context)
+        with running.Session.at(DEFAULT_CACHE, TerminalReporter(), may_ask=False) as session:
+            summary = labels.import_testset(args.source, args.documents, target, session)
     else:
         summary = IMPORTS[args.format].read(args.source, target, **options)
     print_line(

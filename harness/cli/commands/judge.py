@@ -241,11 +241,11 @@ def _of_config(args: argparse.Namespace) -> int:
         raise ConfigError(
             f"{args.config}: the judge is `labels`; there is no other judge to compare with people."
         )
-    with running.Context.at(config.cache, TerminalReporter(), may_ask=not args.dry_run) as context:
+    with running.Session.at(config.cache, TerminalReporter(), may_ask=not args.dry_run) as session:
         corpus, searched = (
-            running.search_all(config, context)
+            running.search_all(config, session)
             if args.settings
-            else (running.load_corpus(config, context), [])
+            else (running.load_corpus(config, session), [])
         )
         skipped = [item.doc_id for item in corpus.skipped]
         if args.dry_run:
@@ -254,13 +254,13 @@ def _of_config(args: argparse.Namespace) -> int:
                 *(running.make_pool(searched, corpus, grader.pool).pairs if searched else ()),
             ]
             in_order = sorted(pairs, key=lambda pair: pair.query.query_id)
-            estimate = running.estimate_pool(in_order, grader, context, corpus)
-            bought = "; ".join(map(str, running.scores_to_buy(in_order, grader, context, corpus)))
+            estimate = running.estimate_pool(in_order, grader, session, corpus)
+            bought = "; ".join(map(str, running.scores_to_buy(in_order, grader, session, corpus)))
             free = f"{counted(len(pairs), 'pair')}, at no cost"
             print_line(f"{grader.title}: {estimate or bought or free}. Nothing was spent.")
             return exit_code(config, skipped)
-        agreement = running.grade_agreement(corpus, grader, context)
-        settings = running.settings_agreement(searched, corpus, config, context) if args.settings else None
+        agreement = running.grade_agreement(corpus, grader, session)
+        settings = running.settings_agreement(searched, corpus, config, session) if args.settings else None
     _leave(args.to or config.results / f"{config.name}-agreement", [agreement], settings)
     return exit_code(config, skipped)
 

@@ -257,17 +257,17 @@ def score_answers(args: argparse.Namespace) -> int:
     )
     people = running.read_values(args.human, labels, queries) if args.human else None
     reporter = TerminalReporter(quiet=args.quiet)
-    with running.Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
+    with running.Session.at(config.cache, reporter, may_ask=not args.dry_run) as session:
         if args.dry_run:
-            missing = running.price_external(exchanges, config, context)
+            missing = running.price_external(exchanges, config, session)
             for calls in missing:
                 print_line(str(calls) + (f" {calls.problem}" if calls.problem else ""))
             if not missing:
                 print_line("No calls are needed.")
             return 0
-        scored = running.score_external(exchanges, config, context)
+        scored = running.score_external(exchanges, config, session)
         if args.results:
-            running.keep_scores(args.results, exchanges, scored, config, context)
+            running.keep_scores(args.results, exchanges, scored, config, session)
     answered = sum(exchange.answer is not None for exchange in exchanges)
     title = f"{args.file.name}: {counted(len(exchanges), 'query', 'queries')}, {answered} answered"
     show(running.external_table(title, scored))

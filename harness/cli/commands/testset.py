@@ -37,8 +37,8 @@ def init(args: argparse.Namespace) -> int:
     # before the documents, which may take long
     labels.refuse_start(args.folder, out)
     cache = out / ".cache"
-    with running.Context.at(cache, TerminalReporter(), may_ask=False) as context:
-        summary = labels.summarise(args.folder, cache, context)
+    with running.Session.at(cache, TerminalReporter(), may_ask=False) as session:
+        summary = labels.summarise(args.folder, cache, session)
     written = labels.write_start(summary, out, download=not args.no_download)
     for line in _summary_lines(summary):
         print_line(line)
@@ -148,10 +148,10 @@ def _run_step(step: Callable[[], Callable[..., labels.Outcome]], args: argparse.
     refuse_below_one(count=getattr(args, "count", None))
     may_ask = not getattr(args, "dry_run", False)
     names = signature(step()).parameters.keys() & vars(args).keys()
-    with state.alone(), running.Context.at(cache, TerminalReporter(), may_ask=may_ask) as context:
+    with state.alone(), running.Session.at(cache, TerminalReporter(), may_ask=may_ask) as session:
         if state.killed():
             _print_undone("Undone, as it was killed while it wrote", state.undo(), args.folder)
-        outcome = step()(state, context, **{name: getattr(args, name) for name in names})
+        outcome = step()(state, session, **{name: getattr(args, name) for name in names})
     for line in outcome.lines:
         print_line(line)
     for name, estimate in outcome.estimates:

@@ -17,7 +17,7 @@ from harness.labels.testset.answer_review import AnswerToReview, no_answer, revi
 from harness.labels.testset.answering import answer_rows, answers_to_review
 from harness.labels.testset.set_state import SetState
 from harness.labels.testset.testset_rows import AnswerRow, Place
-from harness.running import Context
+from harness.running import Session
 from harness.values import LabelError, Reporter, counted, listed, sentence_spans
 
 FILE = "answers.reviewed.sqlite"
@@ -168,8 +168,8 @@ def open_answers(
             reporter.note(f"Undone, as it was killed while it wrote: {undone.step} of {undone.when}.")
         for line in take_reviewed(state, edits):
             reporter.note(line)
-        with Context.at(cache, reporter, may_ask=False) as context:
-            answers = answers_to_review(state, context)
+        with Session.at(cache, reporter, may_ask=False) as session:
+            answers = answers_to_review(state, session)
         if not answers:
             raise no_answer(state)
         yield state, edits, AnswerService(state, edits, answers, rater)

@@ -19,8 +19,8 @@ _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels",
 
 def documents_of(config: running.BenchConfig, reporter: Reporter) -> dict[str, Document]:
     """The documents of a configuration by id; none that is known is read again."""
-    with running.Context.at(config.cache, reporter, may_ask=False) as context:
-        return running.load_documents(config, context)
+    with running.Session.at(config.cache, reporter, may_ask=False) as session:
+        return running.load_documents(config, session)
 
 
 def config_of(record: dict[str, Any]) -> running.BenchConfig:
@@ -86,7 +86,7 @@ def _unjudged(folder: Path, top: int, answerable: Collection[str]) -> Iterator[R
 
 
 def pool_unjudged(
-    config: running.BenchConfig, top: int, context: running.Context
+    config: running.BenchConfig, top: int, session: running.Session
 ) -> tuple[dict[str, Document], dict[str, str], list[PassageToGrade]]:
     """The documents by id, the answerable queries, and what of the first ``top`` passages is unjudged.
 
@@ -95,9 +95,9 @@ def pool_unjudged(
     not cached.
     """
     there = config.labels is not None and holds_rows(config.labels)
-    corpus = running.load_corpus(config if there else config.model_copy(update={"labels": None}), context)
-    cutting = running.Planning(context, computes=True)
-    points = running.cut_for_all(config.settings, corpus, context, visitor=cutting)
+    corpus = running.load_corpus(config if there else config.model_copy(update={"labels": None}), session)
+    cutting = running.Planning(session, computes=True)
+    points = running.cut_for_all(config.settings, corpus, session, visitor=cutting)
     searched, missing = running.search_unasked(points, corpus.queries.queries, cutting)
     if missing:
         raise LabelError(

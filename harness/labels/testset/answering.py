@@ -12,7 +12,7 @@ from harness.labels.testset.finished import final_grades
 from harness.labels.testset.set_state import Outcome, SetState, calls_made, within_tokens
 from harness.labels.testset.testset_rows import AnswerRow, Candidate, DisagreementRow, GradeRow, Place
 from harness.models import Model, TextForm, answers, jobs_of, text_of
-from harness.running import Context
+from harness.running import Session
 from harness.store import Ledger
 from harness.values import LlmAnswer, by_key, counted, listed
 
@@ -23,7 +23,7 @@ _RELEVANT = 2
 
 def answer(
     state: SetState,
-    context: Context,
+    session: Session,
     *,
     by_hand: bool,
     sheet: Path | None,
@@ -47,7 +47,7 @@ def answer(
     if reviewed_file:
         return read_review(state, reviewed_file, by, rows)
     if sheet:
-        return write_review(state, sheet, answers_to_review(state, context))
+        return write_review(state, sheet, answers_to_review(state, session))
     if by_hand:
         state.write("answer", "to be written by people", {AnswerRow: rows})
         empty = sum(
@@ -60,7 +60,7 @@ def answer(
     name = prompt or ("answer_zh" if state.config.language == "zh" else "answer")
     words = load_prompt(name, FOLDER, ("query", "passages"))
     title = f"{state.config.answering.endpoint.model} ({words.name})"
-    evidence = {name: [place.text for place in places] for name, places in _evidence(state, context).items()}
+    evidence = {name: [place.text for place in places] for name, places in _evidence(state, session).items()}
     open_ = [
         row
         for row, candidate in zip(rows, chosen, strict=True)
@@ -72,7 +72,7 @@ def answer(
     cut = _cut(
         [row.query_id for row in todo if len(shown[row.query_id]) < len(evidence[row.query_id])], state
     )
-    with Ledger(context.cache.ledger) as ledger:
+    with Ledger(session.cache.ledger) as ledger:
         model = Model(state.config.answering, TextForm(words.system, words.user), ledger)
         calls = [model.call(row.question, shown[row.query_id]) for row in todo]
         if dry_run:
@@ -82,7 +82,7 @@ def answer(
                 ((title, estimate),),
                 dry=True,
             )
-        answered, spending = answers(model, calls, reporter=context.reporter, name="answering")
+        answered, spending = answers(model, calls, reporter=session.notes.reporter, name="answering")
     fresh = {row.query_id: _answered(row, reply, title) for row, reply in zip(todo, answered, strict=True)}
     rows = [fresh.get(row.query_id, row) for row in rows]
     state.write("answer", f"answered by {title}", {AnswerRow: rows})
@@ -100,9 +100,9 @@ def answer(
     return Outcome(tuple(lines))
 
 
-def answers_to_review(state: SetState, context: Context) -> list[AnswerToReview]:
+def answers_to_review(state: SetState, session: Session) -> list[AnswerToReview]:
     """The golden answers that there are, each with the passages it may be written from, the best first."""
-    contexts = _evidence(state, context)
+    contexts = _evidence(state, session)
     rows = answer_rows(state)
     return [AnswerToReview(row, contexts.get(row.query_id, ())) for row in rows if row.answer]
 
@@ -146,9 +146,9 @@ def given_answer(candidate: Candidate) -> AnswerRow:
     )
 
 
-def _evidence(state: SetState, context: Context) -> dict[str, list[Place]]:
+def _evidence(state: SetState, session: Session) -> dict[str, list[Place]]:
     """The relevant passages of every question, the best first."""
-    documents = state.documents(context)
+    documents = state.documents(session)
     merged = final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values()
     relevant = [row for row in merged if (row.grade or 0) >= _RELEVANT and row.doc_id in documents]
     relevant.sort(key=lambda row: (-(row.grade or 0), row.key))

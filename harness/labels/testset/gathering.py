@@ -34,7 +34,7 @@ _Ranked = tuple[str, dict[str, list[values.Chunk]]]
 _Finders = dict[Key, dict[str, int | None]]
 
 
-def gather(state: SetState, context: running.Context, *, also: Path | None, again: bool) -> Outcome:
+def gather(state: SetState, session: running.Session, *, also: Path | None, again: bool) -> Outcome:
     """Write pool.csv and found.csv; questions that have their passages already keep them, unless ``again``.
 
     Every retriever gives its best passage in turn, until there are enough. The passage that was suggested
@@ -43,7 +43,7 @@ def gather(state: SetState, context: running.Context, *, also: Path | None, agai
     count = state.config.passages
     more = running.load_config(also).settings if also else ()
     chosen = state.chosen()
-    documents = state.documents(context)
+    documents = state.documents(session)
     pool, old = ([], set()) if again else state.gathered(chosen)
     todo = [candidate for candidate in chosen if candidate.query_id not in old]
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
@@ -54,7 +54,7 @@ def gather(state: SetState, context: running.Context, *, also: Path | None, agai
             settings += [
                 setting.model_copy(update={"name": f"{also.stem}: {setting.name}"}) for setting in more
             ]
-        ranked = _rankings(state, context, settings, todo)
+        ranked = _rankings(state, session, settings, todo)
         passages = {
             document.doc_id: values.passage_spans(document.text, values.TO_GRADE)
             for document in documents.values()
@@ -123,7 +123,7 @@ def _retrievers(config: TestsetConfig, documents: Sequence[values.Document]) -> 
     ]
 
 
-def corpus_of(state: SetState, context: running.Context, chosen: Sequence[Candidate]) -> running.Corpus:
+def corpus_of(state: SetState, session: running.Session, chosen: Sequence[Candidate]) -> running.Corpus:
     """The documents and the chosen questions, in the form that a run needs; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
     rows = [
@@ -137,8 +137,8 @@ def corpus_of(state: SetState, context: running.Context, chosen: Sequence[Candid
     ]
     write_text(path, values.delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
-    with state.saying_once(context):
-        return running.load_corpus(bench, context)
+    with state.saying_once(session.notes):
+        return running.load_corpus(bench, session)
 
 
 def _pooled(
@@ -171,14 +171,14 @@ def _pooled(
 
 
 def _rankings(
-    state: SetState, context: running.Context, settings: Sequence[running.Setting], todo: Sequence[Candidate]
+    state: SetState, session: running.Session, settings: Sequence[running.Setting], todo: Sequence[Candidate]
 ) -> list[_Ranked]:
     """What each setting retrieves for the questions."""
-    corpus = corpus_of(state, context, todo)
-    running.warn_of_languages(corpus, settings, context)
-    points = running.cut_for_all(settings, corpus, context)
+    corpus = corpus_of(state, session, todo)
+    running.warn_of_languages(corpus, settings, session.notes)
+    points = running.cut_for_all(settings, corpus, session)
     return [
-        _by_query(setting) for setting in running.search_settings(points, corpus.queries.queries, context)
+        _by_query(setting) for setting in running.search_settings(points, corpus.queries.queries, session)
     ]
 
 

@@ -14,7 +14,7 @@ from harness.labels.testset.propose import llm, many, question_lists
 from harness.labels.testset.set_state import Outcome, SetState, Tables, calls_made, within_tokens
 from harness.labels.testset.testset_rows import GradeRow, Question
 from harness.models import Malformed, Model, ModelConfig, answers, jobs_of, text_of
-from harness.running import Context
+from harness.running import Session
 from harness.store import Ledger
 from harness.values import ConfigError, Document, counted
 
@@ -28,7 +28,7 @@ Proposals = tuple[Sequence[Question], str, list[str]]
 
 def propose(
     state: SetState,
-    context: Context,
+    session: Session,
     *,
     count: int | None,
     question_file: Path | None,
@@ -55,13 +55,13 @@ def propose(
             "(the old file stays in history/), or go on with the next one: "
             f"{state.command} status"
         )
-    documents = list(state.documents(context).values())
+    documents = list(state.documents(session).values())
     if by_hand:
         proposals: Proposals | Outcome = _to_write(documents, count, state.config.seed)
     elif question_file:
         return _from_list(state, documents, question_file, field, count, add)
     else:
-        proposals = _by_model(state, context, documents, count, prompt, add, dry_run)
+        proposals = _by_model(state, session, documents, count, prompt, add, dry_run)
     if isinstance(proposals, Outcome):
         return proposals
     questions, how, lines = proposals
@@ -150,7 +150,7 @@ def _from_list(
 
 def _by_model(
     state: SetState,
-    context: Context,
+    session: Session,
     documents: Sequence[Document],
     count: int,
     prompt: str,
@@ -167,16 +167,16 @@ def _by_model(
     if not words.by_kind:
         earlier_texts = [question.text for question in state.rows(Question)] if add else []
         one_call = many.ManyForm(words.system, words.user)
-        return _by_one_call(state, config, context, documents, count, one_call, by, earlier_texts, dry)
+        return _by_one_call(state, config, session, documents, count, one_call, by, earlier_texts, dry)
     requests = llm.question_requests(documents, count, state.config.seed)
-    with Ledger(context.cache.ledger) as ledger:
+    with Ledger(session.cache.ledger) as ledger:
         form = llm.QuestionForm(words.system, words.user, words)
         model = Model(config, form, ledger)
         calls = [model.call(kind, [place.text for place in places]) for kind, places in requests]
         if dry:
             would = f"{by} would be asked for {counted(len(calls), 'question')}."
             return Outcome((would,), ((by, model.estimate(jobs_of(calls), noun="questions")),), dry=True)
-        answered, spending = answers(model, calls, reporter=context.reporter, name="proposing")
+        answered, spending = answers(model, calls, reporter=session.notes.reporter, name="proposing")
     read = [
         llm.question_in(request, answer, form.also)
         for request, answer in zip(requests, answered, strict=True)
@@ -200,7 +200,7 @@ def _by_model(
 def _by_one_call(
     state: SetState,
     config: ModelConfig,
-    context: Context,
+    session: Session,
     documents: Sequence[Document],
     count: int,
     form: many.ManyForm,
@@ -219,14 +219,14 @@ def _by_one_call(
         f"({state.config.proposal_tokens:,}) allow."
     )
     partly = [part] if shown < len(excerpts) else []
-    with Ledger(context.cache.ledger) as ledger:
+    with Ledger(session.cache.ledger) as ledger:
         model = Model(config, form, ledger)
         call = model.call(str(count), [place.text for place in material])
         if dry:
             would = f"{by} would be asked for {counted(count, 'question')} in one call."
             estimate = model.estimate(jobs_of([call]), noun="calls")
             return Outcome((would, *partly), ((by, estimate),), dry=True)
-        (answer,), spending = answers(model, [call], reporter=context.reporter, name="proposing")
+        (answer,), spending = answers(model, [call], reporter=session.notes.reporter, name="proposing")
     text = text_of(answer)
     parsed = Malformed(answer.reason or "no words") if text is None else many.questions_in(text)
     if isinstance(parsed, Malformed):

@@ -17,12 +17,12 @@ from harness.running.answering.passages_read import parts_of
 from harness.running.answering.replies import Replies, counted_reasons, golden_of
 from harness.running.config.answer_measures import AnswerScoringConfig
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.loop import Loop
 from harness.running.meeting import Running
 from harness.running.planning import Planning
+from harness.running.session import Session
 from harness.steps import PendingCalls, words_of
 from harness.values import Judgment, LlmError, QueryScore, by_key, finite
 
@@ -64,7 +64,7 @@ def measure_all(
     corpus: Corpus,
     judgments: Iterable[Judgment],
     config: AnswerScoringConfig,
-    context: Context,
+    session: Session,
 ) -> list[Measured]:
     """The scores of all settings; each measure gets all cases together, so that equal ones are asked once.
 
@@ -74,8 +74,8 @@ def measure_all(
     cases = [cases_of(reply, corpus, labels) for reply in replied]
     every = [case for some in cases for case in some]
     scores: list[dict[str, tuple[QueryScore, ...]]] = [{} for _ in replied]
-    with context.timed("measure answers"):
-        for measure, scores_of in scored(every, config, context):
+    with session.notes.timed("measure answers"):
+        for measure, scores_of in scored(every, config, session):
             each = iter(scores_of)
             for reply, scores_here, some in zip(replied, scores, cases, strict=True):
                 scores_here[measure.label] = tuple(replace(next(each), setting=reply.setting) for _ in some)
@@ -85,7 +85,7 @@ def measure_all(
 
 
 def scored(
-    cases: Sequence[Case], config: AnswerScoringConfig, context: Context
+    cases: Sequence[Case], config: AnswerScoringConfig, session: Session
 ) -> Iterator[tuple[AnswerMeasure, Sequence[QueryScore]]]:
     """The scores of all cases by every measure; all that measures can ask at a time is asked together.
 
@@ -94,7 +94,7 @@ def scored(
     that is undefined for a case has not failed.
     """
     tools, measures = MeasuringTools(config), config.answer_measures
-    scores_of = Loop(Running(context)).run(
+    scores_of = Loop(Running(session)).run(
         {str(at): measure.run(cases, tools) for at, measure in enumerate(measures)}
     )
     for measure, scores in zip(measures, scores_of.values(), strict=True):
@@ -111,7 +111,7 @@ def scored(
                 "again, name another model, or raise the limit."
             )
         if measure.voters:
-            context.panels[measure.label] = panel_facts(scores)
+            session.notes.panels[measure.label] = panel_facts(scores)
         yield measure, scores
 
 
@@ -119,13 +119,13 @@ def calls_of(
     cases: Sequence[Case],
     measures: Iterable[AnswerMeasure],
     config: AnswerScoringConfig,
-    context: Context,
+    session: Session,
 ) -> tuple[PendingCalls, ...]:
     """The calls that scoring would make, at most: what is asked about answers is as long as these may be.
 
     Nothing is computed or asked.
     """
-    tools, planning = MeasuringTools(config), Planning(context)
+    tools, planning = MeasuringTools(config), Planning(session)
     Loop(planning).run({str(at): measure.run(cases, tools) for at, measure in enumerate(measures)})
     return (*planning.calls, *(endpoint for endpoint in planning.endpoints if endpoint.estimate.calls))
 

@@ -18,8 +18,8 @@ from harness.measures import AGAINST_GOLDEN, EXPLAINING, AnswerMeasure, Case, in
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
 from harness.running.answering.answer_scores import calls_of, scored
 from harness.running.config.answer_measures import AnswerScoringConfig
-from harness.running.context import Context
 from harness.running.evaluate.scoring import values_of
+from harness.running.session import Session
 from harness.steps import PendingCalls
 from harness.values import (
     Column,
@@ -49,7 +49,7 @@ class MeasureScores:
 
 
 def score_external(
-    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, context: Context
+    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, session: Session
 ) -> list[MeasureScores]:
     """Every measure over all questions; questions in the same words are one cluster of the intervals.
 
@@ -64,21 +64,21 @@ def score_external(
             tuple(scores),
             mean_of(values_of(score.value for score in scores), clusters),
             measure.less_is_better,
-            context.panels.get(measure.label, {}),
+            session.notes.panels.get(measure.label, {}),
         )
-        for measure, scores in scored(_prepared(exchanges, config), config, context)
+        for measure, scores in scored(_prepared(exchanges, config), config, session)
     ]
     return sorted(measured, key=lambda scores: places[scores.measure])
 
 
 def price_external(
-    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, context: Context
+    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, session: Session
 ) -> tuple[PendingCalls, ...]:
     """The calls that scoring would make, at most: what is asked about answers is as long as these may be.
 
     Raises CorpusError as ``score_external`` does.
     """
-    return calls_of(_prepared(exchanges, config), config.answer_measures, config, context)
+    return calls_of(_prepared(exchanges, config), config.answer_measures, config, session)
 
 
 def _prepared(exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig) -> list[Case]:

@@ -9,13 +9,13 @@ from typing import Any
 
 from harness.report import ReplyPassageRow, ReplyRow
 from harness.running.answering.passages_read import Read, read_by
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.loop import Loop
 from harness.running.meeting import Running
 from harness.running.pipeline import answered_by, answering, failures_allowed, has_answers, longest_answer
 from harness.running.planning import Planning
 from harness.running.search import Searched
+from harness.running.session import Session
 from harness.steps import AnswerInput, AnswerReply, PendingCalls
 from harness.values import LlmError, Run, golden_of_query, key_of
 
@@ -33,14 +33,14 @@ class Replies:
     replies: dict[str, AnswerReply]
 
 
-def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[Replies]:
+def answer_all(searched: Sequence[Searched], corpus: Corpus, session: Session) -> list[Replies]:
     """The answers of all settings that have an ``answer`` section, in their order.
 
     Raises LlmError if more calls have failed than ``max_failed`` allows.
     """
     replies_of = {
         answered.setting: answered
-        for answered in Loop(Running(context)).run(_answering(searched, corpus)).values()
+        for answered in Loop(Running(session)).run(_answering(searched, corpus)).values()
     }
     limits = {
         result.setting.name: failures_allowed(result.setting)
@@ -100,14 +100,14 @@ def _guessed(inputs: Sequence[AnswerInput], corpus: Corpus, setting: str, longes
 
 
 def plan_answers(
-    searched: Sequence[Searched], corpus: Corpus, context: Context, *, apart: bool
+    searched: Sequence[Searched], corpus: Corpus, session: Session, *, apart: bool
 ) -> tuple[list[Replies], list[PendingCalls]]:
     """What settings with an ``answer`` section answer, or about that, and the calls that are missing.
 
     ``apart``: equal calls of several settings are not one.
     """
     # on rankings that are not known those of settings may be the same, and are not so in a run
-    planning = Planning(context, apart=apart)
+    planning = Planning(session, apart=apart)
     replied = Loop(planning).run(_answering(searched, corpus))
     return list(replied.values()), planning.calls
 

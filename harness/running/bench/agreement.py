@@ -12,13 +12,14 @@ import numpy as np
 from harness import judge
 from harness.data import input_table, read_rows
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers
 from harness.running.judging.judged import GradedQueries, Judged, judged_by_people
 from harness.running.judging.judgments import judge_pool
 from harness.running.judging.pool import grade_all, make_judge
+from harness.running.run_models import RunModels
 from harness.running.search import Searched
+from harness.running.session import Session
 from harness.store import Ledger
 from harness.values import MAX_GRADE, Chunk, Column, Judgment, LabelError, whole
 
@@ -60,29 +61,29 @@ def label_pairs(corpus: Corpus) -> list[judge.Pair]:
     return list({pair.key: pair for pair in pairs}.values())
 
 
-def grade_agreement(corpus: Corpus, judge_config: judge.PoolJudgeConfig, context: Context) -> judge.Agreement:
+def grade_agreement(corpus: Corpus, judge_config: judge.PoolJudgeConfig, session: Session) -> judge.Agreement:
     """Let the judge grade what people have graded, through the ledger, and compare."""
-    with Ledger(context.cache.ledger) as ledger:
-        grader = make_judge(judge_config, ledger, corpus, context)
+    with Ledger(session.cache.ledger) as ledger:
+        grader = make_judge(judge_config, ledger, corpus, session)
         pairs = label_pairs(corpus)
         judgments: list[Judgment] = []
-        grade_all(grader, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)
+        grade_all(grader, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), session.notes)
     return judge.measure_agreement(
         grader.name, judge.match_judgments(corpus.anchored.judgments, judgments), MAX_GRADE
     )
 
 
 def settings_agreement(
-    searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context
+    searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, session: Session
 ) -> SettingsAgreement:
     """Score all settings under the judge's grades and under people's, by the first measure, and compare."""
     possible = {query.query_id for query in corpus.queries.queries if query.answerable}
     # Someone who has looked and found nothing gives grades of 0.
     looked = possible & {label.query_id for label in corpus.labels}
     model, human = (
-        _values(searched, judged, corpus, config, context, queries)
+        _values(searched, judged, corpus, config, session.models, queries)
         for judged, queries in (
-            (judge_pool(searched, corpus, config, context), possible),
+            (judge_pool(searched, corpus, config, session), possible),
             (judged_by_people(corpus, config), looked),
         )
     )
@@ -119,11 +120,11 @@ def _values(
     judged: Judged,
     corpus: Corpus,
     config: BenchConfig,
-    context: Context,
+    models: RunModels,
     queries: Collection[str],
 ) -> Values:
     graded = GradedQueries(corpus.queries.queries, judged.judgments, config.relevance)
-    scorers, measure = Scorers(graded, corpus, context), config.measures[0]
+    scorers, measure = Scorers(graded, corpus, models), config.measures[0]
     values: Values = {}
     for result in searched:
         for stage, rankings in result.rankings.items():

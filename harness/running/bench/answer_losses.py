@@ -11,11 +11,11 @@ from harness import measures, report
 from harness.running.answering.answer_scores import Measured, answer_rows, measure_all
 from harness.running.answering.replies import Replies, reply_rows
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Evaluated, lost_evidence
 from harness.running.judging.judged import pool_judge_config
 from harness.running.search import Searched
+from harness.running.session import Session
 from harness.values import Chunk, Judgment, QueryScore, by_key
 
 
@@ -25,10 +25,10 @@ def rows_of_answers(
     evaluated: Evaluated,
     corpus: Corpus,
     config: BenchConfig,
-    context: Context,
+    session: Session,
 ) -> list[Any]:
     """Measure the answers of all settings; the rows of every table about them."""
-    measured = measure_all(replied, corpus, evaluated.judged.judgments, config.answer_scoring, context)
+    measured = measure_all(replied, corpus, evaluated.judged.judgments, config.answer_scoring, session)
     return [
         *reply_rows(replied, corpus),
         *answer_rows(measured, evaluated.clusters, config),

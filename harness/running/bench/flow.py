@@ -14,14 +14,15 @@ from harness.running import search
 from harness.running.bench.keeping import Finish, keep_results
 from harness.running.bench.preparing import prepare
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers, evaluate, run_headline
 from harness.running.evaluate.result_tables import results_of
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config
+from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, has_answers, reranker_names
+from harness.running.session import Session
 from harness.steps import waits_for
 from harness.values import Board, HarnessError, LlmError, Reporter, number
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from harness.running.answering.replies import Replies
     from harness.running.bench.quick import FirstResults
 
-Add = Callable[[Context, Corpus, Sequence[ScoreRow]], Iterable[Any]]
+Add = Callable[[RunNotes, Corpus, Sequence[ScoreRow]], Iterable[Any]]
 """Makes rows of further tables of the documents and all scores, and may warn of what bears on results."""
 
 
@@ -43,39 +44,44 @@ def run_bench(
     files to the folder before it takes its place; if it fails, the results are kept without them and the
     error is raised. ``add`` makes more rows.
     """
-    context = Context.at(config.cache, reporter, precision=config.precision, engine=config.engine)
-    with context, context.timed("total"), shared_cache(config, context), live_table(config, context) as live:
-        corpus, found, searched = _search(config, context, live)
+    session = Session.at(config.cache, reporter, precision=config.precision, engine=config.engine)
+    with (
+        session,
+        session.notes.timed("total"),
+        shared_cache(config, session),
+        live_table(config, session) as live,
+    ):
+        corpus, found, searched = _search(config, session, live)
         replied: list[Replies] = []
         if any(has_answers(result.setting) for result in searched):
             from harness.running.answering.replies import answer_all
 
-            replied = answer_all(searched, corpus, context)
-        evaluated = evaluate(searched, corpus, config, context, live.scored, live.scorers)
+            replied = answer_all(searched, corpus, session)
+        evaluated = evaluate(searched, corpus, config, session, live.scored, live.scorers)
         answers: list[Any] = []
         if replied:
             from harness.running.bench.answer_losses import rows_of_answers
 
-            answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
+            answers = rows_of_answers(replied, searched, evaluated, corpus, config, session)
         latencies: list[Any] = []
         if config.latency.queries:
             from harness.running.latency import latency_rows
 
-            latencies = latency_rows(found, corpus.queries.queries, config.latency, context)
+            latencies = latency_rows(found, corpus.queries.queries, config.latency, session)
         scores = [row for table in evaluated.scored for row in table.per_query]
-        more = add(context, corpus, scores) if add is not None else ()
-    results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers, *more])
+        more = add(session.notes, corpus, scores) if add is not None else ()
+    results = results_of(evaluated, searched, corpus, config, session, [*latencies, *answers, *more])
     return results, keep_results(results, config, finish)
 
 
 @contextmanager
-def shared_cache(config: BenchConfig, context: Context) -> Iterator[None]:
+def shared_cache(config: BenchConfig, session: Session) -> Iterator[None]:
     """Take what other machines have computed before the block, add what is new after it, failed or not."""
     if config.shared_cache is None:
         yield
         return
-    shared = store.SharedCache(config.shared_cache, context.cache, context.faults)
-    context.reporter.note(f"Copying what is new in {config.shared_cache}.")
+    shared = store.SharedCache(config.shared_cache, session.cache, session.faults)
+    session.notes.reporter.note(f"Copying what is new in {config.shared_cache}.")
     shared.pull()
     try:
         yield
@@ -84,39 +90,39 @@ def shared_cache(config: BenchConfig, context: Context) -> Iterator[None]:
             shared.push()
         except HarnessError as error:
             # what others do not get is no reason to lose the results, or to hide why the run failed
-            context.reporter.warn(str(error))
+            session.notes.reporter.warn(str(error))
 
 
-def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[search.Searched]]:
+def search_all(config: BenchConfig, session: Session) -> tuple[Corpus, list[search.Searched]]:
     """The corpus, and the rankings of every setting; warns of limits of the scores.
 
     Where several parsers read the documents, each of their texts is a document of the corpus. Raises LlmError
     in a context that may not ask, where somebody would have to be asked.
     """
-    if context.may_ask:
-        corpus, _, searched = _search(config, context)
+    if session.may_ask:
+        corpus, _, searched = _search(config, session)
         return corpus, searched
     from harness.running.planning import Planning, search_unasked
 
-    cutting = Planning(context, computes=True)
-    corpora, points = prepare(config, context, cutting)
+    cutting = Planning(session, computes=True)
+    corpora, points = prepare(config, session, cutting)
     searched, missing = search_unasked(points, corpora.united.queries.queries, cutting)
     if missing:
         raise LlmError(waits_for(missing))
-    warn_of_unfilled_budgets(searched, config, context)
+    warn_of_unfilled_budgets(searched, config, session.notes)
     return corpora.united, list(map(corpora.in_united, searched))
 
 
 def _search(
     config: BenchConfig,
-    context: Context,
+    session: Session,
     live: LiveTable | None = None,
 ) -> tuple[Corpus, list[search.Searched], list[search.Searched]]:
     """The united corpus, and the rankings of every setting by the ids of its own corpus and by those of it.
 
     ``live`` is shown each of the latter as soon as it is searched.
     """
-    corpora, points = prepare(config, context)
+    corpora, points = prepare(config, session)
     if live is not None:
         live.begin(corpora, points)
 
@@ -124,13 +130,13 @@ def _search(
         if live is not None:
             live.searched(corpora.united, corpora.in_united(result))
 
-    searched = search.search_settings(points, corpora.united.queries.queries, context, show)
-    warn_of_unfilled_budgets(searched, config, context)
+    searched = search.search_settings(points, corpora.united.queries.queries, session, show)
+    warn_of_unfilled_budgets(searched, config, session.notes)
     if config.precision == "fast":
         from harness.running.precision import compare_with_exact
 
-        with context.timed("precision"):
-            compare_with_exact(searched, corpora.united.queries.queries, context)
+        with session.notes.timed("precision"):
+            compare_with_exact(searched, corpora.united.queries.queries, session)
     return corpora.united, searched, [corpora.in_united(result) for result in searched]
 
 
@@ -144,7 +150,7 @@ class LiveTable:
 
     board: Board
     config: BenchConfig
-    context: Context
+    session: Session
     scorers: Scorers | None = None
     first: FirstResults | None = None
 
@@ -154,7 +160,7 @@ class LiveTable:
             # only then there is something to wait for
             from harness.running.bench.quick import first_results
 
-            self.first = first_results(corpora, points, self.config, self.context)
+            self.first = first_results(corpora, points, self.config, self.session)
 
     def searched(self, corpus: Corpus, result: search.Searched) -> None:
         """A setting has its rankings."""
@@ -179,8 +185,8 @@ class LiveTable:
         """The scores by stage, on the labels of people."""
         if self.scorers is None:
             judged = judged_by_people(corpus, self.config)
-            self.scorers = Scorers.of_judged(judged, corpus, self.config, self.context)
-        with self.context.timed("score"):
+            self.scorers = Scorers.of_judged(judged, corpus, self.config, self.session.models)
+        with self.session.notes.timed("score"):
             return self.scorers.score(result, self.config)
 
     def scored(self, summary: Sequence[SummaryRow]) -> None:
@@ -191,9 +197,9 @@ class LiveTable:
 
 
 @contextmanager
-def live_table(config: BenchConfig, context: Context) -> Iterator[LiveTable]:
+def live_table(config: BenchConfig, session: Session) -> Iterator[LiveTable]:
     """Show the board during the with block."""
     rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
     columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
-    with context.reporter.board(columns) as board:
-        yield LiveTable(board, config, context)
+    with session.notes.reporter.board(columns) as board:
+        yield LiveTable(board, config, session)

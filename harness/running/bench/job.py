@@ -14,8 +14,9 @@ from harness import judge
 from harness.models import WORDS, resolve
 from harness.report import REPORT, Results, lost_label_note
 from harness.running.config.models import BenchConfig
-from harness.running.context import in_use, program_key
 from harness.running.corpus import file_hashes, input_files
+from harness.running.program import program_key
+from harness.running.session import in_use
 from harness.store import Artifacts, CacheLayout, key_of
 from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord, real_path, wrapped
 

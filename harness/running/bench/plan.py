@@ -12,7 +12,6 @@ from harness.running.answering.replies import plan_answers
 from harness.running.bench.preparing import prepare
 from harness.running.bench.spread import Work
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
@@ -22,6 +21,7 @@ from harness.running.pipeline import RETRIEVE, embeds, has_answers, ranking_coun
 from harness.running.planning import Planned, Planning, plan_settings
 from harness.running.precision import what_fast_saves
 from harness.running.search import Chunked, Searched, as_read
+from harness.running.session import Session
 from harness.steps import PendingCalls
 from harness.values import Chunk, Query, Ranking, Reporter, by_key
 
@@ -110,15 +110,15 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
     language model or a user-defined service would have to be asked before. With a cluster, it is noted first
     how the work is spread.
     """
-    with Context.at(
+    with Session.at(
         config.cache, reporter, may_ask=False, precision=config.precision, engine=config.engine
-    ) as context:
-        cutting = Planning(context, computes=search)
-        corpora, points = prepare(config, context, cutting)
+    ) as session:
+        cutting = Planning(session, computes=search)
+        corpora, points = prepare(config, session, cutting)
         queries = corpora.united.queries.queries
-        planned = plan_settings(points, queries, context)
+        planned = plan_settings(points, queries, session)
         calls = cutting.calls
-        work = Work(points, planned, queries, config, context)
+        work = Work(points, planned, queries, config, session)
         for line in work.spread():
             reporter.note(line)
         calls_of_search = [call for call in planned.calls if call.purpose != "reranking"]
@@ -127,7 +127,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         waits = bool(calls or bought or calls_of_search or services)
         counted = search and not waits and not _priced_by_rankings(points, planned, config)
         if search and not waits and not counted:
-            planned = plan_settings(points, queries, context, computes=True)
+            planned = plan_settings(points, queries, session, computes=True)
             work = replace(work, planned=planned)
         cutting.say()
         planned.say()
@@ -139,7 +139,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         )
         plan = _of_what_is_known(work, corpora, search)
         waiting = sum(setting.to_embed + setting.pairs for setting in plan.settings)
-        faster = what_fast_saves(waiting, context) if search else ()
+        faster = what_fast_saves(waiting, session) if search else ()
         # a table that narrows the search is looked into first
         rewriting = (*calls, *sorted(calls_of_search, key=lambda one: one.purpose != "filter"))
         plan = replace(plan, rewriting=rewriting, services=services, endpoints=endpoints, faster=faster)
@@ -163,15 +163,15 @@ def _of_what_is_known(work: Work, corpora: Corpora, search: bool) -> Plan:
     searched = [corpora.in_united(result) for result in work.planned.searched if result is not None]
     complete = len(searched) == len(work.points)
     if search and complete:
-        warn_of_unfilled_budgets(searched, work.config, work.context)
+        warn_of_unfilled_budgets(searched, work.config, work.session.notes)
     pool = make_pool(searched, corpus, judge.pool) if judge is not None and complete else None
     if pool is not None and judge is not None and judge.asked and search:
-        flag_passages(pool.pairs, work.context)
+        flag_passages(pool.pairs, work.session.notes)
     return Plan(
         corpus,
         tuple(_settings(work, {} if pool is None else pool.by_setting)),
         tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
-        tuple(work.context.models.describe()),
+        tuple(work.session.models.describe()),
         None if judge is None else _of_judge(judge, pool, work, corpus, search),
         answers=_answers(work, searched, corpus),
     )
@@ -211,9 +211,9 @@ def _of_judge(
         judge.title,
         len(queries) * ranked,
         None if pool is None else len(pool.pairs),
-        estimate_pool(pairs, judge, work.context, corpus),
+        estimate_pool(pairs, judge, work.session, corpus),
         # who may not compute would have local scores missing too
-        scores_to_buy(pool.pairs, judge, work.context, corpus) if pool is not None and search else (),
+        scores_to_buy(pool.pairs, judge, work.session, corpus) if pool is not None and search else (),
     )
 
 
@@ -242,7 +242,7 @@ def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> Answer
     results = [result for result in searched if has_answers(result.setting)]
     about = len(results) < len(answering)
     ones = placeholder_rankings(answering, queries) if about else results
-    replied, missing = plan_answers(ones, corpus, work.context, apart=about)
+    replied, missing = plan_answers(ones, corpus, work.session, apart=about)
     missing = [replace(calls, at_most=calls.at_most or about) for calls in missing]
     about = about or bool(missing)
     cases = [case for reply in replied for case in cases_of(reply, corpus, {})]
@@ -253,7 +253,7 @@ def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> Answer
         for answer_measure in work.config.answer_measures
         if cases and (answer_measure.may_cost or answer_measure.needs & bought)
     ]
-    measuring = calls_of(cases, asking, work.config.answer_scoring, work.context)
+    measuring = calls_of(cases, asking, work.config.answer_scoring, work.session)
     return AnswerPlan(
         tuple(missing), tuple(replace(calls, at_most=calls.at_most or about) for calls in measuring), about
     )

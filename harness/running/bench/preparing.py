@@ -4,46 +4,48 @@ from __future__ import annotations
 
 from harness.running import search
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures
 from harness.running.judging.judged import warn_of_same_model
 from harness.running.loop import Visitor
 from harness.running.pipeline import collection_searched, has_answers
 from harness.running.readiness import check_ready, warn_of_languages
+from harness.running.session import Session
 
 
 def prepare(
-    config: BenchConfig, context: Context, visitor: Visitor | None = None
+    config: BenchConfig, session: Session, visitor: Visitor | None = None
 ) -> tuple[Corpora, list[search.Chunked]]:
     """Find all models, read and cut the documents, and warn of what is doubtful about them.
 
     ``visitor`` meets what contexts and readers need; None: a run, which asks for what is missing.
     """
-    check_ready(config, context)
-    _tell_ways(context)
-    corpora = load_corpora(config, context)
+    check_ready(config, session)
+    _tell_ways(session)
+    corpora = load_corpora(config, session)
     if any(collection_searched(setting) is not None for setting in config.settings):
         from harness.running.existing import with_existing
 
-        corpora = with_existing(corpora, config, context)
+        corpora = with_existing(corpora, config, session)
     if any(map(has_answers, config.settings)):
         from harness.running.answering.replies import refuse_bad_golden
 
         refuse_bad_golden(corpora.united)
-    warn_of_labels(corpora.united, config, context)
-    warn_of_same_model(config, context)
-    warn_of_languages(corpora.united, config.settings, context)
-    with context.reporter.task("chunk", len(config.settings)) as task:
-        points = search.cut_for_all(config.settings, corpora.by_setting, context, task.advance, visitor)
-    warn_of_measures(config, {point.setting.name: len(point.chunking.chunks) for point in points}, context)
+    warn_of_labels(corpora.united, config, session.notes)
+    warn_of_same_model(config, session.notes)
+    warn_of_languages(corpora.united, config.settings, session.notes)
+    with session.notes.reporter.task("chunk", len(config.settings)) as task:
+        points = search.cut_for_all(config.settings, corpora.by_setting, session, task.advance, visitor)
+    warn_of_measures(
+        config, {point.setting.name: len(point.chunking.chunks) for point in points}, session.notes
+    )
     return corpora, points
 
 
-def _tell_ways(context: Context) -> None:
+def _tell_ways(session: Session) -> None:
     """Say what a probe found to be the fastest."""
-    for name, probe in context.models.probed.items():
-        context.reporter.note(
+    for name, probe in session.models.probed.items():
+        session.notes.reporter.note(
             f"precision: fast: {name} computes in {probe.way}"
             + (f", {probe.gain:.1f} times as fast as float32 by torch." if probe.gain > 1 else ".")
         )

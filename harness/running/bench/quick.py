@@ -13,7 +13,6 @@ from harness.running.bench.preparing import prepare
 from harness.running.bench.spread import Work
 from harness.running.compute import LocalPass
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
 from harness.running.corpora import Corpora
 from harness.running.engine import LocalEngine, run_of, speed_of
 from harness.running.evaluate.evaluating import run_headline
@@ -21,7 +20,9 @@ from harness.running.judging.judged import pool_judge_config
 from harness.running.pipeline import last_stage
 from harness.running.planning import Planning, plan_settings
 from harness.running.search import Chunked, Searched
+from harness.running.session import Session
 from harness.steps import LocalModelScorer
+from harness.store import Artifacts
 from harness.values import ConfigError, Reporter, counted, duration, listed, number
 
 # Keys by which a step names what takes long: a model, an endpoint or a service, code of the user.
@@ -71,11 +72,11 @@ def quick_part(config: BenchConfig) -> BenchConfig:
 def left_out(config: BenchConfig, reporter: Reporter, whole: str) -> str:
     """How many settings a quick run leaves out, what they will take, and the ``whole`` command."""
     others = [setting for setting in config.settings if not is_quick(setting)]
-    with Context.at(config.cache, reporter, precision=config.precision, engine=config.engine) as context:
-        corpora, points = prepare(config, context, Planning(context))
+    with Session.at(config.cache, reporter, precision=config.precision, engine=config.engine) as session:
+        corpora, points = prepare(config, session, Planning(session))
         rest = [point for point in points if not is_quick(point.setting)]
-        apart = context.engine.apart
-        left = None if apart else estimate(rest, corpora, config, context)
+        apart = session.engine.apart
+        left = None if apart else estimate(rest, corpora, config, session)
     code = "quick.unknown" if apart else "quick.left out" if left else "quick.stored"
     code += ".one" if len(others) == 1 else ""
     total = counted(len(config.settings), "setting")
@@ -111,7 +112,7 @@ class FirstResults:
 
 
 def first_results(
-    corpora: Corpora, points: Sequence[Chunked], config: BenchConfig, context: Context
+    corpora: Corpora, points: Sequence[Chunked], config: BenchConfig, session: Session
 ) -> FirstResults | None:
     """What shows the first results of a search; None where there is nothing to show, or to score by.
 
@@ -120,17 +121,17 @@ def first_results(
     """
     quick = [point for point in points if is_quick(point.setting)]
     rest = [point for point in points if not is_quick(point.setting)]
-    if not quick or not rest or context.engine.apart:
+    if not quick or not rest or session.engine.apart:
         return None
-    left = estimate(rest, corpora, config, context)
+    left = estimate(rest, corpora, config, session)
     if left is None:
         return None
     sentence = f"{counted(len(rest), 'setting')} to go: {left}."
     if pool_judge_config(config) is not None:
-        context.reporter.note(sentence)
+        session.notes.reporter.note(sentence)
         return None
     stages = {point.setting.name: last_stage(point.setting) for point in quick}
-    return FirstResults(stages, sentence, run_headline(config), context.reporter)
+    return FirstResults(stages, sentence, run_headline(config), session.notes.reporter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,24 +145,24 @@ class LeftOfModel:
 
 
 def estimate(
-    points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, context: Context
+    points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, session: Session
 ) -> str | None:
     """What models on this machine still have to compute for settings, and in about what time; None: nothing.
 
     The speed is that of earlier runs here, or that of a sample, which is not kept.
     """
     queries = corpora.united.queries.queries
-    planned = plan_settings(points, queries, context.again())
+    planned = plan_settings(points, queries, session.again())
     if all(planned.searched):
         return None
-    work = Work(points, planned, queries, config, context)
+    work = Work(points, planned, queries, config, session)
     left = [*_texts(work), *_pairs(work)]
     if not left and not any(_names(point.setting, _ELSEWHERE) for point in points):
         # all that models compute is stored, only rankings are not
         return None
     if not left:
         return "what they take is not known, as no model on this machine computes it"
-    seconds = sum(need.characters / speed_by_model(need, context) for need in left)
+    seconds = sum(need.characters / speed_by_model(need, session.artifacts) for need in left)
     # settings share pairs, and late interaction reads a passage once for all its queries
     most = "at most" if any(item.items.startswith("at most") for item in left) else "about"
     return f"{', '.join(item.items for item in left)}, {most} {duration(seconds)}"
@@ -188,9 +189,9 @@ def _pairs(work: Work) -> Iterator[LeftOfModel]:
             yield LeftOfModel(model, amount, characters, _spread(some))
 
 
-def speed_by_model(one: LeftOfModel, context: Context) -> float:
+def speed_by_model(one: LeftOfModel, artifacts: Artifacts) -> float:
     """Characters a second: by earlier runs on this machine, else by the sample, after one that warms up."""
-    known = speed_of(one.model.path, LocalEngine().worker, context.artifacts)
+    known = speed_of(one.model.path, LocalEngine().worker, artifacts)
     if known is not None:
         return known
     run, sample = run_of(one.model.model), list(one.sample)

@@ -9,10 +9,10 @@ from typing import Any
 
 from harness.running.compute import LocalPass, ModelPass, length_of
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.engine import EngineConfig, LocalEngine, speed_of
 from harness.running.planning import Planned
 from harness.running.search import Chunked
+from harness.running.session import Session
 from harness.steps import LocalModelScorer, pairs_of
 from harness.values import Query, by_key, counted, duration
 
@@ -37,7 +37,7 @@ class Work:
     planned: Planned
     queries: Sequence[Query]
     config: BenchConfig
-    context: Context
+    session: Session
 
     def texts(self) -> Iterator[tuple[str, ModelPass, dict[bytes, Any], int]]:
         """For each encoder its name, the texts that searching still embeds, and how many are embedded."""
@@ -67,9 +67,9 @@ class Work:
 
     def spread(self) -> Iterator[str]:
         """How what is left would be spread; none without a cluster. Documents have been read already."""
-        if not self.context.engine.apart:
+        if not self.session.engine.apart:
             return
-        workers, engine = self.context.engine.size(), self.config.engine
+        workers, engine = self.session.engine.size(), self.config.engine
         where = f"ray at {engine.address}, {counted(workers, 'worker')} of {counted(engine.threads, 'CPU')}"
         gpus = f" and {engine.gpus:g} GPUs" if engine.gpus else ""
         stages = [*self._embedding(workers), *self._scoring(workers)]
@@ -111,12 +111,12 @@ class Work:
 
 def _seconds(model: ModelPass, characters: int, engine: EngineConfig) -> tuple[float | None, str]:
     """The seconds of all workers together, and where their speed was measured."""
-    context = model.context
-    speed = speed_of(model.path, context.engine.worker, context.artifacts)
+    session = model.session
+    speed = speed_of(model.path, session.engine.worker, session.artifacts)
     if speed is not None:
         return characters / speed, f"{speed:,.0f} characters a second each, by earlier runs on Ray"
     worker = LocalEngine().worker
-    speed = speed_of(model.path, worker, context.artifacts)
+    speed = speed_of(model.path, worker, session.artifacts)
     if speed is None or engine.gpus or worker[2]:
         return None, "nothing was measured with such workers"
     speed *= engine.threads / worker[1]

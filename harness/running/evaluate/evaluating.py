@@ -27,7 +27,6 @@ from harness.measures import (
 from harness.models import AnyTokenizer
 from harness.report import LabelSensitivityRow, LossRow, ReadingRow, SummaryRow
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.losses import loss_levels, loss_rows
 from harness.running.evaluate.near_duplicates import clustered_sentence, clusters_by_question
@@ -36,8 +35,11 @@ from harness.running.evaluate.scoring import ScoredSetting, Scoring, scored_by
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import GradedQueries, Judged
 from harness.running.judging.judgments import judge_pool
+from harness.running.notes import RunNotes
 from harness.running.resources import outlines
+from harness.running.run_models import RunModels
 from harness.running.search import Searched
+from harness.running.session import Session
 from harness.values import Judgment, Ranking
 
 # No document has this id: file names hold no NUL.
@@ -72,7 +74,7 @@ def evaluate(
     searched: Sequence[Searched],
     corpus: Corpus,
     config: BenchConfig,
-    context: Context,
+    session: Session,
     show: Callable[[Sequence[SummaryRow]], None] = lambda _: None,
     scorers: Scorers | None = None,
 ) -> Evaluated:
@@ -80,33 +82,33 @@ def evaluate(
 
     ``scorers``, on the labels of people, may have scored some rankings already, which are not scored again.
     """
-    judged = judge_pool(searched, corpus, config, context)
+    judged = judge_pool(searched, corpus, config, session)
     if scorers is None:
-        scorers = Scorers.of_judged(judged, corpus, config, context)
+        scorers = Scorers.of_judged(judged, corpus, config, session.models)
     graded = scorers.graded
-    clusters = clusters_of(graded, corpus, config, context)
+    clusters = clusters_of(graded, corpus, config, session.notes)
     documents = {document.doc_id: document for document in corpus.texts}
-    scoring, scored = Scoring(judged, documents, clusters, graded.reasons(), config, context), []
+    scoring, scored = Scoring(judged, documents, clusters, graded.reasons(), config, session.notes), []
     for result in searched:
         scored.append(scoring.of(result, scorers.of(result), partial(scorers.table, result)))
         show(scored[-1].summary)
-    with context.timed("waterfall"):
-        losses = _losses(searched, scorers, graded, corpus, config, context)
-    with context.timed("label_sensitivity"):
-        drawn = label_sensitivity_rows(searched, scorers, corpus, config, context)
-    with context.timed("reading"):
+    with session.notes.timed("waterfall"):
+        losses = _losses(searched, scorers, graded, corpus, config, session)
+    with session.notes.timed("label_sensitivity"):
+        drawn = label_sensitivity_rows(searched, scorers, corpus, config, session)
+    with session.notes.timed("reading"):
         read = reading_rows(searched, scorers, config)
     return Evaluated(judged, graded, clusters, scored, [*losses, *drawn, *read], graded.left_out())
 
 
 def clusters_of(
-    graded: GradedQueries, corpus: Corpus, config: BenchConfig, context: Context
+    graded: GradedQueries, corpus: Corpus, config: BenchConfig, notes: RunNotes
 ) -> dict[str, str]:
     """The cluster of every query, by the documents of the evidence or by what is asked."""
     if config.bootstrap.clusters == "documents":
         return graded.clusters(bool(corpus.texts_of))
     clusters = clusters_by_question(graded.queries, graded.judgments)
-    context.reporter.note(clustered_sentence(clusters))
+    notes.reporter.note(clustered_sentence(clusters))
     return clusters
 
 
@@ -116,7 +118,7 @@ class Scorers:
     A setting is scored on its own text, and on evidence that only other parsers have found.
     """
 
-    def __init__(self, graded: GradedQueries, corpus: Corpus, context: Context) -> None:
+    def __init__(self, graded: GradedQueries, corpus: Corpus, models: RunModels) -> None:
         self.queries = graded.to_score()
         self.graded, self._corpus = graded, corpus
         self._tables: dict[tuple[str, str], ScoreTable] = {}
@@ -126,15 +128,15 @@ class Scorers:
 
         @cache
         def boundaries(tokenizer: str) -> TokenBoundaries:
-            return cache(lambda doc_id: _boundaries(texts[doc_id], context.models.tokenizer(tokenizer)))
+            return cache(lambda doc_id: _boundaries(texts[doc_id], models.tokenizer(tokenizer)))
 
         self._boundaries = boundaries
 
     @classmethod
-    def of_judged(cls, judged: Judged, corpus: Corpus, config: BenchConfig, context: Context) -> Scorers:
+    def of_judged(cls, judged: Judged, corpus: Corpus, config: BenchConfig, models: RunModels) -> Scorers:
         """Those on the grades of a judge or of people."""
         graded = GradedQueries(corpus.queries.queries, judged.judgments, config.relevance)
-        return cls(graded, corpus, context)
+        return cls(graded, corpus, models)
 
     def score(self, searched: Searched, config: BenchConfig) -> Mapping[str, ScoreTable]:
         """The scores of the rankings that a setting has got so far, by stage; kept until they are taken."""
@@ -192,7 +194,7 @@ def _losses(
     graded: GradedQueries,
     corpus: Corpus,
     config: BenchConfig,
-    context: Context,
+    session: Session,
 ) -> list[LossRow]:
     """The loss of each query at each part of the pipeline, for every setting, by the scorers of the scores.
 
@@ -204,7 +206,7 @@ def _losses(
     measure = loss_measure(config.measures, run_headline(config))
     rows: list[LossRow] = []
     oracles: dict[Scorer, Oracle] = {}
-    with context.values("orders", context.cache.orders) as stored:
+    with session.values("orders", session.cache.orders) as stored:
         for result in searched:
             scorer, spans = scorers.of(result), None
             if scorer not in oracles:
@@ -234,7 +236,7 @@ def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Ju
 
 
 def label_sensitivity_rows(
-    searched: Sequence[Searched], scorers: Scorers, corpus: Corpus, config: BenchConfig, context: Context
+    searched: Sequence[Searched], scorers: Scorers, corpus: Corpus, config: BenchConfig, session: Session
 ) -> list[LabelSensitivityRow]:
     """The means of every setting and stage with the labels as they are, padded, trimmed and by sentences.
 
@@ -245,7 +247,7 @@ def label_sensitivity_rows(
     used = list(dict.fromkeys(map(scorers.of, searched)))
     if not measures or not any((scorer.spans.grade > 0).any() for scorer in used):
         return []
-    sentences = outlines(corpus, context)
+    sentences = outlines(corpus, session)
     texts = {d.doc_id: Text(len(d.text), sentences[d.doc_id].sentences) for d in corpus.documents}
     # with one parser, once for all settings
     shared = {id(scorer.spans): scorer.spans for scorer in used}

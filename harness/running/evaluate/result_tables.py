@@ -15,14 +15,15 @@ from harness.data import Anchoring
 from harness.measures import SpanQrels, median_length, rank_cutoff
 from harness.running.config.answer_measures import prompts_of
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.costs import price_rows, spending_facts
 from harness.running.evaluate.evaluating import Evaluated
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import GradedQueries, Judged, rankers_that_judge
 from harness.running.pipeline import has_answers
+from harness.running.run_models import RunModels
 from harness.running.search import Searched, asked_rows
+from harness.running.session import Session
 
 AROUND = 300
 """Characters shown before and after a passage."""
@@ -33,16 +34,16 @@ def results_of(
     searched: Sequence[Searched],
     corpus: Corpus,
     config: BenchConfig,
-    context: Context,
+    session: Session,
     more: Sequence[Any],
 ) -> report.Results:
     """All tables, files and the verdict; ``more`` are rows of further tables."""
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for table in scored for row in table.summary]
-    prices = price_rows(searched, summary, judged.costs, corpus, config.measures, context)
+    prices = price_rows(searched, summary, judged.costs, corpus, config.measures, session.notes)
     filtered = list(filter_rows(searched, evaluated.graded, corpus))
     ranked = [row for table in scored for row in table.ranked]
-    record = make_record(config, corpus, searched, evaluated, context)
+    record = make_record(config, corpus, searched, evaluated, session)
     results = report.Results(
         name=config.name,
         queries=corpus.queries.queries,
@@ -261,16 +262,16 @@ CONVENTIONS = (
 
 
 def make_record(
-    config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], evaluated: Evaluated, context: Context
+    config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], evaluated: Evaluated, session: Session
 ) -> values.RunRecord:
     """Make the record of a run."""
     judged = evaluated.judged
     optional = {
-        "cache_faults": context.faults.sentences(),
-        **spending_facts(context),
+        "cache_faults": session.faults.sentences(),
+        **spending_facts(session.notes),
         "answer_prompts": _answer_prompts(config),
-        "answer_panels": context.panels,
-        "precision": precision_facts(context),
+        "answer_panels": session.notes.panels,
+        "precision": precision_facts(session.models),
         comparison.ALSO_RANK: sorted(
             {name for names in rankers_that_judge(config).values() for name in names}
         ),
@@ -279,11 +280,11 @@ def make_record(
         config=config.model_dump(mode="json"),
         hashes=corpus.hashes,
         versions={"python": platform.python_version(), **_versions()},
-        models={name: dict(facts) for name, facts in context.models.describe().items()},
+        models={name: dict(facts) for name, facts in session.models.describe().items()},
         seeds={"bootstrap": config.bootstrap.seed, "split": config.split.seed},
-        timings={stage: round(seconds, 3) for stage, seconds in context.timings.items()},
+        timings={stage: round(seconds, 3) for stage, seconds in session.notes.timings.items()},
         counts={
-            **context.counts,
+            **session.notes.counts,
             **{name: fact for name, fact in optional.items() if fact},
             "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
@@ -301,22 +302,22 @@ def make_record(
         judge={"name": judged.judge, **judged.fingerprint},
         cost=judged.spent,
         git=_git(),
-        engine=context.engine.describe(),
-        date=context.begun.isoformat(timespec="seconds"),
+        engine=session.engine.describe(),
+        date=session.notes.begun.isoformat(timespec="seconds"),
         config_sha256=config.file_sha256,
-        warnings=tuple(dict.fromkeys(context.warnings)),
+        warnings=tuple(dict.fromkeys(session.notes.warnings)),
     )
 
 
-def precision_facts(context: Context) -> dict[str, Any]:
+def precision_facts(models: RunModels) -> dict[str, Any]:
     """For the run record: by model, the seconds of a batch in each way, and how far rankings differ."""
     return {
         name: {
             "way": str(probe.way),
             "seconds": {str(way): took for way, took in probe.seconds.items()},
-            **context.models.compared.get(name, {}),
+            **models.compared.get(name, {}),
         }
-        for name, probe in context.models.probed.items()
+        for name, probe in models.probed.items()
     }
 
 

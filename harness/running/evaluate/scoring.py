@@ -30,9 +30,9 @@ from harness.report import (
 )
 from harness.running.config.bootstrap import BootstrapConfig
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.evaluate.seed_ratio import reranker_of, seed_ratio_rows
 from harness.running.judging.judged import Judged
+from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE
 from harness.running.search import Searched
 from harness.values import FEWEST_FOR_INTERVAL, NOT_SCORED, SPLITS, Document, Query, Ranking, counted, finite
@@ -79,7 +79,7 @@ class Scoring:
     # for which reason a query has no relevant text, should it have none
     why: Mapping[str, str]
     config: BenchConfig
-    context: Context
+    notes: RunNotes
 
     def of(
         self, searched: Searched, scorer: Scorer, table: Callable[[str, Sequence[str]], ScoreTable]
@@ -93,7 +93,7 @@ class Scoring:
         scored = ScoredSetting([], [], [], _qrels(scorer, counted), [], {})
         retrieved: list[RankedRow] = []
         for stage, rankings in searched.rankings.items():
-            with self.context.timed("score"):
+            with self.notes.timed("score"):
                 scores = table(stage, scored_by(config))
                 every = {measure.name: scores.values[:, at] for at, measure in enumerate(scores.measures)}
                 columns = {name: every[name] for name in config.measures}

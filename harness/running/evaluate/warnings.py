@@ -21,11 +21,11 @@ from harness.measures import (
     trusted_for,
 )
 from harness.running.config.models import BenchConfig, parsers_of
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.near_duplicates import near_duplicates_sentence
 from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.label_kind import label_kind
+from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, chunks_reranked, chunks_retrieved
 from harness.running.search import Searched
 from harness.steps import RetrieverConfig
@@ -34,7 +34,7 @@ from harness.values import MAX_GRADE
 _SHOWN = 8
 
 
-def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> None:
+def warn_of_labels(corpus: Corpus, config: BenchConfig, notes: RunNotes) -> None:
     """Say what labels are taken for, and warn of doubtful ones and of answerable queries without any.
 
     Says nothing if a judge grades: then its grades count.
@@ -43,7 +43,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
         return
     queries, labels = corpus.queries.queries, corpus.labels
     if config.labels and (assumed := label_kind(corpus, config).assumption(config.labels.name)):
-        context.reporter.note(assumed)
+        notes.reporter.note(assumed)
     places = [row for row in corpus.anchored.anchorings if row.accepted]
     unanswerable = {query.query_id for query in queries if not query.answerable}
     labelled = {row.query_id for row in labels}
@@ -66,9 +66,9 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
             shown = f"{', '.join(names[:_SHOWN])}{more}"
             of_one = ".one" if len(names) == 1 else ""
             text = sentence_of(f"labels.{code}{of_one}", count=f"{len(names):,}", places=shown)
-            context.warn("labels", text)
+            notes.warn("labels", text)
     if config.bootstrap.clusters == "documents" and (repeated := near_duplicates_sentence(queries, labels)):
-        context.warn("questions", repeated)
+        notes.warn("questions", repeated)
     lengths = [row.end - row.start for row in labels if row.grade and row.answer is None]
     for measure in map(parse_measure, config.measures if lengths else ()):
         if measure.family != "ndcg_evidence":
@@ -76,7 +76,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
         length, enough = median(lengths), arguments(measure, FAMILIES[measure.family])["enough"]
         if length > 2 * enough:
             # a small part of such a label counts as finding it
-            context.warn(
+            notes.warn(
                 "labels",
                 sentence_of("labels.long", length=f"{length:,.0f}", measure=measure.name, enough=enough),
                 measures=[measure.name],
@@ -88,12 +88,12 @@ def _credited(row: Anchoring, config: AnchorConfig) -> bool:
     return config.duplicates and sum(map(len, row.found.split())) >= config.duplicate_length
 
 
-def warn_of_measures(config: BenchConfig, chunks: Mapping[str, int], context: Context) -> None:
+def warn_of_measures(config: BenchConfig, chunks: Mapping[str, int], notes: RunNotes) -> None:
     """Warn where parsers, rankings of the ``chunks`` that a setting has, or the pool limit the measures."""
     cutoffs = {name: rank_cutoff(name) or 0 for name in config.measures}
-    _warn_of_parsers(config, context)
-    _warn_of_shallow_rankings(config, cutoffs, chunks, context)
-    _warn_of_pool(config, cutoffs, context)
+    _warn_of_parsers(config, notes)
+    _warn_of_shallow_rankings(config, cutoffs, chunks, notes)
+    _warn_of_pool(config, cutoffs, notes)
 
 
 def _deeper_than(rank: int, cutoffs: Mapping[str, int]) -> list[str]:
@@ -102,7 +102,7 @@ def _deeper_than(rank: int, cutoffs: Mapping[str, int]) -> list[str]:
 
 
 def _warn_of_shallow_rankings(
-    config: BenchConfig, cutoffs: Mapping[str, int], chunks: Mapping[str, int], context: Context
+    config: BenchConfig, cutoffs: Mapping[str, int], chunks: Mapping[str, int], notes: RunNotes
 ) -> None:
     """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
     deepest, settings = max(cutoffs.values()), config.settings
@@ -110,7 +110,7 @@ def _warn_of_shallow_rankings(
     depths = {name: depth for name, depth in by_name.items() if depth is not None}
     shallow = {name: depth for name, depth in depths.items() if depth < min(deepest, chunks[name])}
     if shallow:
-        context.warn(
+        notes.warn(
             "depth",
             f"rankings end at rank {_span(shallow.values())} in {len(shallow)} of {len(settings)} settings; "
             f"a measure at cutoff {deepest} sees nothing below that. Raise retrieve.top_k.",
@@ -122,7 +122,7 @@ def _warn_of_shallow_rankings(
     if flat:
         first = [top_n for _, top_n in flat]
         scored = "chunk" if max(first) == 1 else f"{_span(first)} chunks"
-        context.warn(
+        notes.warn(
             "depth",
             f"the reranker scores the first {scored}, and a measure looks at {deepest}: chunks below "
             f"that cannot move up into it. Omit rerank.top_n, or set it above {deepest}.",
@@ -136,7 +136,7 @@ def _span(numbers: Collection[int]) -> str:
     return " to ".join(map(str, sorted({min(numbers), max(numbers)})))
 
 
-def _warn_of_parsers(config: BenchConfig, context: Context) -> None:
+def _warn_of_parsers(config: BenchConfig, notes: RunNotes) -> None:
     """Where parsers are compared, say which measures do not compare them."""
     parsers = parsers_of(config.settings)
     if len(parsers) < 2:
@@ -144,24 +144,24 @@ def _warn_of_parsers(config: BenchConfig, context: Context) -> None:
     fit = [name for name in config.measures if across_parsers(name)]
     blind = [name for name in config.measures if trusted_for(name) and name not in fit]
     if not fit:
-        context.warn(
+        notes.warn(
             "parsers",
             f"no measure compares parsers ({', '.join(parsers)}). Add ndcg_evidence@5000 to measures.",
         )
     if blind:
-        context.reporter.note(
+        notes.reporter.note(
             f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
             "length of the extracted text, or on how it was cut."
         )
 
 
-def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], context: Context) -> None:
+def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], notes: RunNotes) -> None:
     """Say where the pool leaves text unjudged that is scored, or judges text that overlaps."""
     judge = pool_judge_config(config)
     if judge is None:
         return
     if deeper := _deeper_than(judge.pool.depth, cutoffs):
-        context.warn(
+        notes.warn(
             "judge",
             f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
             f"at {max(cutoffs.values())}; chunks in between may be unjudged and then gain nothing.",
@@ -171,7 +171,7 @@ def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], context: Cont
         judge.pool.unit == "chunk"
         and len({repr((setting.chunk, setting.read)) for setting in config.settings}) > 1
     ):
-        context.warn(
+        notes.warn(
             "judge",
             "several chunkings are judged chunk by chunk: their spans overlap, so a small chunk can earn the "
             "grade of a large one around it. To compare chunkings use relevance.pool: {unit: passage}.",
@@ -189,7 +189,7 @@ def text_ranked(searched: Searched, unit: str, stage: str = RETRIEVE) -> NDArray
 
 
 def warn_of_unfilled_budgets(
-    searched: Sequence[Searched], config: BenchConfig, context: Context, remedy: str = ""
+    searched: Sequence[Searched], config: BenchConfig, notes: RunNotes, remedy: str = ""
 ) -> None:
     """Warn of rankings that end before the budget of a measure: what would come next was not retrieved.
 
@@ -211,7 +211,7 @@ def warn_of_unfilled_budgets(
                 least = min(least, int(read[ends].min()))
         if short:
             raised = f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
-            context.warn(
+            notes.warn(
                 "depth",
                 f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short.values())}. "
                 f"What would come next was not retrieved, and counts as lost. {remedy or raised}",

@@ -17,16 +17,18 @@ from harness.report import HitRow, Results
 from harness.running.bench.keeping import Finish, keep_results
 from harness.running.chunks import Chunking, health_of
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus, file_hashes
 from harness.running.evaluate.evaluating import evaluate
 from harness.running.evaluate.result_tables import results_of
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_unfilled_budgets
 from harness.running.hits.times import search_times
+from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, file_searched, retrieving
 from harness.running.readiness import results_folder
+from harness.running.run_models import RunModels
 from harness.running.search import Searched
+from harness.running.session import Session
 from harness.steps import ChunkerConfig, Cuts, Documents, RetrieverConfig, Vectors, token_lengths
 from harness.store import key_of
 
@@ -62,7 +64,7 @@ def returned(
     elsewhere: Mapping[str, values.Chunk],
     corpus: Corpus,
     config: BenchConfig,
-    context: Context,
+    models: RunModels,
 ) -> Searched:
     """The hits of one pipeline, each at its rank, as if they had been searched here.
 
@@ -88,7 +90,7 @@ def returned(
         ranked.append(values.Ranking(hits[0].row.query_id, tuple(by_name), scores))
     missed = missed_evidence(corpus, list(chunks.values()), config.relevance.projection)
     every = [*chunks.values(), *missed]
-    tokenizer = context.models.tokenizer(setting.tokenizer)
+    tokenizer = models.tokenizer(setting.tokenizer)
     lengths = token_lengths([chunk.text for chunk in every], tokenizer)
     health = health_of(lengths[: len(chunks)], tokenizer.window)
     key = key_of(corpus.key, corpus.strange and corpus.strange.sha256, [c.chunk_id for c in every])
@@ -181,19 +183,19 @@ def score_hits(
     chunk-level ideal needs chunks that were not returned too. They are unknown, so evidence that no returned
     chunk covers counts as a chunk of its own.
     """
-    context = Context.at(config.cache, reporter)
-    with context, context.timed("total"):
+    session = Session.at(config.cache, reporter)
+    with session, session.notes.timed("total"):
         # before the documents, which may take long
         results_folder(config)
         files = [read_hits(path) for path in map(file_searched, config.settings) if path is not None]
         config = _with_depths(config, files)
-        corpus = load_corpus(config, context)
+        corpus = load_corpus(config, session)
         _refuse_unknown_queries(files, corpus.queries.queries)
-        warn_of_labels(corpus, config, context)
+        warn_of_labels(corpus, config, session.notes)
         skipped, documents = [item.doc_id for item in corpus.skipped], corpus.by_id
         # the texts of all files are sought in one go
         rankings = [rows for file in files for rows in file.rows.values()]
-        with context.timed("place"):
+        with session.notes.timed("place"):
             each = iter(place_hits(rankings, documents, threshold, skipped, keep_other_documents))
             placed = [[next(each) for _ in file.rows] for file in files]
         strange, elsewhere = text_elsewhere(placed, documents)
@@ -201,10 +203,10 @@ def score_hits(
         corpus = replace(corpus, strange=strange, hashes=corpus.hashes | hashes)
         searched = []
         for setting, file, hits in zip(config.settings, files, placed, strict=True):
-            report_hits(setting.name, file, hits, corpus.queries.queries, context)
-            searched.append(returned(setting, hits, elsewhere, corpus, config, context))
-        warn_of_unfilled_budgets(searched, config, context, "Write more ranks of each query.")
-        evaluated = evaluate(searched, corpus, config, context)
+            report_hits(setting.name, file, hits, corpus.queries.queries, session.notes)
+            searched.append(returned(setting, hits, elsewhere, corpus, config, session.models))
+        warn_of_unfilled_budgets(searched, config, session.notes, "Write more ranks of each query.")
+        evaluated = evaluate(searched, corpus, config, session)
     rows = [
         _row(setting.name, hit, documents)
         for setting, file in zip(config.settings, placed, strict=True)
@@ -216,7 +218,7 @@ def score_hits(
         for setting, file in zip(config.settings, files, strict=True)
         for row in search_times(setting.name, file.seconds)
     ]
-    results = results_of(evaluated, searched, corpus, config, context, [*times, *rows])
+    results = results_of(evaluated, searched, corpus, config, session, [*times, *rows])
     return results, keep_results(results, config, finish)
 
 
@@ -267,15 +269,15 @@ def report_hits(
     file: HitFile,
     rankings: Sequence[Sequence[PlacedHit]],
     queries: Sequence[values.Query],
-    context: Context,
+    notes: RunNotes,
 ) -> None:
     """Say how the hits of a file were placed, and warn of what is odd about them."""
 
     def warn(text: str) -> None:
-        context.warn("hits", f"{name}: {text}", settings=[name])
+        notes.warn("hits", f"{name}: {text}", settings=[name])
 
     def note(text: str) -> None:
-        context.reporter.note(f"{name}: {text}")
+        notes.reporter.note(f"{name}: {text}")
 
     if silent := [query.query_id for query in queries if query.query_id not in file.rows]:
         warn(

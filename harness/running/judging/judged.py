@@ -12,9 +12,9 @@ from harness.measures import SpanQrels
 from harness.models import EMBEDDED
 from harness.report import WHY, CostRow, JudgmentRow
 from harness.running.config.models import BenchConfig, RelevanceConfig
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.judging.label_kind import label_kind
+from harness.running.notes import RunNotes
 from harness.values import Document, Judgment, Query, document_of
 
 if TYPE_CHECKING:
@@ -192,10 +192,10 @@ def rankers_that_judge(config: BenchConfig) -> dict[str, list[str]]:
     return {model: names for model, names in same.items() if names}
 
 
-def warn_of_same_model(config: BenchConfig, context: Context) -> None:
+def warn_of_same_model(config: BenchConfig, notes: RunNotes) -> None:
     """Warn if a model that judges also ranks."""
     for model, names in rankers_that_judge(config).items():
-        context.warn(
+        notes.warn(
             "judge",
             f"The judge {model} also ranks ({', '.join(names)}): a model that grades its own ranking "
             "agrees with itself, which measures nothing. Use another judge or human labels.",

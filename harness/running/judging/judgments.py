@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.judging.judged import Judged, judged_by_people, pool_judge_config
 from harness.running.search import Searched
+from harness.running.session import Session
 
 
-def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
+def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, session: Session) -> Judged:
     """Grade the union of the passages that all settings rank high, or return the grades of people.
 
     Raises JudgeError if the judge cannot be asked, stops at a limit, or leaves too much without a grade;
@@ -23,4 +23,4 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
     # what grades is loaded only where it is asked
     from harness.running.judging.pool import judged_by_judge
 
-    return judged_by_judge(searched, corpus, judge_config, context)
+    return judged_by_judge(searched, corpus, judge_config, session)

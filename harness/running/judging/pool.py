@@ -36,20 +36,21 @@ from harness.judge import (
 from harness.models import Estimate
 from harness.report import CostRow, JudgmentRow
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
 from harness.running.judging.judged import Judged, judgment_row, label_rows, pool_judge_config
 from harness.running.loop import Loop
+from harness.running.notes import RunNotes
 from harness.running.passes import scores_of_pairs
 from harness.running.planning import Planning
 from harness.running.search import Searched, run_step
+from harness.running.session import Session
 from harness.steps import PendingCalls, Texts
 from harness.store import Ledger, LedgerEntry
 from harness.values import Chunk, ConfigError, JudgeError, Silent, ask, counted, finite, guide, kind_of
 
 
-def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus, context: Context) -> PoolJudge:
+def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus, session: Session) -> PoolJudge:
     """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
     tools = JudgeTools(
         ledger,
@@ -57,7 +58,7 @@ def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus, context:
         labelled=lambda: labelled_by_people(corpus),
         vectors=lambda texts, encoder: ask(Texts(encoder, texts, "queries")),
         pair_scores=scores_of_pairs,
-        run=lambda step: run_step(step, context),
+        run=lambda step: run_step(step, session),
     )
     return JUDGES.make(config, tools)
 
@@ -129,8 +130,8 @@ def _prompts(judge: LlmConfig, config: BenchConfig) -> Iterator[tuple[str, str]]
     if not judge.examples:
         yield prompt.sha256, model
         return
-    with Context.at(config.cache, Silent()) as context:
-        corpus = load_corpus(config, context)
+    with Session.at(config.cache, Silent()) as session:
+        corpus = load_corpus(config, session)
     examples = Examples(people_graded(corpus), judge.examples)
     form = GradingForm(prompt, judge.endpoint.structured, examples)
     for query in corpus.queries.queries:
@@ -141,15 +142,15 @@ FLAGS_SHOWN = 3
 
 
 def judged_by_judge(
-    searched: Sequence[Searched], corpus: Corpus, judge_config: PoolJudgeConfig, context: Context
+    searched: Sequence[Searched], corpus: Corpus, judge_config: PoolJudgeConfig, session: Session
 ) -> Judged:
     """Have a judge grade the union of the passages that all settings rank high; raises JudgeError."""
     pool = make_pool(searched, corpus, judge_config.pool)
     graded = GradedPairs(pool.pairs)
-    flagged = flag_passages(pool.pairs, context) if judge_config.asked else {}
-    with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, corpus, context)
-        summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
+    flagged = flag_passages(pool.pairs, session.notes) if judge_config.asked else {}
+    with session.notes.timed("judge"), Ledger(session.cache.ledger) as ledger:
+        judge = make_judge(judge_config, ledger, corpus, session)
+        summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, session.notes)
     return Judged(
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
@@ -199,7 +200,7 @@ def make_pool(searched: Sequence[Searched], corpus: Corpus, config: PoolConfig) 
     )
 
 
-def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
+def flag_passages(pairs: Iterable[Pair], notes: RunNotes) -> dict[str, str]:
     """Warn of passages that address the judge; returns their words by the id of the passage."""
     flags: dict[str, str] = {}
     for pair in pairs:
@@ -209,7 +210,7 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
         passages = "a passage addresses" if len(flags) == 1 else f"{len(flags)} passages address"
         shown = "; ".join(f"{name}: “{words}”" for name, words in list(flags.items())[:FLAGS_SHOWN])
         more = "; …" if len(flags) > FLAGS_SHOWN else ""
-        context.warn(
+        notes.warn(
             "judge",
             f"{passages} the judge ({shown}{more}). See its answers: "
             "`harness judge answers CONFIG --flagged`.",
@@ -218,42 +219,42 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
 
 
 def estimate_pool(
-    pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context, corpus: Corpus
+    pairs: Iterable[Pair], config: PoolJudgeConfig, session: Session, corpus: Corpus
 ) -> Estimate | None:
     """The cost of grading, without a call; None for a judge that costs nothing."""
     if not config.asked:
         return None
-    with Ledger(context.cache.ledger) as ledger:
-        estimates = make_judge(config, ledger, corpus, context).estimates(pairs)
+    with Ledger(session.cache.ledger) as ledger:
+        estimates = make_judge(config, ledger, corpus, session).estimates(pairs)
     return together([estimate for _, estimate in estimates])
 
 
 def scores_to_buy(
-    pairs: Iterable[Pair], config: PoolJudgeConfig, context: Context, corpus: Corpus
+    pairs: Iterable[Pair], config: PoolJudgeConfig, session: Session, corpus: Corpus
 ) -> tuple[PendingCalls, ...]:
     """What endpoints would be asked for by a judge by scores; nothing is computed or asked."""
     if not config.served:
         return ()
-    with Ledger(context.cache.ledger) as ledger:
-        judge, pool = make_judge(config, ledger, corpus, context), list(pairs)
+    with Ledger(session.cache.ledger) as ledger:
+        judge, pool = make_judge(config, ledger, corpus, session), list(pairs)
         if not pool or not isinstance(judge, ScoredJudge):
             return ()
-        planning = Planning(context)
+        planning = Planning(session)
         Loop(planning).run({"0": judge.scoring(pool, labelled_by_people(corpus))})
     return tuple(endpoint for endpoint in planning.endpoints if endpoint.estimate.calls)
 
 
-def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:
+def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, notes: RunNotes) -> Summary:
     """Grade pairs (read several times), each model's estimate noted first."""
     estimates = judge.estimates(pairs)
     for name, estimate in estimates:
-        context.reporter.note(f"{name}: {estimate}")
+        notes.reporter.note(f"{name}: {estimate}")
     # what a model's calls go through changes no grade; a judge without calls warns of its grades
-    reporter = context.reporter if estimates else context.keeping("judge")
+    reporter = notes.reporter if estimates else notes.keeping("judge")
     summary = judge.grade(pairs, sink, reporter=reporter, total=total)
     if summary.unscored_count:
         left = f"{summary.unscored_count} of {counted(summary.pairs, 'passage')}"
-        context.warn("judge", f"{left} have no usable grade by {judge.name} and count as unjudged")
+        notes.warn("judge", f"{left} have no usable grade by {judge.name} and count as unjudged")
     return summary
 
 

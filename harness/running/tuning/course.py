@@ -22,12 +22,13 @@ from harness.running.bench.job import input_hashes, run_or_reuse
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.config.space import Space
 from harness.running.config.tune_keys import PartConfig, TuneConfig
-from harness.running.context import Context
 from harness.running.corpora import queries_and_rows
 from harness.running.corpus import Corpus, document_files
 from harness.running.evaluate.evaluating import run_headline
 from harness.running.judging.judged import pool_judge_config
+from harness.running.notes import RunNotes
 from harness.running.part import documents_of, labelled_documents
+from harness.running.session import Session
 from harness.running.tuning.certifying import affords, refuse_beyond
 from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
 from harness.running.tuning.outlay import outlays
@@ -120,12 +121,12 @@ def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> Ladder:
     extent = _extent(config, tuning)
     part = PartConfig(text=0.0 if len(extent.sizes) > 1 else 1.0, seed=tuning.seed)
     retrieving = None
-    with Context.at(config.cache, _Quiet(reporter), may_ask=False, precision=config.precision) as context:
-        costs = outlays(config, part, context)
+    with Session.at(config.cache, _Quiet(reporter), may_ask=False, precision=config.precision) as session:
+        costs = outlays(config, part, session)
         # what was held back is not shown to be worse, so that a certificate needs all of it
         if extent.retrieving < extent.settings and tuning.give == "search" and not extent.proposed:
             plain = config.model_copy(update={"settings": without_rerankers(config.settings)})
-            retrieving = outlays(plain, part, context)
+            retrieving = outlays(plain, part, session)
     return make_ladder(extent, costs, tuning.allowed, retrieving)
 
 
@@ -258,13 +259,13 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
     dropped = len(settings) < len(config.settings)
 
     def add(
-        context: Context, corpus: Corpus, scores: Sequence[report.ScoreRow]
+        notes: RunNotes, corpus: Corpus, scores: Sequence[report.ScoreRow]
     ) -> Iterable[report.DroppedRow]:
         if course.space is not None:
-            context.warn("tuning", PROPOSED)
+            notes.warn("tuning", PROPOSED)
         if not dropped:
             return ()
-        context.warn("tuning", _warning(len(settings), len(config.settings)))
+        notes.warn("tuning", _warning(len(settings), len(config.settings)))
         seen = standing_of(course.screened, from_rows(scores, measure), pooled, options)
         characters = sum(len(document.text) for document in corpus.documents)
         return dropped_rows(course.screened, seen, characters)

@@ -15,13 +15,13 @@ from harness.running.bench.spread import Work
 from harness.running.compute import LocalPass, ServedPass
 from harness.running.config.models import BenchConfig
 from harness.running.config.tune_keys import PartConfig
-from harness.running.context import Context
 from harness.running.corpora import Corpora
 from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.pool import estimate_pool, make_pool
 from harness.running.planning import Left, Planning, plan_settings
 from harness.running.search import Chunked
-from harness.store import CacheLayout
+from harness.running.session import Session
+from harness.store import Artifacts, CacheLayout
 
 # Seconds of a processor that every setting takes besides its models: to cut and index a character, and to
 # search and score a query (docs/scale.md, a million chunks and 10,000 queries).
@@ -80,22 +80,23 @@ def _ratio(part: Outlay, whole: Outlay) -> float:
     return part.share_of(whole)
 
 
-def outlays(config: BenchConfig, part: PartConfig, context: Context) -> Outlays:
+def outlays(config: BenchConfig, part: PartConfig, session: Session) -> Outlays:
     """What settings take on a part if nothing is stored: a plan does not depend on the cache."""
     first = config.model_copy(update={"part": part})
-    corpora, points = prepare(first, context, Planning(context))
+    corpora, points = prepare(first, session, Planning(session))
     queries = corpora.united.queries.queries
     with TemporaryDirectory() as folder:
-        blank = replace(context.again(), cache=CacheLayout(Path(folder)))
+        blank = replace(session.again(), cache=CacheLayout(Path(folder)))
         planned = plan_settings(points, queries, blank)
         work = Work(points, planned, queries, first, blank)
         text = sum(
-            (_texts(model, list(items.values()), context) for _, model, items, _ in work.texts()), Outlay()
+            (_texts(model, list(items.values()), session.artifacts) for _, model, items, _ in work.texts()),
+            Outlay(),
         )
-        alone = sum((_of_setting(needs, context) for needs in _by_setting(planned.left)), Outlay())
+        alone = sum((_of_setting(needs, session.artifacts) for needs in _by_setting(planned.left)), Outlay())
         pairs = sum(
             (
-                _pairs(model, count, characters, some, context)
+                _pairs(model, count, characters, some, session.artifacts)
                 for _, model, count, characters, some in work.pairs()
             ),
             Outlay(),
@@ -106,7 +107,7 @@ def outlays(config: BenchConfig, part: PartConfig, context: Context) -> Outlays:
     count, cells = len(points), len(points) * max(len(queries), 1)
     # what is asked of language models grows with the queries, as rewriting and reranking do
     query = (pairs + calls).times(1 / cells) + Outlay(seconds=PER_QUERY)
-    judging = _judging(points, corpora, first, context).times(1 / max(len(queries), 1))
+    judging = _judging(points, corpora, first, session).times(1 / max(len(queries), 1))
     return Outlays(count, len(queries), text + light, (alone + light).times(1 / count), query, judging)
 
 
@@ -119,30 +120,30 @@ def _by_setting(left: Sequence[Left]) -> list[list[Left]]:
     return list(needs.values())
 
 
-def _of_setting(needs: Sequence[Left], context: Context) -> Outlay:
+def _of_setting(needs: Sequence[Left], artifacts: Artifacts) -> Outlay:
     """What the texts of a setting take if no other setting needs them."""
-    return sum((_texts(need.model, list(need.items.values()), context) for need in needs), Outlay())
+    return sum((_texts(need.model, list(need.items.values()), artifacts) for need in needs), Outlay())
 
 
-def _texts(model: object, texts: list[str], context: Context) -> Outlay:
+def _texts(model: object, texts: list[str], artifacts: Artifacts) -> Outlay:
     if isinstance(model, ServedPass):
         return Outlay(money=model.pending(texts, 0).estimate.price or 0.0)
     if not isinstance(model, LocalPass) or not texts:
         return Outlay()
     left = LeftOfModel(model, "", sum(map(len, texts)), texts[:32])
-    return Outlay(seconds=left.characters / speed_by_model(left, context))
+    return Outlay(seconds=left.characters / speed_by_model(left, artifacts))
 
 
-def _pairs(model: object, count: int, characters: float, some: list[object], context: Context) -> Outlay:
+def _pairs(model: object, count: int, characters: float, some: list[object], artifacts: Artifacts) -> Outlay:
     if isinstance(model, ServedPass) and some:
         return Outlay(money=(model.pending(some, 0).estimate.price or 0.0) * count / len(some))
     if not isinstance(model, LocalPass) or not some:
         return Outlay()
     left = LeftOfModel(model, "", characters, some[:32])
-    return Outlay(seconds=left.characters / speed_by_model(left, context))
+    return Outlay(seconds=left.characters / speed_by_model(left, artifacts))
 
 
-def _judging(points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, context: Context) -> Outlay:
+def _judging(points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, session: Session) -> Outlay:
     """About what judging the pool of all settings costs, by chunks from all over in the place of hits."""
     judge = pool_judge_config(config)
     if judge is None:
@@ -155,6 +156,6 @@ def _judging(points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, c
         places[point.chunking.key] += 1
         shifted.append(placeholder_rankings([point], queries, places[point.chunking.key])[0])
     pool = make_pool(list(map(corpora.in_united, shifted)), corpora.united, judge.pool)
-    estimate = estimate_pool(pool.pairs, judge, context, corpora.united)
+    estimate = estimate_pool(pool.pairs, judge, session, corpora.united)
     price = 0.0 if estimate is None else (estimate.likely_price or estimate.price or 0.0)
     return Outlay(money=price)

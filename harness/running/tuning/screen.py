@@ -13,12 +13,12 @@ from harness.comparison import ScoreMatrix, SeenStage
 from harness.running.bench.flow import shared_cache
 from harness.running.bench.preparing import prepare
 from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
 from harness.running.evaluate.evaluating import Scorers, clusters_of
 from harness.running.judging.judged import GradedQueries, pool_judge_config
 from harness.running.judging.judgments import judge_pool
 from harness.running.pipeline import reranker_names
 from harness.running.search import search_settings
+from harness.running.session import Session
 from harness.values import Reporter
 
 
@@ -90,17 +90,17 @@ def screen(config: BenchConfig, measure: str, reporter: Reporter, *, held: bool 
     config = config.model_copy(update={"settings": settings, "answer_measures": ()})
     begun = time.process_time()
     with (
-        Context.at(config.cache, reporter, precision=config.precision, engine=config.engine) as context,
-        shared_cache(config, context),
+        Session.at(config.cache, reporter, precision=config.precision, engine=config.engine) as session,
+        shared_cache(config, session),
     ):
-        corpora, points = prepare(config, context)
+        corpora, points = prepare(config, session)
         corpus = corpora.united
         queries = corpus.queries.queries
-        searched = [corpora.in_united(each) for each in search_settings(points, queries, context)]
-        judged = judge_pool(searched, corpus, config, context)
+        searched = [corpora.in_united(each) for each in search_settings(points, queries, session)]
+        judged = judge_pool(searched, corpus, config, session)
         graded = GradedQueries(queries, judged.judgments, config.relevance)
-        clusters = clusters_of(graded, corpus, config, context)
-        scorers = Scorers(graded, corpus, context)
+        clusters = clusters_of(graded, corpus, config, session.notes)
+        scorers = Scorers(graded, corpus, session.models)
         rows = [
             scorers.of(each).score(each.rankings[each.steps[-1]], [measure]).values[:, 0] for each in searched
         ]

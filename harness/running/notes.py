@@ -1,0 +1,72 @@
+"""What a run says, and what it notes of itself for its record."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from harness import models
+from harness.values import RecordingReporter, Reporter, ResultWarning, WarningKind
+
+
+@dataclass(slots=True)
+class Bills:
+    """What language models and endpoints were asked for, and what it cost."""
+
+    spent: dict[str, models.Spending] = field(default_factory=dict)
+    """What steps have asked of language models, by prompt and model."""
+    purposes: dict[str, models.Purpose] = field(default_factory=dict)
+    """What for."""
+    within_limits: dict[str, models.Spending] = field(default_factory=dict)
+    """What counts towards one ``max_cost`` and ``max_calls``."""
+    served: dict[str, models.Spending] = field(default_factory=dict)
+    """What was asked of endpoints, by model."""
+    looked_up: dict[str, set[bytes]] = field(default_factory=dict)
+    """Which of their numbers were needed, by model."""
+
+    @property
+    def calls(self) -> int:
+        """How many calls of language models were made."""
+        return sum(spent.calls for spent in self.spent.values())
+
+
+@dataclass(slots=True)
+class RunNotes:
+    """Where a run reports, and what its record will say: seconds, counts, bills and warnings."""
+
+    reporter: Reporter
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
+    timings: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """The seconds of its stages."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """The counters of its record."""
+    bills: Bills = field(default_factory=Bills)
+    warnings: list[ResultWarning] = field(default_factory=list)
+    """What bears on numbers of the result."""
+    panels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """How the models of panels voted, by measure of answers."""
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the wall time of the with block, in seconds, to ``stage``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[stage] += time.perf_counter() - start
+
+    def warn(
+        self, kind: WarningKind, text: str, measures: Iterable[str] = (), settings: Iterable[str] = ()
+    ) -> None:
+        """Warn of what bears on numbers (see ``ResultWarning``): said at once, and kept with the result."""
+        self.warnings.append(ResultWarning(kind, text, tuple(measures), tuple(settings)))
+        self.reporter.warn(text)
+
+    def keeping(self, kind: WarningKind) -> Reporter:
+        """The reporter for a step whose warnings all bear on numbers."""
+        return RecordingReporter(self.reporter, lambda text: self.warnings.append(ResultWarning(kind, text)))
