@@ -131,7 +131,8 @@ class Chunking:
     its key, None for the chunks alone; ``index_tokens`` are the tokens that the encoder reads of all that is
     indexed, each text up to its window, None if that is not known. ``reading`` is how chunks are read where
     that is something else. ``returned_only``: another pipeline cut the documents, and no chunk is known but
-    those it returned.
+    those it returned. ``sources`` are the documents of the chunks where their ids do not say them, '' for
+    text that is in none.
     """
 
     chunks: tuple[Chunk, ...]
@@ -144,6 +145,7 @@ class Chunking:
     reading: Reading | None = field(default=None, compare=False)
     returned_only: bool = False
     index_tokens: int | None = None
+    sources: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def texts_read(self) -> list[Chunk]:
@@ -161,10 +163,9 @@ class Chunking:
 
         def of(indexed: Indexed | None) -> steps.Passages:
             if indexed is None:
-                return steps.Passages(ids, texts, lengths, self.key, by_context)
-            return steps.Passages(
-                ids, indexed.texts, lengths, indexed.key, by_context, guessed=indexed.guessed
-            )
+                return steps.Passages(ids, texts, lengths, self.key, by_context, sources=self.sources)
+            key, guessed = indexed.key, indexed.guessed
+            return steps.Passages(ids, indexed.texts, lengths, key, by_context, guessed, self.sources)
 
         by_context.update({contexts: of(indexed) for contexts, indexed in self.indexed_apart.items()})
         return of(self.indexed)

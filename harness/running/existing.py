@@ -161,7 +161,12 @@ def stored_chunking(
             "find them.",
             settings=[setting.name],
         )
-    return Chunking(every, key, health, lengths - special, {}, indexed, index_tokens=indexed.index_tokens)
+    sources = tuple("" if strange and chunk.doc_id == strange.doc_id else chunk.doc_id for chunk in every)
+    return Chunking(
+        *(every, key, health, lengths - special, {}, indexed),
+        index_tokens=indexed.index_tokens,
+        sources=sources,
+    )
 
 
 def _places_in(strange: values.Document, stored: StoredPassages) -> dict[str, values.Chunk]:

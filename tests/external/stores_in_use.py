@@ -203,6 +203,24 @@ def test_what_cannot_be_placed_keeps_its_rank_and_is_counted(bench, store, rows,
     assert per_query["q2"] == 1
 
 
+@pytest.mark.parametrize("more", [{}, {"boost": 0.5}])
+def test_a_filter_works_as_on_the_same_chunks_searched_here(bench, store, rows, tmp_path, more):
+    write_files(tmp_path, {"table.csv": "document,place\nharbour,harbour\nmuseum,museum\n"})
+    section = {**store.fill(rows), "model": MODEL, "top_k": 2}
+    before = store.state()
+    results, folder, _ = bench(
+        *({"kind": "exact", "model": MODEL, "top_k": 2}, section),
+        filter={"kind": "rules", "file": "table.csv", "fields": ["place"], **more},
+    )
+    assert store.state() == before
+    ours, theirs = by_name(results).values()
+    assert [r.chunk_ids for r in theirs] == [r.chunk_ids for r in ours]
+    assert [r.scores for r in theirs] == [pytest.approx(r.scores, abs=2e-4) for r in ours]
+    # the first and the third question name a document
+    filtered = [(row["documents"], row["of"]) for row in table(folder / "filters.csv")]
+    assert filtered == [("1", "2"), ("2", "2"), ("1", "2"), ("2", "2")] * 2
+
+
 def test_passages_in_other_words_are_placed_on_their_page(bench, store, tools, tmp_path):
     pages = ("The lighthouse was lit in 1822.", "Its keeper was Anna Holm for forty years.")
     more = {

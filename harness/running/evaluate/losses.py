@@ -22,6 +22,7 @@ from harness.measures import Floats, SpanQrels
 from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
 from harness.running.evaluate.oracle import Oracle, Orders
 from harness.running.search import Searched
+from harness.steps import Passages
 from harness.values import Query, Ranking, by_key
 
 # Not the name of a step: the chunks that a filter leaves.
@@ -108,7 +109,7 @@ def loss_levels(searched: Searched, oracle: Oracle, spans: SpanQrels | None = No
     if restricted := {
         selection.query_id: selection.documents for selection in filtered if selection.mode == "restrict"
     }:
-        ranked[_LEFT] = _left_by(restricted, scorer.chunks.chunk_ids)
+        ranked[_LEFT] = _left_by(restricted, searched.chunking.passages)
     within = {step: oracle.best(orders) for step, orders in ranked.items()}
     # an achieved score was possible; fmax: NaN stands for the same queries in all of them
     best = {step: np.fmax(within[step].scores, achieved[step]) for step in finders}
@@ -135,14 +136,14 @@ def loss_levels(searched: Searched, oracle: Oracle, spans: SpanQrels | None = No
     return levels
 
 
-def _left_by(restricted: Mapping[str, frozenset[str] | None], chunk_ids: Sequence[str]) -> Orders:
-    """The chunks that a filter leaves to each query."""
-    by_document = by_key((chunk_id.rpartition(":")[0], chunk_id) for chunk_id in chunk_ids)
+def _left_by(restricted: Mapping[str, frozenset[str] | None], passages: Passages) -> Orders:
+    """The chunks that a filter leaves to each query; those in no document are left to all."""
+    by_document = by_key(zip(passages.documents, passages.ids, strict=True))
     return {
         query_id: [
             chunk_id
             for document, chunk_ids in by_document.items()
-            if documents is None or document in documents
+            if documents is None or not document or document in documents
             for chunk_id in chunk_ids
         ]
         for query_id, documents in restricted.items()

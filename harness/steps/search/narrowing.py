@@ -15,10 +15,10 @@ Own = TypeVar("Own", Query, FilterResult, Ranking)
 
 
 def only(passages: Passages, documents: frozenset[str] | None) -> Passages:
-    """The passages of some documents; all for None."""
+    """The passages of some documents, and those that are in none; all for None."""
     if documents is None:
         return passages
-    kept = [i for i, document in enumerate(passages.documents) if document in documents]
+    kept = [i for i, document in enumerate(passages.documents) if not document or document in documents]
     names = sorted(documents)
     return passages.part(kept, lambda key: key_of(key, "documents", names))
 

@@ -40,6 +40,8 @@ class Passages:
     ``lengths`` are the characters that count as read, those of the chunk alone; ``key`` identifies all of
     it. ``by_context`` has the same chunks with every other context that a retriever of the setting has, by
     its `context_key`; these share it. ``guessed``: in a plan, where contexts are not written yet.
+    ``sources`` are the documents of the chunks where their ids do not say them, '' for text that is in none;
+    ``whole`` are all passages where these are a part of them.
     """
 
     ids: tuple[str, ...]
@@ -48,6 +50,8 @@ class Passages:
     key: str
     by_context: Mapping[str, Passages] = field(default_factory=dict, repr=False, compare=False)
     guessed: bool = field(default=False, repr=False)
+    sources: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    whole: Passages | None = field(default=None, repr=False, compare=False)
 
     def within(self, contexts: Contexts | None) -> Passages:
         """The same chunks with these contexts around them; None: as they are."""
@@ -65,6 +69,8 @@ class Passages:
                 key(whole.key),
                 parts,
                 whole.guessed,
+                tuple(whole.sources[place] for place in places) if whole.sources else (),
+                whole.whole or whole,
             )
 
         parts.update({contexts: of(passages) for contexts, passages in self.by_context.items()})
@@ -72,8 +78,8 @@ class Passages:
 
     @cached_property
     def documents(self) -> tuple[str, ...]:
-        """The document of each chunk."""
-        return tuple(chunk_id.rpartition(":")[0] for chunk_id in self.ids)
+        """The document of each chunk, '' for text that is in none."""
+        return self.sources or tuple(chunk_id.rpartition(":")[0] for chunk_id in self.ids)
 
     @cached_property
     def document_of(self) -> dict[str, str]:

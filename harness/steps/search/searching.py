@@ -218,7 +218,7 @@ class Search:
     ) -> Run[Sequence[FilterResult]]:
         """What a filter makes of each query as the user asked it, among the documents."""
         questions = [self.questions.get(query.query_id, query) for query in queries]
-        documents = list(dict.fromkeys(documents))
+        documents = list(dict.fromkeys(filter(None, documents)))
         pairs = [[question.query_id, question.text] for question in questions]
         results: Sequence[FilterResult] = yield Part(
             FILTERS.make(config).run(questions, documents),

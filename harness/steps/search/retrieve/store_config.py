@@ -78,8 +78,8 @@ class StoreConfig(DenseConfig):
             raise ValueError(f"search: {self.search}: {whose} is searched by {' or '.join(able)} here")
         if self.existing and not self.collection:
             raise ValueError("existing: name the collection, such as collection: contracts")
-        if self.existing and (self.filter is not None or self.field is not None):
-            raise ValueError("existing: the collection is searched as it is; omit filter and field")
+        if self.existing and self.field is not None:
+            raise ValueError("existing: the collection is searched as it is; omit field")
         if extra := sorted({*_READING} & self.model_fields_set) if not self.existing else []:
             raise ValueError(f"{', '.join(extra)}: only with existing: true")
         if "first_page" in self.model_fields_set and not self.page:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.needs import CheckOnly, Cluster, Index, Texts, Warned
 from harness.steps.search.passages import Passages
+from harness.steps.search.retrieve.rows_of_part import PartOfRows
 from harness.steps.search.retrieve.store_config import StoreConfig
 from harness.steps.search.retrieve.store_queries import searched
 from harness.steps.search.retrieve.stored import Floats, StoredCollection, StoredRow, store_faults
 from harness.steps.search.step import Identity, RetrievalResult
-from harness.values import HarnessError, Query, Ranking, Run, Slot, by_key, key_of
+from harness.values import HarnessError, Query, Ranking, Run, Slot, by_key, counted, key_of
 
 # passages that are embedded again to see whether the vectors are of the model
 _SAMPLE = 32
@@ -48,9 +50,20 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
     with store_faults(c.where, c.timeout):
         # rows without text are found too
         count = store.facts().rows
-    wanted = min(count, depth.most if c.top_chars is not None else c.top_k)
+    wanted = count if c.top_k >= len(passages.ids) else c.top_k
+    wanted = min(count, depth.most if c.top_chars is not None else wanted)
     spread = (yield Cluster()) if c.remote else None
-    hits = searched(c, c.collection, store, [q.text for q in queries], asked, wanted, spread)
+    search = partial(searched, c, c.collection, store, spread=spread)
+    part = PartOfRows.of(passages, c)
+    hits, short = part.search(search, [query.text for query in queries], asked, wanted, count)
+    if short and c.search == "vectors":
+        yield Warned(
+            [
+                f"{c.where}, {c.collection}: for {counted(short, 'query', 'queries')} the index gave up "
+                "before enough rows of the filtered documents were found: what it did not reach counts as "
+                "not found. Search harder, or by its scan (exact: true)."
+            ]
+        )
     texts_at = by_key((text, place) for place, text in enumerate(passages.texts))
     rankings = [
         _placed(query, rows, texts_at, passages, depth, c) for query, rows in zip(queries, hits, strict=True)
@@ -58,15 +71,24 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
     share = None
     if asked is not None and c.search == "vectors" and store.scans and not c.exact:
         with store_faults(c.where, c.timeout):
-            true = yield CheckOnly(lambda: store.near(asked, c.top_k, exact=True))
+            scanned = partial(_scanned, store)
+            true = yield CheckOnly(lambda: part.search(scanned, (), asked, c.top_k, count)[0])
         share = _overlap(hits, true, c.top_k)
     return RetrievalResult(rankings, share)
+
+
+def _scanned(
+    store: StoredCollection, texts: Sequence[str], asked: Floats, depth: int
+) -> list[list[StoredRow]]:
+    return store.near(asked, depth, exact=True)
 
 
 def _same_model(c: StoreConfig, passages: Passages, sample: Sequence[tuple[str, Floats]]) -> Run[None]:
     """Raise HarnessError where the stored vectors are not the model's; warn where they are other ones."""
     texts = [c.passage_prefix + text for text, _ in sample]
-    fresh = yield Texts(c.embed, texts, "passages", "vectors", key_of(passages.key, "sample"))
+    fresh = yield Texts(
+        c.embed, texts, "passages", "vectors", key_of((passages.whole or passages).key, "sample")
+    )
     stored = np.stack([vector for _, vector in sample])
     lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(fresh, axis=1)
     median = float(np.median((stored * fresh).sum(axis=1) / (lengths + 1e-30)))

@@ -1,0 +1,82 @@
+"""Searches of a collection of others among some of its rows: those of documents that a filter has left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.steps.search.passages import Passages
+from harness.steps.search.retrieve.store_config import StoreConfig
+from harness.steps.search.retrieve.stored import Floats, PassageKeys, StoredRow
+
+# so many times as many rows are asked for where too few of those found are of the documents
+_DEEPER = 4
+
+RowSearch = Callable[..., list[list[StoredRow]]]
+"""Texts and vectors [Q, d] of queries, and a depth → the rows of each, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartOfRows:
+    """The rows that are searched, by their texts and how often each may be found; None: all rows.
+
+    ``elsewhere`` are the texts of the other rows.
+    """
+
+    keys: PassageKeys
+    texts: Counter[str] | None
+    elsewhere: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, passages: Passages, c: StoreConfig) -> PartOfRows:
+        """The rows of some passages."""
+        if passages.whole is None:
+            return cls(c.keys, None)
+        return cls(c.keys, Counter(passages.texts), frozenset(passages.whole.texts))
+
+    def search(
+        self, search: RowSearch, texts: Sequence[str], asked: Floats | None, wanted: int, count: int
+    ) -> tuple[list[list[StoredRow]], int]:
+        """For each query its ``wanted`` rows, and for how many queries the store gave up before.
+
+        Of ``count`` rows as many are asked for as the part is a share of them, and more where that is not
+        enough, up to all: what is found is what a search of these rows alone finds.
+        """
+        queries = len(texts) if asked is None else len(asked)
+        if self.texts is None:
+            return search(texts, asked, wanted), 0
+        size = self.texts.total()
+        depth = min(count, max(wanted, -(-wanted * count // max(1, size))))
+        kept: list[list[StoredRow]] = [[] for _ in range(queries)]
+        pending, short = list(range(queries)), 0
+        while pending:
+            part = None if asked is None else asked[np.array(pending)]
+            lists = search([texts[at] for at in pending] if texts else (), part, depth)
+            further = []
+            for at, rows in zip(pending, lists, strict=True):
+                kept[at] = self._inside(rows)[:wanted]
+                if len(kept[at]) >= min(wanted, size) or depth >= count:
+                    continue
+                if len(rows) < depth:
+                    short += 1
+                else:
+                    further.append(at)
+            pending, depth = further, min(count, depth * _DEEPER)
+        return kept, short
+
+    def _inside(self, rows: Sequence[StoredRow]) -> list[StoredRow]:
+        """The rows of the part, and those that nobody knows, which the caller refuses."""
+        left: Any = Counter(self.texts)
+        inside = []
+        for row in rows:
+            text = self.keys.passage_of(row.payload) or ""
+            if left[text] > 0:
+                left[text] -= 1
+                inside.append(row)
+            elif text.strip() and text not in self.elsewhere:
+                inside.append(row)
+        return inside
