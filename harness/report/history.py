@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ from harness.values import HarnessError, counted, number
 
 # Files about one run, not its outcome: the record, the timings, and the page and picture made of the rest.
 _OF_THE_RUN = (RECORD, "latency.csv", PICTURE, REPORT)
+# Columns of the others that are about the machine on which an index was built.
+_OF_THE_MACHINE = {"prices.csv": ("build_seconds", "index_bytes")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,18 @@ def _contents(folder: Path) -> dict[str, bytes]:
     """A digest of every file that tells of the outcome, by its path in the folder."""
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     return {
-        name: hashlib.sha256(path.read_bytes()).digest()
+        name: hashlib.sha256(_outcome(name, path.read_bytes())).digest()
         for name, path in files.items()
         if name not in _OF_THE_RUN
     }
+
+
+def _outcome(name: str, content: bytes) -> bytes:
+    """What a file tells of the outcome: without the columns that are about a machine, if it has any."""
+    if name not in _OF_THE_MACHINE:
+        return content
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8", "surrogateescape"), newline="")))
+    kept = [at for at, column in enumerate(rows[0] if rows else ()) if column not in _OF_THE_MACHINE[name]]
+    return repr([[row[at] for at in kept if at < len(row)] for row in rows]).encode(
+        "utf-8", "backslashreplace"
+    )

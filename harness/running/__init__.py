@@ -75,8 +75,6 @@ else:
             "harness.running.config.models": "BenchConfig Setting parsers_of",
             "harness.running.config.source": "read_source",
             "harness.running.config.space": "load_tuning",
-            "harness.running.notes": "RunNotes",
-            "harness.running.session": "Session",
             "harness.running.corpora": "load_corpus",
             "harness.running.corpus": "Corpus document_files load_documents read_texts",
             "harness.running.hits.scoring_of_hits": "hit_setting score_hits",
@@ -84,9 +82,11 @@ else:
             "harness.running.judging.pool": (
                 "answers estimate_pool grade_all llm_configs make_judge make_pool scores_to_buy"
             ),
+            "harness.running.notes": "RunNotes",
             "harness.running.planning": "Planning search_unasked",
             "harness.running.readiness": "warn_of_languages",
             "harness.running.search": "Searched cut_for_all run_step search_settings",
+            "harness.running.session": "Session",
             "harness.running.tuning.course": "open_course plan_file run_course",
             "harness.running.tuning.tune_words": "plan_table promise_lines",
         },

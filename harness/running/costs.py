@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ import numpy as np
 from harness import models
 from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, reading_depth, tokens_to
 from harness.models import Spending, add
-from harness.report import CostRow, PriceRow, SummaryRow
+from harness.report import CostRow, PriceRow, SummaryRow, is_route
 from harness.running.compute import ServedPass
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
@@ -132,6 +135,7 @@ def price_rows(
             # later steps depend on all calls made for retrieval
             rewritten = result.rewriting_costs.get(stage, result.rewriting_costs.get(RETRIEVE, 0.0))
             index, query_cost = bought.get(stage, (None, None)) if bought else (None, 0.0)
+            build_seconds, index_bytes = _index_price(over_chunks, stage)
             total = None if unknown else add(rewritten, query_cost)
             rows += [
                 PriceRow(
@@ -150,6 +154,11 @@ def price_rows(
                     rewrite_cost=rewritten,
                     cost_per_1000=None if total is None else 1000 * total / len(queries),
                     endpoint_cost=add(index, query_cost),
+                    index_cost=index,
+                    exact_share=over_chunks.exact_shares.get(_searched_at(stage)),
+                    filter_share=_filter_share(over_chunks, stage),
+                    build_seconds=build_seconds,
+                    index_bytes=index_bytes,
                 )
                 for measure, depth in depths.items()
             ]
@@ -177,3 +186,45 @@ def _reranked(searched: Searched, stage: str) -> tuple[int, int]:
     before = searched.rankings[searched.steps[searched.steps.index(stage) - 1]]
     read = [lengths[chunk_id] for ranking in before for chunk_id in ranking.chunk_ids[: reranker.top_n]]
     return len(read), sum(read)
+
+
+def _searched_at(stage: str) -> str:
+    """The retriever or route behind a stage: itself, or that of all later steps."""
+    return stage if is_route(stage) else RETRIEVE
+
+
+def _index_price(searched: Searched, stage: str) -> tuple[float | None, int | None]:
+    """The seconds that the indexes behind a stage took to build, and their bytes; None where not known.
+
+    Of a collection that was there already only the bytes, where its store tells them.
+    """
+    indexes = searched.indexes.get(_searched_at(stage), ())
+    if not indexes:
+        return None, searched.chunking.health.get("stored_bytes")
+    seconds, sizes = [index.seconds for index in indexes], [index.bytes for index in indexes]
+    return (
+        None if None in seconds else math.fsum(value for value in seconds if value is not None),
+        None if None in sizes else sum(size for size in sizes if size is not None),
+    )
+
+
+def _filter_share(searched: Searched, stage: str) -> float | None:
+    """The mean share of all chunks that filters leave a query at a stage; None where there is none.
+
+    A route is searched within what the fusions around it are left.
+    """
+    names, around = [], _searched_at(stage)
+    while around:
+        names.append(around)
+        around = around.rpartition(".")[0]
+    filters = [searched.filtered[name] for name in names if name in searched.filtered]
+    if not filters:
+        return None
+    chunks = Counter(searched.chunking.passages.documents)
+    total = sum(chunks.values())
+    kept: dict[str, Set[str]] = {}
+    for result in chain(*filters):
+        left = kept.get(result.query_id, chunks.keys())
+        kept[result.query_id] = left if result.documents is None else left & result.documents
+    shares = [sum(chunks[document] for document in documents) / total for documents in kept.values()]
+    return math.fsum(shares) / len(shares)

@@ -37,6 +37,7 @@ from harness.steps import (
     Noted,
     OwnCode,
     PairScores,
+    PriceOfIndex,
     Prompts,
     RetrievalResult,
     TableRows,
@@ -145,7 +146,7 @@ class Timing(Running):
         """What is made once is kept open; what checks a result is left out."""
         need, where = wanted.need, wanted.where
         match need:
-            case CheckOnly() | Cluster() | Warned() | Noted():
+            case CheckOnly() | Cluster() | Warned() | Noted() | PriceOfIndex():
                 return None
             case AllAtOnce():
                 return Unknown(need.why)

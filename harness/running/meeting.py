@@ -31,9 +31,11 @@ from harness.steps import (
     Effort,
     Fingerprints,
     Index,
+    IndexPrice,
     Noted,
     OwnCode,
     PairScores,
+    PriceOfIndex,
     Prompts,
     TableRows,
     Talked,
@@ -44,6 +46,8 @@ from harness.steps import (
 )
 from harness.values import Kept, Part, key_of
 
+# what building an index took: seconds and bytes
+_BUILT = "built"
 Bought: TypeAlias = dict[ServedPass, tuple[set[bytes], set[bytes]]]
 """What endpoints give for a stage: the keys of passages, which are indexed once, and those of queries."""
 
@@ -119,6 +123,9 @@ class Running(Visitor):
                 return kept_terms_of(passages.texts, passages.key, need.terms.reader, resources, read)
             case Index():
                 return wanted.frame.enter(opened_index(need, resources))
+            case PriceOfIndex():
+                key = resources.key(*need.facts)
+                return IndexPrice(key, *(resources.kept(_BUILT, key) or ()))
             case Cluster():
                 return resources.spread
             case Cells():
@@ -258,8 +265,15 @@ class Running(Visitor):
 
 @contextmanager
 def opened_index(need: Index, resources: Resources) -> Iterator[Any]:
-    """The index at its place in the cache."""
-    with resources.index(resources.key(*need.facts)) as place, need.opened(place) as index:
+    """The index at its place in the cache; what building it took is kept for later runs."""
+    key = resources.key(*need.facts)
+
+    def filled(seconds: float, size: int | None) -> None:
+        if size is None and place.path.is_dir():
+            size = sum(path.stat().st_size for path in place.path.rglob("*") if path.is_file())
+        resources.keep(_BUILT, key, [round(seconds, 3), size])
+
+    with resources.index(key) as place, need.opened(replace(place, filled=filled)) as index:
         yield index
 
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from harness.running.pipeline import RETRIEVE, Reranked, SearchedTexts, searchin
 from harness.running.resources import cut_apart
 from harness.running.run_models import RunModels
 from harness.running.session import Session
-from harness.steps import Effort, FilterResult, Phrasings, RetrievalResult
+from harness.steps import Effort, FilterResult, IndexPrice, Phrasings, RetrievalResult
 from harness.values import Part, Query, Ranking, Run, StageConfig, listed
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ class Searched:
     language models were paid to rewrite all queries, by ``retrieve`` and its routes, no matter which run
     paid; None if a price is unknown. ``bought`` is by step and route what endpoints give for it, and
     ``paid`` what language models were paid that a retriever, a route or a reranker asks. ``configs`` are
-    those of retrievers, routes and rerankers.
+    those of retrievers, routes and rerankers, and ``indexes`` what was built for a retriever or a route.
 
     Where something else is read than the chunks that were searched, ``chunking`` and ``rankings`` hold what
     would be read if the search ended with a step, and ``over_chunks`` is the same search by its chunks.
@@ -57,6 +58,7 @@ class Searched:
     bought: dict[str, Bought] = field(default_factory=dict)
     paid: dict[str, float | None] = field(default_factory=dict)
     configs: dict[str, StageConfig] = field(default_factory=dict)
+    indexes: dict[str, tuple[IndexPrice, ...]] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -250,6 +252,9 @@ def _collect(
     costs = [made.cost for made in {id(rewriting): rewriting for rewriting in rewritings}.values()]
     result.rewriting_costs[name] = None if None in costs else math.fsum(cost for cost in costs if cost)
     result.rankings[name] = output.rankings
+    # routes may share an index
+    of_routes = (result.indexes[f"{name}.{route.name}"] for route in output.routes)
+    result.indexes[name] = tuple(dict.fromkeys(chain(output.indexes, *of_routes)))
     if output.exact_share is not None:
         result.exact_shares[name] = output.exact_share
     if output.asked != queries:

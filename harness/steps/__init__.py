@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         Noted,
         OwnCode,
         PairScores,
+        PriceOfIndex,
         Prompts,
         TableRows,
         Talked,
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
         FilterResult,
         Fingerprint,
         Identity,
+        IndexPrice,
         Phrasings,
         RerankerConfig,
         RetrievalResult,
@@ -150,7 +152,7 @@ else:
             "harness.steps.search.identity": "identity_of",
             "harness.steps.search.needs": (
                 "AllAtOnce Answers Built Cells CheckOnly Cluster Fingerprints Index Noted OwnCode PairScores "
-                "Prompts TableRows Talked TermsOf Texts Unwritten Warned answers_of"
+                "PriceOfIndex Prompts TableRows Talked TermsOf Texts Unwritten Warned answers_of"
             ),
             "harness.steps.search.passages": "ContextConfig Contexts Passages context_key",
             "harness.steps.search.read": (
@@ -171,7 +173,7 @@ else:
             "harness.steps.search.rewrite": "KINDS=REWRITERS",
             "harness.steps.search.searching": "Search fused guessed",
             "harness.steps.search.step": (
-                "Effort FilterConfig FilterResult Fingerprint Identity Phrasings RerankerConfig "
+                "Effort FilterConfig FilterResult Fingerprint Identity IndexPrice Phrasings RerankerConfig "
                 "RetrievalResult Retriever RetrieverConfig Rewriter RewriterConfig"
             ),
             "harness.steps.search.tools": "PendingCalls Spread waits_for",

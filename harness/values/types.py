@@ -294,12 +294,14 @@ class RunRecord:
 class Slot:
     """The folder of an index on disk, for one reader.
 
-    Unless ``built``, its builder calls ``finish`` once it is complete.
+    Unless ``built``, its builder calls ``finish`` once it is complete, and tells ``filled`` the seconds that
+    it took, also where what it fills lies elsewhere, and its bytes; None: they are not known.
     """
 
     path: Path
     built: bool
     finish: Callable[[], None]
+    filled: Callable[[float, int | None], None] = lambda seconds, size: None
 
 
 BY = "@"

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tests.bench.conftest import DENSE
+from tests.command import outcome
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +26,7 @@ def command(path):
 def content(corpus):
     folder = corpus / "results" / "tiny"
     files = (p for p in folder.rglob("*") if p.is_file() and p.name not in TIMED)
-    return {str(p.relative_to(folder)): p.read_bytes() for p in files}
+    return {str(p.relative_to(folder)): outcome(p) for p in files}
 
 
 def from_here(path):

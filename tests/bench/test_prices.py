@@ -1,10 +1,13 @@
 """prices.csv: the price at the depth of the score, and of a thousand queries; a cached run is not cheap."""
 
+import shutil
+from collections import Counter
+
 import pytest
 
 from harness.comparison import read_stored, scores_of
 from harness.comparison.scores import costs_of
-from harness.report import LatencyRow, PriceRow
+from harness.report import LatencyRow, PriceRow, same_result
 from harness.running import write_page
 from tests.command import bench, table
 from tests.judge.fake_server import FakeServer
@@ -117,3 +120,67 @@ def test_the_vectors_of_queries_are_paid_for_each_time_and_those_of_chunks_once(
         assert (dense.rewrite_cost, words_only.cost_per_1000, words_only.endpoint_cost) == (0, 0, None)
         remarks = [row.remark for row in one.of(LatencyRow)]
         assert remarks == ["fake-embed is not a model on this machine", ""]
+
+
+def test_an_index_has_its_recall_its_seconds_and_its_bytes(write_config, corpus):
+    pytest.importorskip("faiss")
+    dense = 'model: "embedded:all-MiniLM-L6-v2"'
+    fused = f"{{kind: rrf, routes: [{{kind: faiss, {dense}}}, {{kind: bm25}}]}}"
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve=f"[{{kind: faiss, {dense}, ef_search: [16, 64]}}, {{kind: exact, {dense}}}, {fused}]",
+        rerank="{kind: late_interaction, top_n: 4}",
+        cache="fresh",
+    )
+    results, _ = bench(path)
+    rows = {(row.setting, row.stage): row for row in results.of(PriceRow)}
+    narrow, wide, exact, both = dict.fromkeys(setting for setting, _ in rows)
+    (built,) = (path for path in (corpus / "fresh").rglob("index.faiss"))
+    index = rows[narrow, "retrieve"]
+    # one index for all, searched harder or not: it was built once
+    assert index.index_bytes == built.stat().st_size
+    assert index.build_seconds > 0
+    same = [(narrow, "rerank"), (wide, "retrieve"), (both, "retrieve.faiss"), (both, "retrieve")]
+    for place in same:
+        assert (rows[place].build_seconds, rows[place].index_bytes) == (
+            index.build_seconds,
+            index.index_bytes,
+        )
+    # a scan builds nothing and finds all; words have no nearest, and a fusion is none of the two
+    for place in [(exact, "rerank"), (both, "retrieve.bm25")]:
+        assert rows[place].build_seconds is rows[place].index_bytes is None
+    assert rows[exact, "rerank"].exact_share == 1.0
+    assert 0 < index.exact_share <= 1
+    assert 0 < rows[both, "retrieve.faiss"].exact_share <= 1
+    assert rows[both, "retrieve.bm25"].exact_share is rows[both, "retrieve"].exact_share is None
+    assert {row.filter_share for row in rows.values()} == {None}
+    again, _ = bench(path)
+    assert again.of(PriceRow) == results.of(PriceRow), "kept with the index, and with what it has found"
+    kept = shutil.copytree(corpus / "results" / "tiny", corpus / "kept")
+    assert same_result(kept, corpus / "results" / "tiny")
+    prices = kept / "prices.csv"
+    seconds, tokens = f"{index.build_seconds}", f"{index.index_tokens}"
+    assert seconds.encode() in prices.read_bytes()
+    prices.write_bytes(prices.read_bytes().replace(seconds.encode(), b"1234.5"))
+    assert same_result(kept, corpus / "results" / "tiny"), "the same on another machine"
+    prices.write_bytes(prices.read_bytes().replace(f",{tokens},".encode(), b",7,"))
+    assert not same_result(kept, corpus / "results" / "tiny")
+
+
+def test_the_selectivity_of_a_filter_is_the_share_of_chunks_that_it_leaves(write_config, corpus):
+    (corpus / "topics.csv").write_text("document,topic\nengines,pump\npeople,company\nharbour,loading\n")
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: 90}",
+        retrieve='{kind: exact, model: "embedded:all-MiniLM-L6-v2", top_k: 100}',
+        rerank="null",
+        more=f"filter: {{kind: rules, file: {corpus}/topics.csv, fields: [topic]}}",
+    )
+    results, _ = bench(path)
+    (row,) = {row.stage: row for row in results.of(PriceRow)}.values()
+    (rankings,) = results.runs.values()
+    found = {ranking.query_id: len(ranking.chunk_ids) for ranking in rankings}
+    whole = max(found.values())
+    # q1 names people, q2 engines, q4 harbour, which share all chunks among them; q3 and q5 name none
+    chunks = Counter(chunk_id.partition(":")[0] for chunk_id in rankings[2].chunk_ids)
+    assert (found["q1"], found["q2"], found["q4"]) == (chunks["people"], chunks["engines"], chunks["harbour"])
+    assert row.filter_share == pytest.approx((whole + 2 * whole) / whole / 5)

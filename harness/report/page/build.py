@@ -28,7 +28,7 @@ LIMIT = 2_000_000
 _SCRIPTS = """
 elements theme dom format data state scale save rows table grid plot terms names views answer
 board dropped gains differences curves reading slopes splits losses glance answer_losses answers filters kinds
-heat histograms judged price health origin passages two_rankings replies drill address main
+heat histograms judged price recall health origin passages two_rankings replies drill address main
 """
 _COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)")
 SCRIPTS = tuple(f"{name}.js" for name in _SCRIPTS.split())

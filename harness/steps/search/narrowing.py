@@ -46,6 +46,7 @@ def merged(outputs: Sequence[RetrievalResult], queries: Sequence[Query]) -> Retr
         ),
         filtered=tuple(in_place(output.filtered for output in outputs)),
         rewritings=tuple(rewriting for output in outputs for rewriting in output.rewritings),
+        indexes=tuple(dict.fromkeys(index for output in outputs for index in output.indexes)),
     )
 
 

@@ -166,6 +166,13 @@ class Index(Need):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PriceOfIndex(Need):
+    """What the index under the key made of ``facts`` took to build, an `IndexPrice`, whenever that was."""
+
+    facts: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Built(Need):
     """What is made once and used for every query, such as an index in memory; ``facts`` identify it."""
 

@@ -23,6 +23,7 @@ from harness.steps.search.rewrite import KINDS as REWRITERS
 from harness.steps.search.step import (
     FilterConfig,
     FilterResult,
+    IndexPrice,
     Phrasings,
     RetrievalResult,
     RetrieverConfig,
@@ -283,13 +284,16 @@ def guessed(retriever: RetrieverConfig, passages: Passages, queries: Sequence[Qu
 def packed(result: RetrievalResult) -> dict[str, Any]:
     """A result without routes as it is kept."""
     rows = [[ranking.query_id, ranking.chunk_ids, ranking.scores] for ranking in result.rankings]
-    return {"rankings": rows, "exact_share": result.exact_share}
+    indexes = [astuple(index) for index in result.indexes]
+    return {"rankings": rows, "exact_share": result.exact_share, "indexes": indexes}
 
 
 def unpacked(stored: Mapping[str, Any]) -> RetrievalResult:
     """The result of what is kept."""
     rankings = [Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]]
-    return RetrievalResult(rankings, stored["exact_share"])
+    # earlier states kept none
+    indexes = tuple(IndexPrice(*index) for index in stored.get("indexes", ()))
+    return RetrievalResult(rankings, stored["exact_share"], indexes=indexes)
 
 
 def fused(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
@@ -227,13 +227,26 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexPrice:
+    """What an index under a key took to build, in seconds, and to keep, in bytes; None where not known.
+
+    They are of one machine: what is under one key is equal, whatever it took.
+    """
+
+    key: str
+    seconds: float | None = field(default=None, compare=False)
+    bytes: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RetrievalResult:
     """The result of a retriever: one ranking per query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
     ``routes`` are the results that a fusion combined. ``asked`` are the queries that it searched for,
     ``filtered`` the results of a filter by query, empty without a filter. ``rewritings`` are those made for
-    it, not for its routes. ``search`` adds the ``name`` of a route, ``asked`` and ``rewritings``.
+    it, not for its routes. ``indexes`` are those that were built for it, or for an earlier run. ``search``
+    adds the ``name`` of a route, ``asked`` and ``rewritings``.
     """
 
     rankings: list[Ranking]
@@ -243,6 +256,7 @@ class RetrievalResult:
     asked: tuple[Query, ...] = ()
     name: str = ""
     rewritings: tuple[Phrasings, ...] = ()
+    indexes: tuple[IndexPrice, ...] = ()
 
 
 class RetrieverConfig(StageConfig):

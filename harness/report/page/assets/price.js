@@ -12,7 +12,12 @@ const PRICES = {
   cost_per_1000: ['cost of a thousand queries', amount],
   endpoint_cost: ['cost of vectors and scores', amount],
   judge_cost: ['cost of the judgments', amount],
+  index_cost: ['cost of the vectors of the chunks', amount],
+  build_seconds: ['seconds that building the index took', seconds],
+  index_bytes: ['bytes of the index', amount],
 };
+// Shares beside them, which are no cost.
+const SHARES = { exact_share: 'share of the truly nearest chunks that the index returned', filter_share: 'share of all chunks that the filter leaves a query' };
 
 // The price row of a setting at the stage shown, with what the measure shown reads; other costs are of the search.
 function priceRow(setting) {
@@ -109,6 +114,8 @@ section({
         settingColumn((r) => r.i, (r) => front.includes(r.i) && [' ', badge('lead', 'on the line')]),
         { key: 'mean', title: breakable(state.measure), num: true, value: (r) => r.mean, cell: (r) => fixed(r.mean) },
         ...keys.map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: PRICES[name][0], value: (r) => priceOf(r, name), cell: (r) => PRICES[name][1](priceOf(r, name)) })),
+        ...Object.keys(SHARES).filter((name) => rows.some((r) => known(r.price[name]) && r.price[name] < 1))
+          .map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: SHARES[name], value: (r) => r.price[name], cell: (r) => percent(r.price[name], 1) })),
         ...(keys.includes('tokens_read') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}, over all queries`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
         ...(cached ? [{ key: 'computed', title: 'computed', num: true, about: 'Share of the work that was computed in this run and not found in the cache', value: (r) => r.price.seconds_computed_share, cell: (r) => percent(r.price.seconds_computed_share) }] : []),
       ], rows, { caption: 'Costs by setting', sort: 'mean', keep: 'price', most: 30 }),

@@ -2,7 +2,7 @@
 
 const VIEWS = {
   glance: ['Overview', ['glance']],
-  compare: ['Compare', ['answer', 'names', 'factors', 'board', 'dropped', 'gains', 'differences', 'curves', 'reading', 'reranked', 'splits', 'kinds', 'price', 'answers']],
+  compare: ['Compare', ['answer', 'names', 'factors', 'board', 'dropped', 'gains', 'differences', 'curves', 'reading', 'reranked', 'splits', 'kinds', 'price', 'recall', 'answers']],
   losses: ['Losses', ['losses', 'filters']],
   queries: ['Queries', ['queries', 'histograms']],
   run: ['Run', ['method', 'judged', 'health', 'origin', 'conventions', 'terms']],

@@ -100,7 +100,7 @@ def search_names(
         _merged(query.query_id, [scores_of[name] for name in names_of_query], retriever, passages)
         for query, names_of_query in zip(queries, names, strict=True)
     ]
-    return RetrievalResult(rankings, retrieved.exact_share)
+    return RetrievalResult(rankings, retrieved.exact_share, indexes=retrieved.indexes)
 
 
 def _queries(names: Iterable[Iterable[str]]) -> list[Query]:

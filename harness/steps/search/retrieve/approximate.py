@@ -12,10 +12,10 @@ import numpy as np
 
 from harness.steps.search.dense import Dense, DenseRetriever, Floats
 from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
-from harness.steps.search.needs import Built, CheckOnly, Fingerprints, Index
+from harness.steps.search.needs import Built, CheckOnly, Fingerprints, Index, PriceOfIndex
 from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.scan import Nearest, exact_share, found_share, scan
-from harness.steps.search.step import Identity, RetrievalResult
+from harness.steps.search.step import Identity, IndexPrice, RetrievalResult
 from harness.steps.search.tools import VectorRows
 from harness.values import Query, Run, Slot, by_key
 
@@ -104,6 +104,8 @@ class ApproximateRetriever(DenseRetriever[Dense]):
         fingerprint = yield Fingerprints()
         facts = [passages.key, fingerprint(c.embed), c.passage_prefix, *self.built_by()]
         index = yield Index(facts, lambda place: self.opened(place, stored[distinct.first]))
+        price: IndexPrice | None = yield PriceOfIndex(facts)
+        indexes = () if price is None else (price,)
         nearest: list[Nearest] | None = yield CheckOnly(lambda: scan(query_vectors, built, c.distance, depth))
         checked = nearest is not None
         nearest = nearest or []
@@ -117,8 +119,10 @@ class ApproximateRetriever(DenseRetriever[Dense]):
         if not checked:
             return RetrievalResult(rankings)
         if self.estimates:
-            return RetrievalResult(rankings, found_share(rankings, passages.ids, nearest))
-        return RetrievalResult(rankings, exact_share(rankings, nearest))
+            share = found_share(rankings, passages.ids, nearest)
+        else:
+            share = exact_share(rankings, nearest)
+        return RetrievalResult(rankings, share, indexes=indexes)
 
     def _prepared(self, vectors: VectorRows) -> tuple[Floats, Floats, DistinctVectors]:
         """The vectors, as they are and as the index holds them, and which of the latter are distinct."""

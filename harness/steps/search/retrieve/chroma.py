@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -178,16 +179,17 @@ class ChromaConfig(StoreConfig):
         finally:
             server.close()
 
-    def fill(self, content: Content, folder: Path | None) -> None:
+    def fill(self, content: Content, folder: Path | None) -> bool:
         """On the server, or in a folder; an index of others is never filled."""
         assert content.vectors is not None
         if self.remote:
             with self._server() as server:
-                fill_server(server, collections_at(self.tenant, self.database), content, self.hnsw)
-            return
+                place = collections_at(self.tenant, self.database)
+                return fill_server(server, place, content, self.hnsw)
         assert folder is not None
         with _open_index(folder) as client:
             fill_folder(client, content.name, content.vectors, self)
+        return True
 
 
 class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
@@ -269,7 +271,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
     def opened(self, place: Slot, vectors: Floats) -> Iterator[Any]:
         """The collection in the cache, or on the server."""
         if self.config.remote:
-            with self._served(vectors) as collection:
+            with self._served(vectors, place) as collection:
                 yield collection
             return
         with _open_index(place.path) as client:
@@ -278,19 +280,23 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
                 # stored in the collection when it was built, and read before the first search
                 collection.modify(configuration={"hnsw": {"ef_search": self.config.first_effort}})
             else:
+                begun = perf_counter()
                 collection = fill_folder(client, "chunks", vectors, self.config)
                 place.finish()
+                place.filled(perf_counter() - begun, None)
             yield collection
 
     @contextmanager
-    def _served(self, vectors: Floats) -> Iterator[Any]:
+    def _served(self, vectors: Floats, place: Slot) -> Iterator[Any]:
         """On the server, under a name made of what it holds and how it is built."""
         c = self.config
         digest = hashlib.sha256(np.ascontiguousarray(vectors).tobytes())
         digest.update(repr([vectors.shape, c.distance, c.build_facts()]).encode())
         name = f"{c.collection or 'ndcg'}_{digest.hexdigest()[:24]}"
+        begun = perf_counter()
         with store_faults(c.where, c.timeout):
-            c.fill(Content(vectors, (), name), None)
+            if c.fill(Content(vectors, (), name), None):
+                place.filled(perf_counter() - begun, None)
         with c.collection_at(name, None) as collection:
             yield collection
 

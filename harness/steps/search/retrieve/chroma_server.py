@@ -53,15 +53,15 @@ class ServedCollection:
         return int(self.requests.read("GET", f"{self._place}/count"))
 
 
-def fill_server(server: StoreServer, collections: str, content: Content, hnsw: dict[str, Any]) -> None:
-    """Fill a collection under another name, which gets its own when it is whole."""
+def fill_server(server: StoreServer, collections: str, content: Content, hnsw: dict[str, Any]) -> bool:
+    """Fill a collection under another name, which gets its own when it is whole; False if it was there."""
     try:
         server.send("GET", f"{collections}/{content.name}")
     except StoreStatusError as error:
         if error.status != 404:
             raise
     else:
-        return
+        return False
     vectors = content.vectors
     assert vectors is not None
     body = {"name": f"{content.name}_{uuid.uuid4().hex[:8]}", "configuration": {"hnsw": hnsw}}
@@ -77,3 +77,4 @@ def fill_server(server: StoreServer, collections: str, content: Content, hnsw: d
         # another run was faster, with the same content
         server.send("DELETE", f"{collections}/{body['name']}")
         server.send("GET", f"{collections}/{content.name}")
+    return True

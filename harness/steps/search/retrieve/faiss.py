@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -109,10 +110,12 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         if place.built:
             index: Any = faiss.read_index(str(place.path / _FILE))
         else:
+            begun = perf_counter()
             with _one_thread():
                 index = self._build(vectors)
             _write(index, place.path)
             place.finish()
+            place.filled(perf_counter() - begun, None)
         if c.index == "hnsw":
             index.hnsw.efSearch = c.ef_search
         else:

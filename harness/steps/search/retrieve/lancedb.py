@@ -98,13 +98,14 @@ class LancedbConfig(StoreConfig):
             table = database.open_table(name)
         yield LanceTable(table, self.vector, self.distance, self.text if self.existing else "text", self)
 
-    def fill(self, content: Content, folder: Path | None) -> None:
+    def fill(self, content: Content, folder: Path | None) -> bool:
         """In a folder of the cache, which is kept only when it is whole."""
         import lancedb
 
         assert folder is not None
         folder.mkdir(parents=True, exist_ok=True)
         _fill(lancedb.connect(str(folder)), content, self)
+        return True
 
 
 class LancedbRetriever(StoreRetriever[LancedbConfig]):

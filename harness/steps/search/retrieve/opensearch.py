@@ -111,7 +111,7 @@ class SearchServerConfig(StoreConfig):
                 index = SearchIndex(server, name, self)
             yield index
 
-    def fill(self, content: Content, folder: Path | None) -> None:
+    def fill(self, content: Content, folder: Path | None) -> bool:
         """Fill an index under another name, which gets its own as an alias when it is whole."""
         with self._server() as server:
             try:
@@ -120,6 +120,8 @@ class SearchServerConfig(StoreConfig):
                 if error.status != 404:
                     raise
                 _fill(server, content, self)
+                return True
+        return False
 
 
 class OpensearchConfig(SearchServerConfig):

@@ -134,7 +134,7 @@ class PgvectorConfig(StoreConfig):
         with self.connected(read_only=True) as connection:
             yield PgvectorTable(connection, name, self.vector, self.distance, text, self)
 
-    def fill(self, content: Content, folder: Path | None) -> None:
+    def fill(self, content: Content, folder: Path | None) -> bool:
         """In one transaction, so that a table is there whole or not at all."""
         with self.connected(read_only=False) as connection:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
@@ -143,6 +143,7 @@ class PgvectorConfig(StoreConfig):
             (there,) = connection.execute("SELECT to_regclass(%s)", (quoted(content.name),)).fetchone()
             if there is None:
                 _fill(connection, content, self)
+        return there is None
 
 
 class PgvectorRetriever(StoreRetriever[PgvectorConfig]):

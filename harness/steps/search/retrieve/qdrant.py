@@ -121,12 +121,13 @@ class QdrantConfig(StoreConfig):
             finally:
                 client.close()
 
-    def fill(self, content: Content, folder: Path | None) -> None:
+    def fill(self, content: Content, folder: Path | None) -> bool:
         """Fill a collection under another name, which gets its own when it is whole."""
         with self._client(folder) as client:
             if any(aliase.alias_name == content.name for aliase in client.get_aliases().aliases):
-                return
+                return False
             _fill(client, content, self)
+        return True
 
 
 class QdrantRetriever(StoreRetriever[QdrantConfig]):

@@ -139,8 +139,8 @@ class StoreConfig(DenseConfig):
         """The collection of that name, open for reading; ``folder`` holds that of an embedded store."""
 
     @abstractmethod
-    def fill(self, content: Content, folder: Path | None) -> None:
-        """Make the collection of ``content`` unless it is there whole; never one that ``existing`` names."""
+    def fill(self, content: Content, folder: Path | None) -> bool:
+        """Make the collection of ``content``, never one that ``existing`` names; False: it was there."""
 
 
 def secret_of(variable: str) -> str:

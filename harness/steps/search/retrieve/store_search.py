@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from time import perf_counter
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from harness.steps.search.dense import DenseRetriever, Floats
 from harness.steps.search.depth import SearchDepth, ranked
-from harness.steps.search.needs import CheckOnly, Cluster, Fingerprints, Index
+from harness.steps.search.needs import CheckOnly, Cluster, Fingerprints, Index, PriceOfIndex
 from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.scan import found_share, scan
 from harness.steps.search.retrieve.store_config import StoreConfig
 from harness.steps.search.retrieve.store_queries import searched
 from harness.steps.search.retrieve.stored import Content, StoredCollection, store_faults
 from harness.steps.search.retrieve.stored_as_is import of_this_run, search_as_it_is
-from harness.steps.search.step import Fingerprint, Identity, RetrievalResult
+from harness.steps.search.step import Fingerprint, Identity, IndexPrice, RetrievalResult
 from harness.steps.search.tools import VectorRows
 from harness.values import Query, Run, Slot, key_of
 
@@ -75,6 +76,7 @@ class StoreRetriever(DenseRetriever[Store]):
         stored = None if vectors is None else np.asarray(vectors)
         content = Content(stored, passages.texts, name)
         store = yield Index([*facts, c.where], lambda place: _opened(c, content, place))
+        price: IndexPrice | None = yield PriceOfIndex([*facts, c.where])
         nearest = None
         if asked is not None and stored is not None and c.search == "vectors":
             nearest = yield CheckOnly(lambda: scan(asked, stored, c.distance, depth))
@@ -89,19 +91,25 @@ class StoreRetriever(DenseRetriever[Store]):
             own_depth = SearchDepth(k, None, depth.lengths) if nearest else depth
             rankings.append(ranked(query.query_id, places, scores, own_depth, passages.ids))
         share = None if nearest is None else found_share(rankings, passages.ids, nearest)
-        return RetrievalResult(rankings, share)
+        return RetrievalResult(rankings, share, indexes=() if price is None else (price,))
 
 
 @contextmanager
 def _opened(c: StoreConfig, content: Content, place: Slot) -> Iterator[StoredCollection]:
     """The collection, filled where it is not there; that of an embedded store lies in the cache."""
     folder = None if c.remote else place.path
+    seconds: float | None = None
     with store_faults(c.where, c.timeout):
         if c.remote or not place.built:
-            c.fill(content, folder)
+            begun = perf_counter()
+            if c.fill(content, folder):
+                seconds = perf_counter() - begun
             if not c.remote:
                 place.finish()
     with c.reading(content.name, folder) as store:
+        if seconds is not None:
+            with store_faults(c.where, c.timeout):
+                place.filled(seconds, store.facts().bytes if c.remote else None)
         yield store
 
 
