@@ -28,6 +28,7 @@ from harness.comparison.phrases import in_words, others_like, queries
 from harness.comparison.reading import leaders_in_words, reading_json, reading_line
 from harness.comparison.scores import loss_measure
 from harness.comparison.sentences import sentence
+from harness.comparison.short_names import shortened
 from harness.comparison.verdict import TONES, Verdict
 from harness.comparison.verdict_parts import GROUPS
 from harness.comparison.wordings import sentence_of
@@ -36,8 +37,9 @@ from harness.report import part_in_words
 from harness.values import counted, width, wrapped
 
 LINES, COLUMNS = 24, 80
-# a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave
-_AROUND, _WIDEST_CHART, _NARROWEST_CHART = 10, 21, 9
+# a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave,
+# of which the chart has a third or as much as it takes
+_AROUND, _WIDEST_CHART = 10, 21
 # as many rows at most, where there is room
 _MOST_FACTORS, _FEWEST_SETTINGS = 5, 3
 _MARKS = {"dot": "●", "ring": "○", "cross": "×"}
@@ -187,9 +189,10 @@ def _factors(chart: FactorChart, most: int) -> list[str]:
     axis = chart.axis
     room, columns = _room([(row.name, row.words) for row in chart.rows])
     lines = ["What matters (difference in score)"]
-    for row in chart.rows:
+    names = shortened([row.name for row in chart.rows], columns)
+    for row, name in zip(chart.rows, names, strict=True):
         drawn = _drawn(row, axis, room - columns, zero=True)
-        lines.append(_row(padded(row.name, columns), row.shown, drawn, row.words))
+        lines.append(_row(_padded(name, columns), row.shown, drawn, row.words))
     return lines
 
 
@@ -209,9 +212,10 @@ def _settings(chart: SettingChart, room: int) -> list[str]:
         rows = [(row.name, "" if row.group == "may" else GROUPS[row.group]) for row in chart.rows]
     room, columns = _room(rows)
     axis, lines = chart.axis, [chart.title]
-    for row, (name, short) in zip(chart.rows, rows, strict=True):
+    names = shortened([name for name, _ in rows], columns)
+    for row, name, (_, words) in zip(chart.rows, names, rows, strict=True):
         drawn = _drawn(row, axis, room - columns)
-        lines.append(_row(padded(name, columns), row.shown, drawn, short))
+        lines.append(_row(_padded(name, columns), row.shown, drawn, words))
     return [*lines, f"  {chart.more}"] if chart.more else lines
 
 
@@ -221,20 +225,15 @@ def _room(rows: Sequence[tuple[str, str]]) -> tuple[int, int]:
     Words get as much in all charts, to keep these alike, unless names need it.
     """
     name, words = (max(map(width, column), default=0) for column in zip(*rows, strict=True))
-    room = COLUMNS - _AROUND - max(words, min(19, COLUMNS - _AROUND - _NARROWEST_CHART - name))
-    return room, min(name, room - _NARROWEST_CHART)
+    room = COLUMNS - _AROUND - max(words, min(19, COLUMNS - _AROUND - _WIDEST_CHART - name))
+    return room, min(name, room - min(_WIDEST_CHART, -(-room // 3)))
 
 
 def _row(name: str, value: str, chart: str, words: str) -> str:
     return f"  {name} {value:>5} {chart} {words}".rstrip()
 
 
-def padded(text: str, columns: int) -> str:
-    """Text in exactly so many columns, cut with an ellipsis where it is longer."""
-    if width(text) > columns:
-        while width(text) > columns - 1:
-            text = text[:-1]
-        text = text.rstrip() + "…"
+def _padded(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 

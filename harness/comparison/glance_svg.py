@@ -20,6 +20,7 @@ from harness.comparison.first_screen import (
 )
 from harness.comparison.next_steps import steps_of
 from harness.comparison.sentences import sentence
+from harness.comparison.short_names import shortened
 from harness.comparison.verdict import Verdict
 from harness.report import colours
 from harness.values import width
@@ -142,9 +143,10 @@ def _factors(chart: FactorChart, top: float) -> Iterable[str]:
     yield _line(zero, top + LINE / 4, zero, top + LINE * (len(chart.rows) + 0.4), "line")
     yield _text(zero, top, "no difference", "quiet middle")
     yield from _scale(axis, top + LINE * (len(chart.rows) + 1), "+")
-    for place, row in enumerate(chart.rows, start=1):
+    names = shortened([row.name for row in chart.rows], _NAME_LETTERS)
+    for place, (row, name) in enumerate(zip(chart.rows, names, strict=True), start=1):
         y = top + LINE * place
-        yield _text(0, y, glance.padded(row.name, _NAME_LETTERS).rstrip())
+        yield _text(0, y, name)
         yield _text(_VALUE, y, row.shown, "end")
         yield from (_shape(shape, y, _CHART, _CHART_END) for shape in dots_of(row, axis))
         yield _text(_WORDS, y, row.words, "" if row.group == "use" else "quiet")
@@ -153,11 +155,12 @@ def _factors(chart: FactorChart, top: float) -> Iterable[str]:
 def _settings(chart: SettingChart, top: float) -> Iterable[str]:
     axis = chart.axis
     yield from _scale(axis, top + LINE * (len(chart.rows) + 1))
-    for place, row in enumerate(chart.rows, start=1):
+    whole = [f"{row.name} ({row.words})" if row.words else row.name for row in chart.rows]
+    names = shortened(whole, _NAME_LETTERS)
+    for place, (row, name) in enumerate(zip(chart.rows, names, strict=True), start=1):
         y = top + LINE * place
         kind = {"use": "use", "out": "quiet"}.get(row.group, "")
-        name = f"{row.name} ({row.words})" if row.words else row.name
-        yield _text(0, y, glance.padded(name, _NAME_LETTERS).rstrip(), kind)
+        yield _text(0, y, name, kind)
         yield _text(_VALUE, y, row.shown, "end")
         yield from (_shape(shape, y, _CHART, _CHART_END) for shape in dots_of(row, axis))
         yield from (_shape(shape, y, _WORDS, _BAR_END) for shape in row.bar)

@@ -3,9 +3,13 @@
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.comparison import glance_json, glance_lines, svg_of
-from tests.compare.build import conclude, noisy
+from harness.comparison.short_names import shortened
+from harness.values import width
+from tests.compare.build import conclude, matrix, noisy
 
 SVG = "{http://www.w3.org/2000/svg}"
 MARKS = {"dot": "●", "ring": "○", "cross": "×"}
@@ -40,3 +44,41 @@ def test_a_path_that_is_longer_than_a_line_stays_whole():
     path = f"/{'results-of-may/' * 8}report.html"
     lines = glance_lines(conclude(noisy(80, (0.7, 0.4))), [f"Page: {path}"])
     assert [line for line in lines if line.endswith(path)]
+
+
+@given(st.sets(st.text("ab 12营", min_size=1, max_size=40), min_size=1, max_size=12), st.integers(5, 30))
+def test_shortened_names_fit_and_stay_distinct(names, columns):
+    names = [name.strip() or "-" for name in names]
+    short = shortened(names, columns)
+    assert all(width(name) <= columns for name in short)
+    assert len(set(short)) == len(set(names))
+    assert all(a == b for a, b in zip(names, short, strict=True) if width(a) <= columns)
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["bm25", "recursive 512"], ["bm25", "recur…512"]),
+        # what differs is in the middle: the part where the names begin to differ is kept
+        (["same words A same words", "same words B same words"], ["…A same w…", "…B same w…"]),
+        # not in the middle, but behind a word
+        (["chunk 128 of many", "chunk 256 of many"], ["chunk 128…", "chunk 256…"]),
+    ],
+)
+def test_a_name_is_cut_in_the_middle_and_where_that_tells_nothing_apart_elsewhere(names, short):
+    assert shortened(names, 10) == short
+
+
+def test_the_chart_keeps_a_third_of_what_it_shares_with_long_names():
+    long = "recursive chunks of {} tokens with headings, bm25 and vectors fused, reranked by a cross-encoder"
+    scores = noisy(60, (0.5, 0.49, 0.3))
+    names = [long.format(size) for size in (128, 256, 512)]
+    found = conclude(matrix(dict(zip(names, scores.values, strict=True))))
+    rows = [line for line in glance_lines(found) if any(mark in line for mark in MARKS.values())]
+    assert len(rows) == 3
+    assert all(width(line) <= 80 for line in rows)
+    for line, size in zip(rows, (128, 256, 512), strict=True):
+        assert line.startswith(f"  recursive chunks of {size}…")
+    begins, ends = min(line.index("─") for line in rows), max(line.rindex("─") for line in rows)
+    # 80 columns without 10 around names and charts, and 9 of words: 61, of which a third is 21
+    assert ends - begins + 1 == 21
