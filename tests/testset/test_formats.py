@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from harness.data import read_labels
 from harness.data.corpus.extraction import text_sha256
@@ -107,6 +108,16 @@ def test_ragas_keeps_answers_and_what_is_relevant_and_says_what_it_cannot(docs, 
     )
     assert "ragas knows no grades" in told
     assert "1 document, 3 queries, 3 labels" in told
+    # what is printed to be pasted is a configuration
+    following = told.partition("Next, name it in a configuration, and run harness bench:\n")[2]
+    assert yaml.safe_load(following) == {
+        "documents": "docs/*",
+        "queries": str(Path("back/queries.csv")),
+        "labels": str(Path("back/labels.csv")),
+    }
+    rest = "name: back\nchunk: {kind: recursive, chunk_size: 40}\nretrieve: {kind: bm25}\n"
+    Path("back.yaml").write_text(following + rest, encoding="utf-8")
+    assert run("bench", "back.yaml", "--quiet") == 0
     assert "exists already" in refused(
         capsys, "import", "ragas", "t.jsonl", "--documents", "docs/*", "--to", "back"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -81,7 +82,18 @@ def import_(args: argparse.Namespace) -> int:
         print_line(f"  harness bench {recipe}")
         if summary.target != usual:
             print_line(f"It names {usual}: put {summary.target} in its place.")
+    else:
+        _print_paths(summary.target, args.documents or [f"{summary.target}/documents/*"])
     return 0
+
+
+def _print_paths(corpus: Path, documents: list[str]) -> None:
+    """Say how a configuration names what was imported."""
+    print_line("Next, name it in a configuration, and run harness bench:")
+    # a string of JSON is one of YAML too, whatever it holds
+    print_line(f"documents: {json.dumps(documents[0] if len(documents) == 1 else documents)}")
+    for table in ("queries", "labels"):
+        print_line(f"{table}: {json.dumps(str(corpus / f'{table}.csv'))}")
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
