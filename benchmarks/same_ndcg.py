@@ -9,7 +9,7 @@ convention of each tool (docs/conventions.md). The last line is the largest diff
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,19 @@ def read(path: Path, column: int) -> Scores:
     return table
 
 
+def rankings_of(folder: Path) -> Iterator[tuple[str, Scores, Scores]]:
+    """The name, rankings and grades of each run that a folder of results holds.
+
+    Only queries that are judged and ranked: what becomes of the others is a convention of each tool.
+    """
+    for path in sorted((folder / "runs").glob("*.trec")):
+        setting = path.name.split(".")[0]
+        qrels = read(folder / "qrels" / f"{setting}.trec", 3)
+        ranks = {query: ranked for query, ranked in read(path, 3).items() if query in qrels}
+        run = {query: {doc: -float(rank) for doc, rank in ranked.items()} for query, ranked in ranks.items()}
+        yield path.stem, run, {query: qrels[query] for query in run}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -85,16 +98,10 @@ def main() -> None:
     folder = parser.parse_args().results
     print(f"| run | queries | {' | '.join(TOOLS)} |\n|---|--:|{'--:|' * len(TOOLS)}")
     largest = 0.0
-    for path in sorted((folder / "runs").glob("*.trec")):
-        setting = path.name.split(".")[0]
-        qrels = read(folder / "qrels" / f"{setting}.trec", 3)
-        # only queries that are judged and ranked: what becomes of the others is a convention of each tool
-        ranks = {query: ranked for query, ranked in read(path, 3).items() if query in qrels}
-        run = {query: {doc: -float(rank) for doc, rank in ranked.items()} for query, ranked in ranks.items()}
-        qrels = {query: qrels[query] for query in run}
+    for name, run, qrels in rankings_of(folder):
         values = [tool(run, qrels) for tool in TOOLS.values()]
         largest = max(largest, max(values) - min(values))
-        print(f"| {path.stem} | {len(run)} | {' | '.join(f'{value:.6f}' for value in values)} |")
+        print(f"| {name} | {len(run)} | {' | '.join(f'{value:.6f}' for value in values)} |")
     print(f"\nLargest difference between two tools: {largest:.1e}")
 
 

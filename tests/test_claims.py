@@ -9,6 +9,9 @@ import pytest
 import yaml
 
 from benchmarks import chunklab_sizes, same_ndcg
+from harness.running import load_config, quick_part
+from harness.running.bench.flow import run_bench
+from harness.values import Silent
 from tests.command import table
 from tests.docs_commands import INLINE, ROOT
 from tests.test_docs_pages import LINK
@@ -82,3 +85,21 @@ def test_five_tools_give_the_same_ndcg(tool):
     first = (4 / log2(3) + 1 / 2) / (4 + 2 / log2(3) + 1 / 2)
     second = (3 / log2(3)) / (4 + 3 / log2(3))
     assert same_ndcg.TOOLS[tool](RUN, QRELS) == pytest.approx((first + second) / 2)
+
+
+def test_keyword_search_over_the_included_collection_has_the_ndcg_of_the_claim(tmp_path, monkeypatch):
+    # what `harness bench configs/quickstart.yaml --quick` runs; the test above gives all tools the same
+    monkeypatch.chdir(ROOT)
+    places = {"cache": tmp_path / "cache", "results": tmp_path / "results"}
+    config = quick_part(load_config(ROOT / "configs/quickstart.yaml")).model_copy(update=places)
+    shown = {
+        name: f"{same_ndcg.by_harness(run, qrels):.6f} of {len(run)} queries"
+        for name, run, qrels in same_ndcg.rankings_of(run_bench(config, Silent())[1])
+    }
+    assert shown == {
+        "chunk=500-0_bm25.retrieve": "0.604713 of 130 queries",
+        "chunk=1000-0_bm25.retrieve": "0.685077 of 130 queries",
+    }
+    (claim,) = (claim for claim in CLAIMS if "same_ndcg" in claim)
+    assert "(130 queries, linear" in claim
+    assert "0.604713 with chunks of 500 characters and of 0.685077 with 1,000" in claim
