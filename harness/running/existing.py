@@ -80,7 +80,7 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
 
 
 def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
-    """All passages of a collection; raises HarnessError where no row has a text."""
+    """All passages of a collection; raises HarnessError where no row has a text, or none is in a document."""
     where, keys = f"{retrieve.where}, {retrieve.collection}", retrieve.keys
     documents = corpus.by_id
     hits: list[GivenHit] = []
@@ -114,6 +114,14 @@ def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
     # rows without text are a page and nothing else
     placed += [PlacedHit(row, None, 0.0, 0) for row in pages]
     placed = placed_by_page(placed, documents, left_out)
+    if not any(hit.place for hit in placed):
+        # every score would be 0, whatever the index is worth
+        first = values.snippet(placed[0].row.text, 80)
+        raise values.HarnessError(
+            f"{where}: none of {values.counted(len(placed), 'passage')} is in the documents (the first: "
+            f"{first!r}), so no label grades any. Name the documents that it was filled with, or the key of "
+            "the text as retrieve.text."
+        )
     return StoredPassages(tuple(placed), facts, blank, tuple(names), unnamed, keys.first_page)
 
 

@@ -124,6 +124,11 @@ def test_a_row_without_text_or_page_that_is_found_takes_no_rank(bench):
     assert scores["recall@5", "retrieve"] == 1
 
 
+def test_a_collection_of_other_documents_is_an_error_and_no_zero(bench):
+    with pytest.raises(HarnessError, match="none of 2 passages is in the documents"):
+        bench({"text": "keeper Holm of another tower", "document": "tower.pdf"}, {"text": "lit never"})
+
+
 def test_the_number_of_the_first_page_needs_a_key_of_the_page(bench):
     with pytest.raises((ConfigError, HarnessError), match="name the key of the page"):
         bench({"text": PAGES[0], "page": 1}, page="", first_page=0)
