@@ -92,7 +92,9 @@ if TYPE_CHECKING:
     )
     from harness.steps.search.retrieve import KINDS as RETRIEVERS
     from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
+    from harness.steps.search.retrieve.chroma_stored import ChromaCollection
     from harness.steps.search.retrieve.exact import ExactConfig
+    from harness.steps.search.retrieve.lancedb import LanceTable
     from harness.steps.search.retrieve.lexical import TermIds
     from harness.steps.search.retrieve.pgvector import PgvectorTable
     from harness.steps.search.retrieve.qdrant import QdrantCollection
@@ -163,7 +165,9 @@ else:
             ),
             "harness.steps.search.retrieve": "KINDS=RETRIEVERS",
             "harness.steps.search.retrieve.bm25": "Bm25Config Bm25Retriever",
+            "harness.steps.search.retrieve.chroma_stored": "ChromaCollection",
             "harness.steps.search.retrieve.exact": "ExactConfig",
+            "harness.steps.search.retrieve.lancedb": "LanceTable",
             "harness.steps.search.retrieve.lexical": "TermIds",
             "harness.steps.search.retrieve.pgvector": "PgvectorTable",
             "harness.steps.search.retrieve.qdrant": "QdrantCollection",

@@ -298,6 +298,31 @@ def test_a_collection_of_chroma(scored):
     assert means(results)["recall@3"] > 0
 
 
+def test_a_collection_of_chroma_embeds_queries_by_its_own_function(scored):
+    import chromadb
+
+    class Letters(chromadb.EmbeddingFunction):
+        def __init__(self):
+            self.asked = []
+
+        def __call__(self, input):
+            self.asked += input
+            return [embed(text) for text in input]
+
+    letters = Letters()
+    client = chromadb.EphemeralClient()
+    collection = client.get_or_create_collection("own-function", embedding_function=letters)
+    collection.add(
+        ids=[str(place) for place, _ in enumerate(PASSAGES)],
+        documents=PASSAGES,
+        metadatas=[{"source": f"files/{name}.txt"} for name in TEXTS for _ in range(2)],
+    )
+    expected = means(scored(harness.Collection(collection, embed=embed)))
+    letters.asked.clear()
+    assert means(scored(harness.Collection(collection))) == expected
+    assert sorted({*letters.asked}) == sorted(QUERIES.values())
+
+
 @pytest.fixture(scope="module")
 def other_libraries(tmp_path_factory):
     """A Python that has the other libraries beside what is installed here; skipped where none can be had."""

@@ -278,13 +278,8 @@ _SHAPES: tuple[tuple[Callable[[Any], bool], Callable[[Any, int], Callable[[str],
 
 
 def _search_chroma(collection: Collection, query: str, depth: int) -> list[dict[str, Any]]:
-    if collection.embed is None:
-        given: dict[str, Any] = {"query_texts": [query]}
-    else:
-        given = {"query_embeddings": [collection.embedded(query)]}
-    answer = collection.store.query(n_results=depth, include=["documents", "metadatas"], **given)
-    passages = zip(answer["documents"][0], answer["metadatas"][0], strict=True)
-    return [{**(metadata or {}), "text": text, "metadata": metadata or {}} for text, metadata in passages]
+    # similarities are not shown, so any distance does
+    return _nearest(steps.ChromaCollection(collection.store, "cosine"), collection, query, depth, True)
 
 
 def _search_qdrant(collection: Collection, query: str, depth: int) -> list[dict[str, Any]]:
@@ -293,16 +288,18 @@ def _search_qdrant(collection: Collection, query: str, depth: int) -> list[dict[
 
 
 def _nearest(
-    store: steps.StoredCollection, collection: Collection, query: str, depth: int
+    store: steps.StoredCollection, collection: Collection, query: str, depth: int, embeds: bool = False
 ) -> list[dict[str, Any]]:
-    (rows,) = store.near(np.array([collection.embedded(query)], dtype=np.float32), depth)
+    """The rows nearest to a query; ``embeds``: the store may have a model of its own."""
+    if embeds and collection.embed is None:
+        (rows,) = store.near_texts([query], depth)
+    else:
+        (rows,) = store.near(np.array([collection.embedded(query)], dtype=np.float32), depth)
     return [dict(row.payload) for row in rows]
 
 
 def _search_lancedb(collection: Collection, query: str, depth: int) -> list[dict[str, Any]]:
-    by = query if collection.embed is None else collection.embedded(query)
-    rows: list[dict[str, Any]] = collection.store.search(by).limit(depth).to_list()
-    return rows
+    return _nearest(steps.LanceTable(collection.store), collection, query, depth, True)
 
 
 _DISTANCES = {"cosine": "cosine", "l2": "l2", "inner_product": "ip"}

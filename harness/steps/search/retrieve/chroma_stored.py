@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,12 @@ class ChromaCollection(StoredCollection):
 
     def __init__(self, collection: Any, distance: str) -> None:
         self.client, self._distance = Reads(collection, _READING), distance
-        configuration, self._metadata = collection.configuration, collection.metadata or {}
-        self._configuration: Mapping[str, Any] = configuration if isinstance(configuration, Mapping) else {}
+
+        def described() -> tuple[Any, Mapping[str, Any]]:
+            # not before it is asked for: to read it, Chroma makes the embedding function of the collection
+            return collection.configuration, collection.metadata or {}
+
+        self._described = described
 
     @property
     def scans(self) -> bool:  # type: ignore[override]
@@ -34,11 +38,13 @@ class ChromaCollection(StoredCollection):
     def facts(self) -> StoreFacts:
         """Rows, dimension and the index."""
         rows = self.client.count()
+        configuration, metadata = self._described()
+        settings: Mapping[str, Any] = configuration if isinstance(configuration, Mapping) else {}
         first = self.client.get(include=["embeddings"], limit=1)["embeddings"] if rows else None
-        hnsw, spann = self._configuration.get("hnsw"), self._configuration.get("spann")
+        hnsw, spann = settings.get("hnsw"), settings.get("spann")
         index = hnsw or spann or {}
         words = f"HNSW, max_neighbors {hnsw.get('max_neighbors')}" if hnsw else "SPANN" if spann else ""
-        distance = index.get("space") or self._metadata.get("hnsw:space")
+        distance = index.get("space") or metadata.get("hnsw:space")
         notes = (
             (f"more than {_SCANNED:,} rows: what its index misses is not measured, as Chroma has no scan",)
             if rows > _SCANNED
@@ -67,21 +73,28 @@ class ChromaCollection(StoredCollection):
         """Some queries in a request; ``exact``: by our scan of all vectors, which are read."""
         if exact:
             return self._scanned(vectors, depth)
-        offset, found = (0.0 if self._distance == "l2" else 1.0), []
-        step = max(1, _RESULTS_AT_ONCE // depth)
-        include = ["documents", "metadatas", "distances"]
+        hits, step = [], max(1, _RESULTS_AT_ONCE // depth)
         for begin in range(0, len(vectors), step):
-            part = vectors[begin : begin + step]
-            answer = self.client.query(query_embeddings=part, n_results=depth, include=include)
-            columns = (answer[name] for name in ("ids", "documents", "metadatas", "distances"))
-            for rows in zip(*columns, strict=True):
-                found.append(
-                    [
-                        StoredRow(key, payload_of(text, metadata), None, offset - float(distance))
-                        for key, text, metadata, distance in zip(*rows, strict=True)
-                    ]
-                )
-        return found
+            hits += self._found(depth, query_embeddings=vectors[begin : begin + step])
+        return hits
+
+    def near_texts(self, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
+        """By the embedding function of the collection."""
+        return self._found(depth, query_texts=list(texts))
+
+    def _found(self, depth: int, **queries: Any) -> list[list[StoredRow]]:
+        """What Chroma finds for queries in one request."""
+        offset = 0.0 if self._distance == "l2" else 1.0
+        include = ["documents", "metadatas", "distances"]
+        answer = self.client.query(n_results=depth, include=include, **queries)
+        columns = (answer[name] for name in ("ids", *include))
+        return [
+            [
+                StoredRow(key, payload_of(text, metadata), None, offset - float(distance))
+                for key, text, metadata, distance in zip(*rows, strict=True)
+            ]
+            for rows in zip(*columns, strict=True)
+        ]
 
     def _scanned(self, vectors: Floats, depth: int) -> list[list[StoredRow]]:
         rows = list(self.rows(vectors=True))

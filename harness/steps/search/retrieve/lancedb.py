@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -115,15 +116,33 @@ class LancedbRetriever(StoreRetriever[LancedbConfig]):
 
 
 class LanceTable(StoredCollection):
-    """A table, of which only what reads is kept; ``config`` says how hard to search; None: by default."""
+    """A table, of which only what reads is kept.
+
+    ``vector`` and ``distance`` '': the column and the distance that LanceDB takes by itself. ``config`` says
+    how hard to search; None: by default.
+    """
 
     words = True
 
     def __init__(
-        self, table: Any, vector: str, distance: str, text: str = "", config: LancedbConfig | None = None
+        self,
+        table: Any,
+        vector: str = "",
+        distance: str = "",
+        text: str = "",
+        config: LancedbConfig | None = None,
     ) -> None:
-        self.client, self._schema = Reads(table, _READING), table.schema
+        self.client = Reads(table, _READING)
+
+        def schema() -> Any:
+            return table.schema
+
+        self._read_schema = schema
         self._vector, self._distance, self._text, self._config = vector, distance, text, config
+
+    @cached_property
+    def _schema(self) -> Any:
+        return self._read_schema()
 
     def facts(self) -> StoreFacts:
         """Rows, dimension, and the index of the column; says how many rows it lacks."""
@@ -166,13 +185,21 @@ class LanceTable(StoredCollection):
 
     def near(self, vectors: Floats, depth: int, exact: bool = False) -> list[list[StoredRow]]:
         """A query at a time."""
-        metric, found = _METRICS[self._distance], []
+        found = []
         for vector in vectors:
-            query = self.client.search(vector, vector_column_name=self._vector).distance_type(metric)
+            query = self.client.search(vector, vector_column_name=self._vector or None)
+            query = query.distance_type(_METRICS[self._distance]) if self._distance else query
             query = query.bypass_vector_index() if exact else self._searched_hard(query, depth)
-            rows = query.with_row_id(True).select(self._columns()).limit(depth).to_list()
+            query = query.select(self._columns()) if self._vector else query
+            rows = query.with_row_id(True).limit(depth).to_list()
             found.append([self._row(row, self._similarity(row["_distance"])) for row in rows])
         return found
+
+    def near_texts(self, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
+        """By the embedding function of the table, or by its words where it has none."""
+        return [
+            [self._row(row, 0.0) for row in self.client.search(text).limit(depth).to_list()] for text in texts
+        ]
 
     def _columns(self) -> list[str]:
         return [*(name for name in self._schema.names if name != self._vector), "_distance"]

@@ -71,6 +71,10 @@ class StoredCollection(ABC):
     def near(self, vectors: Floats, depth: int, exact: bool = False) -> list[list[StoredRow]]:
         """The rows nearest to each vector [Q, d], best first; ``exact``: by a scan and not by the index."""
 
+    def near_texts(self, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
+        """The rows nearest to each text, as the model that the collection itself names embeds it."""
+        raise HarnessError("This collection has no model of its own. Give embed, which embeds a query.")
+
     def by_words(self, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
         """The rows that share words with each text, best first."""
         raise HarnessError("retrieve: this store cannot be searched by words. Use search: vectors.")
