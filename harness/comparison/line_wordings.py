@@ -19,6 +19,8 @@ _TURNS = (
     "on the length of the labels: {pairs}. With the labels as given chance does not explain it, but with "
     "longer or shorter ones the other setting leads: do not rely on it."
 )
+_AGAIN = "Indexing again as {setting}, in place of the collection that is there already, embeds"
+_BUILDS = "builds an index{megabytes} in {build} s"
 _UNJUDGED = "The rest counts as irrelevant, although it may be relevant."
 
 LINES: Mapping[str, str] = {
@@ -80,6 +82,17 @@ LINES: Mapping[str, str] = {
         f"{_CHEAPER} It is at most {{regret}} worse than any other, within the tolerance of {{tolerance}}."
     ),
     "cheaper.none": f"{_CHEAPER} It is no worse than any other, within the tolerance of {{tolerance}}.",
+    # what it takes where a collection that is there already would be replaced
+    "again": f"{_AGAIN} {{tokens}} tokens.",
+    "again.built": f"{_AGAIN} {{tokens}} tokens and {_BUILDS}.",
+    "again.cost": f"{_AGAIN} {{tokens}} tokens, at a price of {{money}}.",
+    "again.cost.built": f"{_AGAIN} {{tokens}} tokens, at a price of {{money}}, and {_BUILDS}.",
+    "again.time": f"{_AGAIN} {{tokens}} tokens, in about {{seconds}} s on the machine of the run.",
+    "again.time.built": (
+        f"{_AGAIN} {{tokens}} tokens, in about {{seconds}} s on the machine of the run, and {_BUILDS}."
+    ),
+    "again.words": f"{_AGAIN} nothing.",
+    "again.words.built": f"{_AGAIN} nothing and {_BUILDS}.",
     # what speaks against it
     "unfit": "{measure} cannot be compared between settings that cut documents differently.",
     "unfit.instead": "Use {instead} instead.",

@@ -15,6 +15,7 @@ from harness import measures, report
 from harness.comparison import caveats
 from harness.comparison.design import design_of
 from harness.comparison.doubted_judge import JudgeDoubt, judge_doubt
+from harness.comparison.indexing_again import indexing_costs
 from harness.comparison.label_sensitivity import sensitivity_of
 from harness.comparison.matrix import (
     QUERIES,
@@ -363,6 +364,10 @@ def _detailed(scores: Scores, stored: Mapping[str, Stored], names: Mapping[tuple
         elsewhere=by_name(Stored.elsewhere),
         lost=by_name(lambda source: report.lost_by(source.rows_of(report.LossRow), source.stage)),
         tokens=tokens_of(rows(lambda source: source.tables(report.PriceRow))),
+        indexing=indexing_costs(
+            rows(lambda source: source.tables(report.PriceRow)),
+            by_name(lambda source: source.result.record.get("counts", {}).get("settings", {})),
+        ),
         sensitivity=sensitivity_of(
             rows(lambda source: source.rows_of(report.LabelSensitivityRow)), names.values()
         ),

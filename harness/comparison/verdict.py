@@ -23,6 +23,7 @@ from harness.comparison.verdict_parts import (
     Costs,
     Effects,
     Holes,
+    IndexingCost,
     Population,
     Standing,
     Trust,
@@ -74,6 +75,8 @@ class Grounds:
     # the factors that settings vary, and the settings in words
     design: SweepDesign = field(default_factory=SweepDesign)
     costs: Costs = field(default_factory=lambda: Costs(None, ""))
+    # by setting, what indexing takes
+    indexing: Mapping[str, IndexingCost] = field(default_factory=dict)
     # the settings as configured, what each part costs each of them on average, and the folder of each
     configured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     lost: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

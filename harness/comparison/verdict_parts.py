@@ -67,6 +67,22 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexingCost:
+    """What indexing takes in a setting; None: not known.
+
+    ``tokens`` are embedded, for ``money`` at an endpoint or in ``embed_seconds`` by a model that runs here,
+    at the speed that it has had (0: nothing is embedded). An index is built in ``build_seconds`` and has
+    ``bytes``; None where none is built.
+    """
+
+    tokens: int | None
+    money: float | None
+    embed_seconds: float | None
+    build_seconds: float | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Population:
     """The population a finding holds for: n ``queries`` in ``clusters`` of a ``unit`` (0: unknown).
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.comparison.advice import shortfalls
 from harness.comparison.conclusion import conclusion_of
+from harness.comparison.indexing_again import indexing_sentence
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
 from harness.comparison.paired import Comparison
 from harness.comparison.phrases import amount, extent_of, finding_words, queries, rounded_up, these
@@ -117,6 +118,8 @@ def _caveats(verdict: Verdict) -> list[str]:
     if verdict.conflicts:
         caveats.append(_disagreement(verdict))
     caveats += [*_sign_changes(verdict), *_unjudged(verdict)]
+    if again := indexing_sentence(verdict):
+        caveats.append(again)
     if leaders := leaders_in_words(verdict):
         caveats.append(sentence_of("depths", leaders=leaders))
     limit = verdict.options.price_limit
@@ -284,6 +287,8 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "lines": [
             {"role": line.role, "label": LABELS[line.role], "text": line.text} for line in lines_of(verdict)
         ],
+        # of the setting to use, where a collection that is there already would be replaced by it
+        "indexing_again": asdict(verdict.indexing[verdict.used]) if indexing_sentence(verdict) else None,
         "margin": None
         if margin is None
         else {

@@ -16,11 +16,14 @@ from harness.models import Spending, add
 from harness.report import CostRow, PriceRow, SummaryRow, is_route
 from harness.running.compute import ServedPass
 from harness.running.corpus import Corpus
+from harness.running.engine import speed_of
 from harness.running.evaluate.warnings import text_ranked
 from harness.running.meeting import Bought
 from harness.running.notes import RunNotes
-from harness.running.pipeline import RETRIEVE, asks_to_filter, reranker_at
+from harness.running.passes import encoding
+from harness.running.pipeline import RETRIEVE, asks_to_filter, encoders_of, reranker_at
 from harness.running.search import Searched
+from harness.running.session import Session
 from harness.values import Ranking
 
 
@@ -228,3 +231,22 @@ def _filter_share(searched: Searched, stage: str) -> float | None:
         kept[result.query_id] = left if result.documents is None else left & result.documents
     shares = [sum(chunks[document] for document in documents) / total for documents in kept.values()]
     return math.fsum(shares) / len(shares)
+
+
+def embedding_facts(searched: Searched, session: Session) -> dict[str, float]:
+    """For the run record: the seconds that the vectors of all passages take at the speed of the models here.
+
+    0 where nothing is embedded; nothing where an endpoint embeds, or the speed is not known.
+    """
+    if not searched.chunking.quality:
+        # hits of another pipeline, which has indexed
+        return {}
+    seconds = []
+    characters = sum(map(len, searched.chunking.passages.texts))
+    for encoder in encoders_of(searched.setting):
+        path = encoding(encoder, session).path if encoder.runs_here else None
+        speed = None if path is None else speed_of(path, session.engine.worker, session.artifacts)
+        if speed is None:
+            return {}
+        seconds.append(characters / speed)
+    return {"embed_seconds": round(math.fsum(seconds), 3)}

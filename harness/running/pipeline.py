@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models import ModelConfig, sum_of
+from harness.models import EncoderConfig, ModelConfig, sum_of
 from harness.running.config.models import Setting
 from harness.running.config.stored_chunks import searches_existing
 from harness.steps import (
@@ -302,6 +302,11 @@ def filters(setting: Setting) -> bool:
 def asks_to_filter(setting: Setting) -> bool:
     """Whether a language model filters documents, for the search or a route of it."""
     return any(isinstance(part.filter, ModelConfig) for part in setting.finder.every())
+
+
+def encoders_of(setting: Setting) -> tuple[EncoderConfig, ...]:
+    """All encoders that it searches with, each once."""
+    return setting.retrieve.encoders()
 
 
 def embeds(setting: Setting) -> bool:

@@ -154,6 +154,12 @@ def test_an_index_has_its_recall_its_seconds_and_its_bytes(write_config, corpus)
     assert 0 < rows[both, "retrieve.faiss"].exact_share <= 1
     assert rows[both, "retrieve.bm25"].exact_share is rows[both, "retrieve"].exact_share is None
     assert {row.filter_share for row in rows.values()} == {None}
+    # what a verdict over a collection of others says of indexing again
+    indexing = scores_of({"": read_stored(corpus / "results" / "tiny")}).indexing[narrow]
+    assert (indexing.build_seconds, indexing.bytes) == (index.build_seconds, index.index_bytes)
+    assert (indexing.tokens, indexing.money) == (index.index_tokens, None)
+    # at the speed of this run, which embedded all
+    assert indexing.embed_seconds > 0
     again, _ = bench(path)
     assert again.of(PriceRow) == results.of(PriceRow), "kept with the index, and with what it has found"
     kept = shutil.copytree(corpus / "results" / "tiny", corpus / "kept")
@@ -165,6 +171,15 @@ def test_an_index_has_its_recall_its_seconds_and_its_bytes(write_config, corpus)
     assert same_result(kept, corpus / "results" / "tiny"), "the same on another machine"
     prices.write_bytes(prices.read_bytes().replace(f",{tokens},".encode(), b",7,"))
     assert not same_result(kept, corpus / "results" / "tiny")
+
+
+def test_words_alone_embed_nothing(lexical, corpus):
+    bench(lexical())
+    (indexing,) = scores_of({"": read_stored(corpus / "results" / "tiny")}).indexing.values()
+    assert (indexing.embed_seconds, indexing.money, indexing.build_seconds, indexing.bytes) == (
+        0,
+        *[None] * 3,
+    )
 
 
 def test_the_selectivity_of_a_filter_is_the_share_of_chunks_that_it_leaves(write_config, corpus):

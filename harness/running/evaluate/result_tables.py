@@ -16,7 +16,7 @@ from harness.measures import SpanQrels, median_length, rank_cutoff
 from harness.running.config.answer_measures import prompts_of
 from harness.running.config.models import BenchConfig
 from harness.running.corpus import Corpus
-from harness.running.costs import price_rows, spending_facts
+from harness.running.costs import embedding_facts, price_rows, spending_facts
 from harness.running.evaluate.evaluating import Evaluated
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import GradedQueries, Judged, rankers_that_judge
@@ -296,7 +296,14 @@ def make_record(
             "label_characters_p50": _median_label(judged),
             "labels": len(corpus.anchored.judgments),
             "labels_not_anchored": sum(not a.accepted for a in corpus.anchored.anchorings),
-            "settings": {s.setting.name: {**s.chunking.health, **s.notes} for s in searched},
+            "settings": {
+                s.setting.name: {
+                    **s.chunking.health,
+                    **s.notes,
+                    **embedding_facts(s.over_chunks or s, session),
+                }
+                for s in searched
+            },
             "conventions": list(CONVENTIONS),
         },
         judge={"name": judged.judge, **judged.fingerprint},
