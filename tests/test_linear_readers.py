@@ -366,7 +366,7 @@ def test_twice_of_any_text_takes_about_twice_the_time(name):
     for before in ("", *BEFORE):
         for unit in chain(UNITS, MORE_UNITS):
             content = repeated(unit, before)
-            most = (2 if before else 4) * MOST
+            most = (1 if before else 2) * MOST
             refuse_worse_than_linear(READERS[name], content, most, f"{name} of {before!r} and {unit!r}")
 
 
