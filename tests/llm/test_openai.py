@@ -148,7 +148,8 @@ def test_calls_go_through_the_proxy_of_the_environment(monkeypatch):
 def test_a_reply_is_read_as_the_type_of_the_package_and_nothing_in_it_is_changed():
     body = {
         "id": 1,
-        "_more": 2,
+        "cls": 2,
+        "_fields_set": 3,
         "choices": [{"message": {}}],
         "usage": {"prompt_tokens": True},
         "model": None,
@@ -156,7 +157,7 @@ def test_a_reply_is_read_as_the_type_of_the_package_and_nothing_in_it_is_changed
     completion = typed(ChatCompletion, body)
     assert isinstance(completion, ChatCompletion)
     assert (completion.id, completion.model, completion.object) == (1, None, None)
-    assert completion.model_extra == {"_more": 2}
+    assert completion.model_extra == {"cls": 2, "_fields_set": 3}
     # the package's own reader makes a count of true where the others are counts too
     assert (completion.choices, completion.usage) == (body["choices"], body["usage"])
     whole = {"prompt_tokens": True, "completion_tokens": "19", "total_tokens": 2}

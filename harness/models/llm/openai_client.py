@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import quote
 
 from harness.models.llm.endpoint import OpenAIEndpoint
@@ -42,9 +42,13 @@ def typed(kind: type[M], value: Any) -> M:
     """
     import openai
 
-    fields: dict[str, Any] = dict.fromkeys(kind.model_fields) | value  # type: ignore[attr-defined]
-    model: M = super(openai.BaseModel, kind).model_construct(**fields)
-    return model
+    if not isinstance(value, dict):
+        raise TypeError("no object")
+    of_type = {name: value.get(name) for name in kind.model_fields}  # type: ignore[attr-defined]
+    model: Any = super(openai.BaseModel, kind).model_construct(**of_type)
+    # as an argument a field could have the name of one of that method
+    model.model_extra.update((name, field) for name, field in value.items() if name not in of_type)
+    return cast("M", model)
 
 
 class OpenAIConnection(Connection):
