@@ -70,6 +70,7 @@ SMALLER = (
     (r"results/(today|main)\b", "results/quickstart"),
     (r"--trials \d+", "--trials 3"),
     (r"--worlds \d+", "--worlds 1"),
+    (r"--seeds \d+", "--seeds 2"),
     (r"trend_alarms .*", "trend_alarms --years 1 --queries 5"),
     (r"--questions \d+", "--questions 2 --chunkings 1"),
     (r"benchmarks.stores --vectors \d+", "benchmarks.stores --vectors 300"),

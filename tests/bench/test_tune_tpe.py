@@ -155,9 +155,13 @@ def test_proposals_are_settings_and_a_stopped_run_goes_on_to_the_same_numbers(pr
     assert len(before["proposals"]) == 11
     assert exit_code("tune", "my.yaml") == 0
     told = " ".join(capsys.readouterr().out.split())
+    assert f"0 of 2 stages seen, 11 of {TRIALS} proposals tried" in told
     assert "vouches only for what was compared" in told
     stopped = tuned(proposed)
     assert [row["values"] for row in stopped["proposed"]][:11] == before["proposals"]
+    assert exit_code("tune", "my.yaml", "--dry-run") == 0
+    again = " ".join(capsys.readouterr().out.split())
+    assert f"1 of 2 stages seen, {TRIALS} of {TRIALS} proposals tried" in again
     # another run, which is not stopped and finds nothing stored, has the same proposals and numbers
     text = (proposed / "my.yaml").read_text()
     (proposed / "my.yaml").write_text(

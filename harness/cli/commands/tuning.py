@@ -46,11 +46,10 @@ def tune(args: argparse.Namespace) -> int:
     reporter = TerminalReporter(quiet=args.quiet)
     course, new = running.open_course(config, reporter, space)
     plan = running.plan_file(config)
-    stands = (
-        ""
-        if new
-        else f"Going on with {plan}: {len(course.screened)} of {len(course.ladder.stages)} stages seen."
-    )
+    seen = f"{len(course.screened)} of {len(course.ladder.stages)} stages seen"
+    if space:
+        seen += f", {len(course.sampled.proposals)} of {len(config.settings)} proposals tried"
+    stands = "" if new else f"Going on with {plan}: {seen}."
     promise = tuple(running.promise_lines(course.ladder, config.tune))
     show(*([(stands,)] if stands else []), running.plan_table(course.ladder), promise)
     if args.dry_run:

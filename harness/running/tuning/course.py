@@ -101,7 +101,7 @@ def _read(path: Path, origin: str, reporter: Reporter) -> Course | None:
     try:
         value = json.loads(path.read_text("utf-8"))
         screened = [Screened.from_json(stage) for stage in value["stages"]]
-        sampled = Sampled.from_json(value["sampled"])
+        sampled = Sampled.from_json(value["sampled"]) if "sampled" in value else Sampled()
         ladder = Ladder.from_json(value["plan"])
         course = Course(value["origin"], ladder, screened, value["certify"], sampled=sampled)
     except (ValueError, KeyError, TypeError, OSError) as error:
@@ -180,6 +180,7 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
         config = sample(config, course.space, course.sampled, stages[0].part, measure, reporters, keep)
         if not course.screened and course.sampled.screened is not None:
             course.screened.append(course.sampled.screened)
+            keep()
     left = [setting.name for setting in config.settings]
     entered = [len(left)]
     for at, stage in enumerate(stages[:-1]):
