@@ -346,7 +346,11 @@ def test_what_windows_sends_to_a_file_is_utf8(monkeypatch, system, chosen, encod
     assert written.encoding == encoding
 
 
-ROOMS = ("tests/trec", "tests/measures", "tests/chunk", "tests/store", "tests/config")
+# those that take less than ten seconds
+ROOMS = tuple(
+    f"tests/{room}"
+    for room in ("trec", "measures", "chunk", "store", "config", "text", "stats", "answer", "custom")
+)
 # what these tests set up, only Linux can: a small file system that is mounted, and a process of another user
 POSED_BY_LINUX = (
     "tests/store/test_full_disk.py",
