@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-from mcp.server.mcpserver import MCPServer, Session
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from harness import __version__, comparison, labels, report, running
@@ -58,56 +58,56 @@ class AgentTools:
     def __init__(self, permits: Permits) -> None:
         self._permits, self._turn = permits, anyio.Lock()
 
-    async def validate(self, config: str, session: Session) -> Answer:
+    async def validate(self, config: str, context: Context) -> Answer:
         """Check a configuration, a YAML file, and say what a run of it would read, embed, ask and judge.
 
         Reads the documents and anchors the labels; embeds nothing and pays for nothing.
         """
-        return await self._work(session, partial(self._validate, config))
+        return await self._work(context, partial(self._validate, config))
 
-    async def estimate(self, config: str, session: Session) -> Answer:
+    async def estimate(self, config: str, context: Context) -> Answer:
         """What a run would cost: calls, tokens and price of rewriting, endpoints, answers and judge.
 
-        Retrieves with what is at hand, and spends nothing.
+        Retrieves where a price depends on what is found, and spends nothing.
         """
-        return await self._work(session, partial(self._estimate, config))
+        return await self._work(context, partial(self._estimate, config))
 
-    async def bench(self, config: str, session: Session) -> Answer:
+    async def bench(self, config: str, context: Context) -> Answer:
         """Run every setting of a configuration: which is best, by how much, and is it real?
 
         What was computed before is reused. Writes a folder of results with a page, report.html.
         """
-        return await self._work(session, partial(self._bench, config))
+        return await self._work(context, partial(self._bench, config))
 
-    async def verdict(self, results: str, session: Session, measure: str | None = None) -> Answer:
+    async def verdict(self, results: str, context: Context, measure: str | None = None) -> Answer:
         """The verdict on a folder of results: what to use, margin, test, caveats and next steps.
 
         By its headline, or by the measure named, such as `ndcg_exp@10`.
         """
-        return await self._work(session, partial(self._verdict, results, measure))
+        return await self._work(context, partial(self._verdict, results, measure))
 
     async def worst_queries(
-        self, results: str, session: Session, count: int = 10, setting: str | None = None
+        self, results: str, context: Context, count: int = 10, setting: str | None = None
     ) -> Answer:
         """The worst queries of a setting: what should have been found, its rank, and what was ranked first.
 
         Of the setting to use, or of the one named.
         """
-        return await self._work(session, partial(self._worst_queries, results, count, setting))
+        return await self._work(context, partial(self._worst_queries, results, count, setting))
 
-    async def find_evidence(self, config: str, text: str, session: Session, count: int = 10) -> Answer:
+    async def find_evidence(self, config: str, text: str, context: Context, count: int = 10) -> Answer:
         """Passages of a configuration's documents for a question or a quote, to label them or to read them.
 
         Exact matches come first, then passages that share words with it, with document, page and offsets.
         """
-        return await self._work(session, partial(self._find_evidence, config, text, count))
+        return await self._work(context, partial(self._find_evidence, config, text, count))
 
-    async def _work(self, session: Session, work: Callable[[ProgressNotices], T]) -> T:
+    async def _work(self, context: Context, work: Callable[[ProgressNotices], T]) -> T:
         """Do it in a thread, with notices of progress; raises ToolError with the command's sentence."""
         loop = asyncio.get_running_loop()
 
         def send(done: float, line: str) -> None:
-            asyncio.run_coroutine_threadsafe(session.report_progress(done, None, line), loop)
+            asyncio.run_coroutine_threadsafe(context.report_progress(done, None, line), loop)
 
         async with self._turn:
             try:
