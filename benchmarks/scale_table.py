@@ -213,6 +213,23 @@ CHOICES: Mapping[str, Callable[[Constants, float], str]] = {
 }
 
 
+def choices(c: Constants) -> str:
+    """What a scan and the two indexes took at every size at which the indexes were measured."""
+    stages = ("exact", "faiss", "chroma")
+    at = {(row["stage"], row["asked"]): row for row in c.rows}
+    sizes = sorted(asked for stage, asked in at if stage == "chroma")
+    rows = [
+        [
+            f"{size:,}",
+            *(f"{at[stage, size][value]:,.0f}" for value in ("cpu", "peak") for stage in stages),
+            *(f"{at[stage, size]['disk']:,.1f}" for stage in stages[1:]),
+        ]
+        for size in sizes
+    ]
+    named = [f"`{stage}`, {unit}" for unit in ("CPU s", "MB at its peak") for stage in stages]
+    return table(["chunks", *named, *(f"`{stage}`, MB kept" for stage in stages[1:])], rows)
+
+
 def checked(c: Constants) -> str:
     """What the smaller corpora say of the largest one in the same way, beside what was measured there."""
     largest = max(row["asked"] for row in c.rows)
@@ -262,7 +279,7 @@ def tables(path: Path = CONSTANTS) -> dict[str, str]:
     """The parts of the page that constants decide, by name."""
     c = Constants.read(path)
     made = {"summary": summary(c), "measured": measured(c), "large": large(c), "fits": fits(c)}
-    made["checked"] = checked(c)
+    made["checked"], made["choices"] = checked(c), choices(c)
     return {**made, "cores": cores()}
 
 

@@ -1,7 +1,8 @@
 """What was tried of every store: the table of docs/stores.md, by what its tests came to and what was timed.
 
 ``python -m benchmarks.stores --table`` runs the tests of all stores, or those of ``--kinds`` (tests/external,
-some minutes, packages from the index), and prints what each came to; with ``--write`` the page has it.
+some minutes, packages from the index), and prints what each came to; with ``--write`` the page has it, and
+``stores_tried.json`` keeps it, by which ``tests/external/test_tried_table.py`` holds the page to it.
 """
 
 from __future__ import annotations
@@ -119,6 +120,15 @@ def table(kept: Mapping[str, Mapping[str, str]], rows: Sequence[Mapping[str, Any
     return "\n".join(lines)
 
 
+def written(text: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The page with the table of what the tests came to last; raises ValueError without a place for it."""
+    head, _, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not end:
+        raise ValueError(f"{BEGIN} … {END} is missing on the page")
+    return f"{head}{BEGIN}\n{table(json.loads(KEPT.read_text(encoding='utf-8')), rows)}\n{END}{tail}"
+
+
 def report(kinds: Collection[str], rows: Sequence[Mapping[str, Any]], page: Path | None) -> bool:
     """Run the tests of some kinds and print the table of them; whether all of them passed.
 
@@ -129,7 +139,5 @@ def report(kinds: Collection[str], rows: Sequence[Mapping[str, Any]], page: Path
     if page is not None:
         before = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
         KEPT.write_text(json.dumps({**before, **ends}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        head, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        _, _, tail = rest.partition(END)
-        page.write_text(f"{head}{BEGIN}\n{table({**before, **ends}, rows)}\n{END}{tail}", encoding="utf-8")
+        page.write_text(written(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
     return {*ends} == {*kinds} and all(end == "passed" for each in ends.values() for end in each.values())

@@ -5,6 +5,7 @@ import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -82,3 +83,20 @@ class Hoarder:
             # until it is killed
             time.sleep(60)
         return 2 * part
+
+
+@dataclass(frozen=True)
+class SeenByAll:
+    """Another job, of which each worker does a part: none begins before ``workers`` of them have one."""
+
+    folder: str
+    job: Any
+    workers: int
+
+    def __call__(self, part):
+        (Path(self.folder) / str(os.getpid())).touch()
+        last = time.monotonic() + 120
+        while len(list(Path(self.folder).iterdir())) < self.workers:
+            assert time.monotonic() < last, "not all workers have a part"
+            time.sleep(0.05)
+        return self.job(part)

@@ -10,14 +10,18 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
 from harness import running
 from harness.running.engine import EngineConfig
 from harness.running.engines import make_engine
+from harness.steps.search.retrieve.chroma import ChromaConfig
+from harness.steps.search.retrieve.store_queries import searched
 from harness.values import Hidden, ModelError, RecordingReporter, Silent
-from tests.bench.ray_jobs import Deadly, Doubled, Greedy, Slow
+from tests.bench.ray_jobs import Deadly, Doubled, Greedy, SeenByAll, Slow
+from tests.external.filled import Chroma
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 ROOT = Path(__file__).parents[2]
@@ -200,3 +204,30 @@ def test_a_driver_that_is_killed_goes_on_with_the_same_numbers(cluster, write_co
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     assert tables(run(path)) == expected
+
+
+def test_a_store_with_an_address_is_searched_by_all_workers(engine, tmp_path):
+    pytest.importorskip("chromadb", reason="the extra chroma is not installed")
+    random = np.random.default_rng(4)
+    vectors = random.normal(size=(90, 24)).astype(np.float32)
+    rows = [
+        {"vector": vector, "text": f"text {place}", "document": "a"} for place, vector in enumerate(vectors)
+    ]
+    (tmp_path / "workers").mkdir()
+    config = ChromaConfig(**Chroma(tmp_path).fill(rows), exact=False)
+
+    def here(part):
+        raise AssertionError("not searched by a worker")
+
+    def spread(job, parts):
+        seen = SeenByAll(str(tmp_path / "workers"), job, 3)
+        return [done.value for done in engine.map(seen, parts, here, Hidden())]
+
+    # sixteen queries a part; the store that is open here is not asked
+    asked = vectors[:80]
+    hits = searched(config, "contracts", None, [""] * len(asked), asked, 3, spread)
+    assert len(list((tmp_path / "workers").iterdir())) == 3
+    with config.reading("contracts") as store:
+        alone = store.near(asked, 3)
+    assert [[row.key for row in found] for found in hits] == [[row.key for row in found] for found in alone]
+    assert [found[0].key for found in hits] == [f"row-{place}" for place in range(80)]
