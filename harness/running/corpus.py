@@ -14,6 +14,7 @@ from harness.running.copies import local_patterns
 from harness.running.engine import Engine
 from harness.running.notes import RunNotes
 from harness.running.part import files_in_part
+from harness.running.passage_files import with_passages
 from harness.running.session import Session
 from harness.store import CacheLayout, key_of
 
@@ -155,7 +156,8 @@ def _files(
     """The files of the documents; ``others`` are read for something else."""
     more = data.suffixes_of(parser)
     skip = config.on_bad_document != "fail"
-    patterns = local_patterns(config.documents, CacheLayout(config.cache).copies, note)
+    copies = CacheLayout(config.cache).copies
+    patterns = local_patterns(with_passages(config, copies, note), copies, note)
     return data.find_documents(patterns, Path(), more, others, note, skip)
 
 

@@ -20,6 +20,7 @@ from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.hits.scoring_of_hits import missed_evidence, text_elsewhere, under_own_name
 from harness.running.notes import RunNotes
+from harness.running.passage_files import are_documents, passage_id
 from harness.running.pipeline import collection_searched
 from harness.running.session import Session
 from harness.steps import StoreFacts, store_faults, token_lengths
@@ -67,7 +68,7 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
             key = repr([retrieve.where, retrieve.collection, retrieve.keys])
             if key not in read:
                 session.notes.reporter.note(f"Reading {retrieve.collection} of {retrieve.where}.")
-                read[key] = read_passages(retrieve, corpus)
+                read[key] = read_passages(retrieve, corpus, are_documents(config, retrieve))
             stored[setting.name] = read[key]
     strange, _ = text_elsewhere([[each.placed] for each in stored.values()], corpus.by_id)
     corpus = replace(corpus, strange=strange)
@@ -79,8 +80,11 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
     return replace(corpora, united=corpus, by_setting=by_setting)
 
 
-def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
-    """All passages of a collection; raises HarnessError where no row has a text, or none is in a document."""
+def read_passages(retrieve: Any, corpus: Corpus, are_documents: bool = False) -> StoredPassages:
+    """All passages of a collection, each a document of its own where they ``are_documents``.
+
+    Raises HarnessError where no row has a text, or none is in a document.
+    """
     where, keys = f"{retrieve.where}, {retrieve.collection}", retrieve.keys
     documents = corpus.by_id
     hits: list[GivenHit] = []
@@ -95,6 +99,8 @@ def read_passages(retrieve: Any, corpus: Corpus) -> StoredPassages:
                 blank += 1
                 continue
             document, page = keys.document_of(row.payload, text), keys.page_of(row.payload)
+            if are_documents:
+                document, page = passage_id(row.key), None
             given = {"document": document, "page": page, "text": text}
             hit = GivenHit(where=f"{where}, row {row.key}", line=line, query_id="", **given)
             (hits if keys.text_of(row.payload) == text else pages).append(hit)

@@ -1,0 +1,95 @@
+"""Passages of a collection as documents, where what it was filled with is not at hand: files in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from harness.running.config.models import BenchConfig
+from harness.running.pipeline import collection_searched
+from harness.steps import store_faults
+from harness.store import key_of, write_text
+from harness.values import ConfigError, HarnessError, counted, listed
+
+SCHEME = "passages://"
+# longer names are cut, and told apart by a hash
+_LONGEST = 120
+
+
+def passage_id(key: str) -> str:
+    """The document that a row of a store is: its key, with what no file name may hold in percents."""
+    name = quote(key, safe="()+,=@")
+    if name.startswith("."):
+        # a glob does not name such files
+        name = f"%2E{name[1:]}"
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}-{key_of(key)[:12]}"
+
+
+def are_documents(config: BenchConfig, retrieve: Any) -> bool:
+    """Whether the passages of a collection are the documents."""
+    return f"{SCHEME}{retrieve.collection}" in config.documents
+
+
+def with_passages(config: BenchConfig, folder: Path, note: Callable[[str], None]) -> list[str]:
+    """The globs of the documents, ``passages://NAME`` replaced by files below ``folder`` with its passages.
+
+    Raises ConfigError where no setting searches that collection as it is, or several of the name, and where
+    there are files besides: a passage and its document would hold the same text.
+    """
+    collections = [pattern for pattern in config.documents if pattern.startswith(SCHEME)]
+    if not collections:
+        return list(config.documents)
+    if len(config.documents) > 1:
+        raise ConfigError(
+            f"documents: {collections[0]} makes the passages of a collection the documents, so nothing else "
+            "can be one. Name it alone, or name the files that the collection was filled with."
+        )
+    (pattern,) = collections
+    existing = list(filter(None, map(collection_searched, config.settings)))
+    named = {
+        repr([retrieve.where, retrieve.keys]): retrieve
+        for retrieve in existing
+        if f"{SCHEME}{retrieve.collection}" == pattern
+    }
+    if len(named) != 1:
+        names = listed([f"{SCHEME}{retrieve.collection}" for retrieve in existing]) or "none"
+        raise ConfigError(
+            f"documents: {pattern} is {'no' if not named else 'more than one'} collection that a setting "
+            f"searches as it is (existing: true); there is {names}. Name one collection of one store."
+        )
+    ((facts, retrieve),) = named.items()
+    place = folder / f"passages-{key_of(facts, retrieve.collection)[:24]}"
+    texts = _texts(retrieve)
+    note(f"{counted(len(texts), 'passage')} of {retrieve.collection} are the documents.")
+    _write(place, texts)
+    return [str(place / "*.txt")]
+
+
+def _texts(retrieve: Any) -> dict[str, str]:
+    where = f"{retrieve.where}, {retrieve.collection}"
+    with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
+        rows = ((row.key, retrieve.keys.text_of(row.payload)) for row in store.rows())
+        texts = {passage_id(key): text for key, text in rows if text is not None and text.strip()}
+    if not texts:
+        raise HarnessError(
+            f"{where}: no row has a text under {retrieve.text or 'the usual keys'}, so none can be a "
+            "document. Name the key of the text as retrieve.text."
+        )
+    return texts
+
+
+def _write(place: Path, texts: dict[str, str]) -> None:
+    """A file for each text, and no others; what is there as it should be is left alone."""
+    place.mkdir(parents=True, exist_ok=True)
+    _remove(path for path in place.glob("*.txt") if path.stem not in texts)
+    for name, text in texts.items():
+        path = place / f"{name}.txt"
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_text(path, text)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)

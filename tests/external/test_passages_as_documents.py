@@ -1,0 +1,95 @@
+"""A collection whose documents are not at hand: its passages are the documents, labelled by their ids."""
+
+import pytest
+
+from harness.running import load_config
+from harness.running.bench.flow import run_bench
+from harness.running.passage_files import passage_id
+from harness.values import ConfigError, HarnessError, RecordingReporter, Silent
+from tests.command import table, write_files
+from tests.external.filled import Opensearch
+from tests.external.stores_in_use import MODEL, by_name, means
+
+ROWS = [
+    "The keeper was Anna Holm.",
+    "The keeper was Anna Holm. She lit the lamp.",
+    "Ships pay ten crowns.\r\n\r\nBoats pay nothing.",
+    "  ",
+]
+FILES = {
+    "queries.csv": "query_id,text\nq1,keeper lamp\nq2,crowns\n",
+    "labels.csv": "query_id,document,quote,grade\nq1,id-1,She lit the lamp.,4\n"
+    "q2,id-2,Ships pay ten crowns.,4\n",
+}
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path, FILES)
+    rows = [{"text": text, "document": "lost.pdf", "vector": [1.0, 0.0]} for text in ROWS]
+    store = Opensearch(tmp_path)
+    section = {**store.fill(rows), "search": "words", "model": MODEL}
+
+    def bench(**more):
+        config = {
+            **{"name": "passages", "documents": "passages://contracts", "queries": "queries.csv"},
+            **{"labels": "labels.csv", "retrieve": section, "measures": ["recall@5", "ndcg_exp@5"]},
+            **{"cache": str(tmp_path / "cache"), **more},
+        }
+        before = store.state()
+        results, folder = run_bench(load_config(config), RecordingReporter(Silent(), lambda _: None))
+        assert store.state() == before
+        return results, folder
+
+    bench.section = section
+    return bench
+
+
+def test_labels_by_id_grade_the_passages_of_a_collection(bench):
+    results, folder = bench()
+    ((name, _),) = results.runs
+    counts = results.record.counts["settings"][name]
+    assert [counts[f"stored_{key}"] for key in ("passages", "unplaced", "blank", "documents_gone")] == [
+        3,
+        0,
+        1,
+        0,
+    ]
+    (rankings,) = by_name(results).values()
+    # the first passage is part of the second one, and stays a document of its own
+    assert [{chunk.partition(":")[0] for chunk in ranking.chunk_ids} for ranking in rankings] == [
+        {"id-0", "id-1"},
+        {"id-2"},
+    ]
+    assert means(results, name)["recall@5", "retrieve"] == 1
+    assert {row["document"] for row in table(folder / "documents.csv")} == {"id-0", "id-1", "id-2"}
+    # the same ids in every run
+    again, _ = bench()
+    assert [r.chunk_ids for r in by_name(again)[name]] == [r.chunk_ids for r in rankings]
+
+
+def test_the_same_passages_are_searched_by_others_too(bench):
+    results, _ = bench(retrieve=[bench.section, {"kind": "bm25"}], chunk={"kind": "page"})
+    stored, ours = by_name(results).values()
+    assert [{*r.chunk_ids} for r in ours] == [{*r.chunk_ids} for r in stored]
+
+
+def test_what_makes_no_sense_is_refused(bench, tmp_path):
+    write_files(tmp_path, {"a.txt": "text"})
+    with pytest.raises(ConfigError, match="nothing else can be one"):
+        bench(documents=["passages://contracts", "a.txt"])
+    with pytest.raises(ConfigError, match="is no collection that a setting searches"):
+        bench(documents="passages://other")
+    with pytest.raises(ConfigError, match="is no collection that a setting searches"):
+        bench(retrieve={"kind": "bm25"})
+    with pytest.raises(HarnessError, match=r"no row has a text under no\.key"):
+        bench(retrieve={**bench.section, "text": "no.key"})
+
+
+def test_keys_of_rows_are_names_of_files():
+    assert passage_id("2f0c-77") == "2f0c-77"
+    assert passage_id("docs/a.pdf#3") == "docs%2Fa.pdf%233"
+    # neither a hidden file nor another folder
+    assert passage_id("..") == "%2E."
+    assert len({passage_id("x" * 200), passage_id("x" * 201)}) == 2
