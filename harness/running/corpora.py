@@ -14,6 +14,7 @@ from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.corpus import Corpus, other_files, read_documents
 from harness.running.notes import RunNotes
 from harness.running.part import queries_in_part
+from harness.running.passage_files import takes_passages
 from harness.running.search import Searched
 from harness.running.session import Session
 from harness.values import ConfigError, Document, Judgment, counted, text_id
@@ -107,7 +108,9 @@ def queries_and_rows(
 ) -> tuple[data.QuerySet, tuple[data.LabelRow, ...]]:
     """All queries and label rows; ``note`` gets what was unusual in their files."""
     queries = data.read_queries(config.queries, config.split, note)
-    return queries, tuple(data.read_labels(config.labels, note)) if config.labels else ()
+    if config.labels is None:
+        return queries, ()
+    return queries, tuple(data.read_labels(config.labels, note, whole=takes_passages(config)))
 
 
 def _labels(

@@ -27,6 +27,11 @@ def passage_id(key: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}-{key_of(key)[:12]}"
 
 
+def takes_passages(config: BenchConfig) -> bool:
+    """Whether the documents are passages of a collection."""
+    return any(pattern.startswith(SCHEME) for pattern in config.documents)
+
+
 def are_documents(config: BenchConfig, retrieve: Any) -> bool:
     """Whether the passages of a collection are the documents."""
     return f"{SCHEME}{retrieve.collection}" in config.documents

@@ -18,8 +18,7 @@ ROWS = [
 ]
 FILES = {
     "queries.csv": "query_id,text\nq1,keeper lamp\nq2,crowns\n",
-    "labels.csv": "query_id,document,quote,grade\nq1,id-1,She lit the lamp.,4\n"
-    "q2,id-2,Ships pay ten crowns.,4\n",
+    "labels.csv": "query_id,document,quote,grade\nq1,id-1,She lit the lamp.,4\nq2,id-2,,4\n",
 }
 
 
@@ -64,6 +63,12 @@ def test_labels_by_id_grade_the_passages_of_a_collection(bench):
     ]
     assert means(results, name)["recall@5", "retrieve"] == 1
     assert {row["document"] for row in table(folder / "documents.csv")} == {"id-0", "id-1", "id-2"}
+    # of the first label the sentence that it quotes, of the second one all of the passage
+    anchors = table(folder / "anchoring.csv")
+    assert [(row["method"], row["start"], row["end"]) for row in anchors] == [
+        ("exact", "26", "43"),
+        ("whole", "0", str(len(ROWS[2]))),
+    ]
     # the same ids in every run
     again, _ = bench()
     assert [r.chunk_ids for r in by_name(again)[name]] == [r.chunk_ids for r in rankings]

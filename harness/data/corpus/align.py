@@ -42,7 +42,7 @@ class View:
         return self.offsets[start], self.offsets[end - 1] + 1
 
 
-Method = Literal["offsets", "page", "exact", "whitespace_free", "fuzzy"]
+Method = Literal["offsets", "page", "whole", "exact", "whitespace_free", "fuzzy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +277,11 @@ def by_offsets(
             f"{snippet(text, 160)!r}. {_OFFSETS}"
         )
     return TextPlace("offsets", start, end)
+
+
+def whole_text(document: Document) -> TextPlace:
+    """All of a document without the white space around it."""
+    return TextPlace("whole", *trim(document.text, (0, len(document.text))))
 
 
 def whole_page(

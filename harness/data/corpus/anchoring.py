@@ -50,14 +50,15 @@ class LabelRow(GivenPassage):
     answer: Annotated[str, Column("the part of the passage that answers; empty: all of it")] = ""
 
 
-def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
+def read_labels(path: Path, note: Note = lambda _: None, whole: bool = False) -> list[LabelRow]:
     """Read label rows from CSV, XLSX or JSONL; ``note`` gets what was unusual in the file.
 
-    Raises LabelError that names all lines at fault, the column and the remedy.
+    ``whole``: a row that names a document and no part of it grades all of its text. Raises LabelError that
+    names all lines at fault, the column and the remedy.
     """
     table = read_table(path, INPUTS[LabelRow].needs, LabelError, note)
     refuse_misspelt(table, LabelRow)
-    rows = rows_of(table, LabelRow, _fault)
+    rows = rows_of(table, LabelRow, None if whole else _fault)
     return [replace(row, source=row.source or path.name) for row in rows]
 
 
@@ -283,7 +284,8 @@ def _place(
         if row.page is not None:
             align.page_of_row(document, row.page, row.where, LabelError)
         return searcher.find(row.quote.strip(), row.page)
-    assert row.page is not None  # read_labels lets no row through that has none of the three
+    if row.page is None:
+        return align.whole_text(document)
     return align.whole_page(document, row.page, row.where, LabelError, may_miss=row.line in may_miss)
 
 

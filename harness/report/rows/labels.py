@@ -51,7 +51,9 @@ class FoundText:
     """Where a text that people or another pipeline gave was found in the extracted text."""
 
     line: Annotated[int, Column("its line in its file (parquet: its row)")]
-    method: Annotated[str, Column("how it was found: `offsets`, `page`, `exact`, `whitespace_free`, `fuzzy`")]
+    method: Annotated[
+        str, Column("how it was found: `offsets`, `page`, `whole`, `exact`, `whitespace_free`, `fuzzy`")
+    ]
     score: Annotated[
         float, Column("the similarity to the closest text, up to 100; below 100 only with `fuzzy`")
     ]
