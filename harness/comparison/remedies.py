@@ -7,9 +7,11 @@ search goes by, and with which keys a kind is worth a try (``Kinds.tries``).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from harness.comparison.sweep import (
     Dump,
@@ -173,7 +175,7 @@ def _find_more(setting: Dump, verdict: Verdict) -> Remedy:
     by = set().union(*map(searched_by, tried))
     models = [part["model"] for part in leaves(search) if part.get("model")]
     depths = depths_of("retrieve", search)
-    if len(by) == 1 and (line := _both_ways(models, depths)):
+    if len(by) == 1 and (line := _both_ways(search, depths)):
         return sentence_of("try.vectors" if by == {"words"} else "try.words"), line
     used = {part.get("model") for part in tried}
     encoders = [keys["model"] for kind, keys in _tries_by("vectors") if "model" in keys]
@@ -197,19 +199,35 @@ def _tries_by(what: str) -> list[tuple[str, Mapping[str, Any]]]:
     return [(kind, keys) for kind, keys in retrievers.tries if what in retrievers.by(kind)]
 
 
-def _both_ways(models: Sequence[str], depths: Mapping[str, int]) -> str:
-    """The section that searches by words and by vectors, with a model in use; '' where no kind can."""
+def _both_ways(search: Dump, depths: Mapping[str, int]) -> str:
+    """The section that searches by words and by vectors: what is in use, and one more; '' where none can."""
     retrievers = table_of("retrieve")
     fusions = [(kind, keys) for kind, keys in retrievers.tries if not retrievers.by(kind)]
     ways = [_tries_by("words"), _tries_by("vectors")]
     if not fusions or not all(ways):
         return ""
+    in_use = next(iter(leaves(search)), {})
     routes = []
-    for (kind, keys), *_ in ways:
-        model = {"model": models[0]} if models and "model" in keys else {}
-        routes.append(_flow(kind, {**keys, **model}, depths))
+    for way, ((kind, keys), *_) in zip(("words", "vectors"), ways, strict=True):
+        if searched_by(in_use) == {way} and config_of("retrieve", in_use) is not None:
+            kind, keys = in_use["kind"], _set_by_user(in_use)
+        routes.append(_flow(kind, keys, depths))
     (fusion, keys), *_ = fusions
     return f"retrieve: {_flow(fusion, keys, depths)[:-1]}, routes: [{', '.join(routes)}]}}"
+
+
+def _set_by_user(section: Dump) -> dict[str, Any]:
+    """The keys of a search that are not as they are by default, but for its depths."""
+    config = config_of("retrieve", section)
+    fields = config.model_fields if config is not None else {}
+    left_out = {"kind", *depths_of("retrieve", section)}
+    return {
+        key: value
+        for key, value in section.items()
+        if key in fields and key not in left_out and value is not None
+        if fields[key].is_required()
+        or value != to_jsonable_python(fields[key].get_default(call_default_factory=True))
+    }
 
 
 def _flow(kind: str, keys: Mapping[str, Any], depths: Mapping[str, int]) -> str:

@@ -81,6 +81,13 @@ RERANK = "rerank: {{kind: cross_encoder, model: {}}}"
         # what no setting has tried comes first
         ("candidates", [setting()] * 2, hybrid("top_chars: 50000", "embedded:all-MiniLM-L6-v2")),
         ("candidates", [setting(VECTORS)] * 2, hybrid("top_k: 20", "m")),
+        # what is in use stays as it is, but for what is so by default
+        (
+            "candidates",
+            [setting({**VECTORS, "kind": "faiss", "index": "hnsw", "ef_search": 99, "dtype": "float32"})] * 2,
+            "retrieve: {kind: minmax, top_k: 20, routes: [{kind: bm25, top_k: 20}, "
+            '{kind: faiss, model: "m", ef_search: 99, top_k: 20}]}',
+        ),
         ("order", [setting()] * 2, 'rerank: {kind: late_interaction, model: "embedded:maxsim"}'),
         ("order", [setting(rerank=LATE), setting()], RERANK.format(FIRST)),
         ("order", [setting(rerank=[cross("small")]), setting()], RERANK.format(FIRST)),
