@@ -23,6 +23,7 @@ from harness.comparison.first_screen import (
     factor_chart,
     setting_chart,
 )
+from harness.comparison.indexing_again import indexing_sentence
 from harness.comparison.next_steps import NextStep, largest_losses, steps_of
 from harness.comparison.phrases import in_words, others_like, queries
 from harness.comparison.reading import leaders_in_words, reading_json, reading_line
@@ -55,6 +56,7 @@ def glance_json(verdict: Verdict) -> dict[str, Any]:
         "tone": verdict.tone,
         "sentence": sentence(verdict),
         "holds": holds(verdict),
+        "again": indexing_sentence(verdict),
         "measure": verdict.measure,
         "called": in_words(verdict.measure),
         "level": verdict.level,
@@ -152,6 +154,7 @@ def glance_lines(verdict: Verdict, ends: Sequence[str] = (), lines: int = LINES)
     tail = [
         *_paragraph(largest(verdict)),
         *_paragraph(reading_line(verdict)),
+        *_paragraph(indexing_sentence(verdict)),
         *_next(steps_of(verdict)[0]),
         *(line for end in ends for line in _paragraph(end, whole=True)),
     ]

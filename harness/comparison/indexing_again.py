@@ -55,7 +55,8 @@ def indexing_sentence(verdict: Verdict) -> str:
         setting=verdict.quoted(used),
         tokens=f"{cost.tokens or 0:,}",
         money=amount(cost.money or 0.0),
-        seconds=amount(cost.embed_seconds or 0.0),
+        # an estimate by the speed that a model had
+        seconds=amount(float(f"{cost.embed_seconds or 0.0:.2g}")),
         build=amount(cost.build_seconds or 0.0),
         megabytes=megabytes,
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.comparison import sentences_of, verdict_json
+from harness.comparison import glance_json, glance_lines, sentences_of, verdict_json
 from harness.comparison.verdict_parts import IndexingCost
 
 from .build import conclude, noisy
@@ -26,7 +26,11 @@ def told(cost, configured=None):
     assert [line["text"] for line in plain["lines"] if "Indexing again" in line["text"]] == [
         line.removeprefix("Caveat: ") for line in lines
     ]
-    return lines[0].removeprefix("Caveat: ") if lines else ""
+    text = lines[0].removeprefix("Caveat: ") if lines else ""
+    # and on the first screen, on page and terminal
+    assert glance_json(verdict)["again"] == text
+    assert text in " ".join(glance_lines(verdict))
+    return text
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,8 @@ def told(cost, configured=None):
             IndexingCost(12, None, 7.0, 2.5, 3_000_000),
             "12 tokens, in about 7 s on the machine of the run, and builds an index of 3 MB in 2.5 s.",
         ),
+        # an estimate is said in two digits
+        (IndexingCost(12, None, 51.926, None, None), "12 tokens, in about 52 s on the machine of the run."),
         (IndexingCost(12, None, 0.0, None, None), "nothing."),
         (IndexingCost(None, None, 0.0, 2.5, 3_000_000), "nothing and builds an index of 3 MB in 2.5 s."),
     ],

@@ -1,6 +1,7 @@
 """The recipe of docs/stores.md: an index of others beside what would be built, in one verdict."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,11 @@ def test_the_recipe_compares_an_index_with_what_would_be_built(index, tmp_path, 
     # one verdict over all of them, which names one with a bound
     verdict = harness.read_results(folder).verdict
     assert str(verdict)
+    # it says what indexing again takes, unless it names the index as it is
+    advised = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
+    if advised["advice"]["setting"] in settings - stored:
+        assert advised["indexing_again"]["tokens"] > 0
+        assert any("Indexing again as" in line["text"] for line in advised["lines"])
     scores = {
         row["setting"]: float(row["mean"])
         for row in table(folder / "summary.csv")

@@ -229,6 +229,7 @@ function firstScreen(rows, factors) {
     !onPhone.matches && head,
     sentence(measured(found.sentence, found), found.tone, found.said),
     found.holds && h('p.holds', null, measured(found.holds, found)),
+    found.again && h('p.holds', null, found.again),
     answersLead() ? h('p.small', null, prose(DATA.answers.rankings)) : howSure(found),
     onPhone.matches ? [lost, nextStep(found.next)] : h('div.beside', null, [matters, lost].map((one) => one && h('div', null, one))),
     found.settings.length > 0 && ranking(found, rows),
