@@ -30,6 +30,8 @@ def test_the_file_holds_every_page_and_no_link_in_it_is_dead(page):
     # what leads to no page in the file is text
     assert "CONTRIBUTING.md" not in re.findall(r'href="([^"]*)"', text)
     assert not re.search(r'(?:src|href)="(?!data:|#|https://)', text)
+    # each picture as what it is
+    assert {*re.findall(r'src="data:([^;]+);', text)} == {"image/png", "image/svg+xml"}
 
 
 def test_without_output_it_lies_in_the_home_folder(tmp_path, capsys, monkeypatch):

@@ -1,9 +1,12 @@
 """The site of the docs: its navigation, links between pages, and the check that finds dead ones."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.docs_commands import PAGES, ROOT
-from tools import docs_site
+from tools import docs_site, shipped
 from tools.site_links import dead_links
 
 
@@ -23,6 +26,18 @@ def test_a_dead_link_is_named_with_its_page_and_what_is_missing(tmp_path):
         "index.html: picture.png: no such file",
         "more/page.html: #no: no such place on that page",
     ]
+
+
+def test_every_picture_that_a_page_shows_is_on_the_site_and_in_the_wheel():
+    pictures = {
+        f"docs/{name}"
+        for page in (ROOT / "docs").glob("*.md")
+        for name in re.findall(r"!\[[^]]*\]\(([^):]+)\)", page.read_text("utf-8"))
+    }
+    assert {Path(picture).suffix for picture in pictures} == {".png", ".svg"}
+    assert pictures <= set(docs_site.pages())
+    in_wheel = {path.relative_to(ROOT).as_posix() for pattern in shipped.FILES for path in ROOT.glob(pattern)}
+    assert pictures <= in_wheel
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def place_of(path: str) -> str | None:
 
 def pages() -> list[str]:
     """The files of the repository that are on the site, relative to its root."""
-    patterns = ("docs/*.md", "docs/*.png", "docs/*/*.md", "notebooks/*.ipynb")
+    patterns = ("docs/*.md", "docs/*.png", "docs/*.svg", "docs/*/*.md", "notebooks/*.ipynb")
     docs = [path for pattern in patterns for path in ROOT.glob(pattern)]
     beside = [path for path in PLACES if (ROOT / path).is_file()]
     return sorted({*beside, *(str(path.relative_to(ROOT)) for path in docs)})

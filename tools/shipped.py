@@ -14,6 +14,7 @@ FILES = (
     "docs/*.md",
     "docs/*/*.md",
     "docs/*.png",
+    "docs/*.svg",
     "llms.txt",
 )
 """What `harness demo` and `harness docs` read and messages name: patterns from the root of the repository."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
+from mimetypes import guess_type
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -151,4 +152,5 @@ def _embed(token: Token, folder: Path) -> None:
     """Put a picture into the page, where it is there."""
     path = folder / str(token.attrGet("src"))
     if path.is_file():
-        token.attrSet("src", f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}")
+        kind, _ = guess_type(path.name)
+        token.attrSet("src", f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}")
