@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from benchmarks.rule_batches import Batches
-from harness.values import golden_parts
+from harness.values import golden_parts, wording_pattern
 
 QUERIES = Path(__file__).parent.parent / "configs" / "recipes" / "ten_k_queries.csv"
 PROPOSED = "What is said of "
@@ -85,7 +85,7 @@ class Rules:
         """The parts of the golden answer that are read, in RGB's phrases; it sees false ones if warned."""
         text, chinese = "\n".join(passages), "信息不足" in prompt
         parts = golden_parts(self._golden.get(question, ""))
-        false = [part for part in self._false.get(question, ()) if any(word in text for word in part)]
+        false = [part for part in self._false.get(question, ()) if wording_pattern(part).search(text)]
         if false and ("factual errors" in prompt or "事实性错误" in prompt):
             warned = (
                 "提供的文档存在事实性错误。"
@@ -93,7 +93,7 @@ class Rules:
                 else "There are factual errors in the provided documents. "
             )
             return warned + "; ".join(part[0] for part in parts)
-        held = [word for part in parts for word in part[:1] if any(own in text for own in part)]
+        held = [part[0] for part in parts if wording_pattern(part).search(text)]
         held += [part[0] for part in false]
         if not held:
             return NOTHING_ZH if chinese else NOTHING

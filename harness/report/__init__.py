@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         last_stages,
         lost_label_note,
         other_measures,
+        seed_ratio_lines,
         summary_table,
     )
     from harness.report.table_spec import spec_of
@@ -149,7 +150,7 @@ else:
             "harness.report.stored_tables": "PICTURE RECORD REPORT Row",
             "harness.report.summaries": (
                 "best_of chunk_table dropped_table label_note last_stages lost_label_note other_measures "
-                "summary_table"
+                "seed_ratio_lines summary_table"
             ),
             "harness.report.table_spec": "spec_of",
             "harness.report.write": (

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.report.rows.score_rows import ScoreRow, SummaryRow
+from harness.report.rows.score_rows import SEED_RATIO, ScoreRow, SummaryRow
 from harness.report.scoring_inputs import read_chunk_offsets
 from harness.report.stored_tables import RECORD, NoResultError, Row, damaged, read_as, read_record, read_rows
 from harness.report.table_spec import TABLES, R, spec_of
@@ -78,7 +78,7 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
     """The summary and the record of a finished result; raises HarnessError for none or a damaged one.
 
     The record says what the result is called and the level of its intervals. Every setting and stage has
-    every measure for both splits and for all queries.
+    every measure for both splits and for all queries; the seed ratio is of the reranker's stage alone.
     """
     try:
         rows = read_as(folder, SummaryRow)
@@ -94,7 +94,10 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
         raise HarnessError(f"{folder} holds no results.{hint}") from None
     there = {(row.setting, row.stage, row.split, row.measure) for row in rows}
     points = {(row.setting, row.stage) for row in rows}
-    for point, split, measure in product(points, (*SPLITS, "all"), {row.measure for row in rows}):
+    ratios = {(row.setting, row.stage, row.measure) for row in rows if row.measure.startswith(SEED_RATIO)}
+    everywhere = {row.measure for row in rows} - {measure for *_, measure in ratios}
+    expected = ratios | {(*point, measure) for point in points for measure in everywhere}
+    for (*point, measure), split in product(sorted(expected), (*SPLITS, "all")):
         if (*point, split, measure) not in there:
             raise damaged(folder / SUMMARY, f"{measure} of {' '.join(point)} is missing for {split}")
     config = record["config"]

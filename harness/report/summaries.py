@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.report.loss_tables import shown_once
 from harness.report.plain_table import Table
-from harness.report.rows.score_rows import SummaryRow, left_out_words
+from harness.report.rows.score_rows import SEED_RATIO, SummaryRow, left_out_words
 from harness.report.rows.tuned_rows import DroppedRow
 from harness.values import FEWEST_FOR_INTERVAL, SPLITS, confidence, counted, interval, number
 
@@ -68,7 +68,8 @@ def summary_table(
                 number(head.mean),
                 interval(head.ci_low, head.ci_high, head.n_queries),
                 *(number(cells[first, split].mean) for split in SPLITS),
-                *(number(cells[measure, "all"].mean) for measure in more),
+                # the seed ratio is of one stage alone
+                *(number(cell.mean if (cell := cells.get((measure, "all"))) else None) for measure in more),
             )
             for (setting, stage), cells in ordered
             for head in (cells[first, "all"],)
@@ -76,6 +77,20 @@ def summary_table(
         left=frozenset({0, 1}),
         notes=_notes(ordered[0][1], first, [m for m in others if m not in more])
         + ((_EARLIER,) if len(ordered) > len(last) else ()),
+    )
+
+
+def seed_ratio_lines(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
+    """The means of the seed ratio by split, a sentence for every setting; none where nobody asked for it."""
+    by_setting: dict[str, dict[str, SummaryRow]] = {}
+    for row in rows:
+        if row.measure.startswith(SEED_RATIO):
+            by_setting.setdefault(row.setting, {})[row.split] = row
+    return tuple(
+        f"{cells['all'].measure}, which is not NDCG{f', of {setting}' if len(by_setting) > 1 else ''}: "
+        f"{number(cells['train'].mean)} for train, {number(cells['validation'].mean)} for validation, "
+        f"{number(cells['all'].mean)} over {counted(cells['all'].n_queries, 'query', 'queries')}."
+        for setting, cells in by_setting.items()
     )
 
 

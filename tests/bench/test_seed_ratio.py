@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.command import refused, table
+from tests.command import exit_code, refused, table
 from tests.mission.helpers import FIVE, flow, run_in
 
 PASSAGES = {f"d{at}": f"{word} passage of the report" for at, word in enumerate(FIVE, 1)}
@@ -94,3 +94,15 @@ def test_a_judge_that_gives_zeros_alone_makes_it_0_and_that_counts(tmp_path):
     row, means = ratio(tmp_path, reranker(FORWARD), grades=[0] * 5)
     assert (row["seed_ratio"], row["reason"]) == ("0.0", "")
     assert means == {("rerank", "0.0", "1")}
+
+
+def test_a_summary_without_the_ratio_of_a_split_is_damaged(tmp_path, capsys):
+    ratio(tmp_path, reranker(FORWARD))
+    (summary,) = tmp_path.rglob("summary.csv")
+    assert exit_code("show", summary.parent) == 0
+    assert "seed_ratio@5, which is not NDCG: 1.000 for train" in capsys.readouterr().out
+    lines = summary.read_text("utf-8-sig").splitlines()
+    kept = [line for line in lines if ",train,seed_ratio@5" not in line]
+    assert len(kept) == len(lines) - 1
+    summary.write_text("\n".join([*kept, ""]), encoding="utf-8")
+    assert "seed_ratio@5 of base rerank is missing for train" in refused(capsys, "show", summary.parent)

@@ -6,7 +6,10 @@ import threading
 import pytest
 
 from benchmarks.rule_endpoint import Rules, server
+from harness.values import Judgment
+from tests.answer.helpers import case
 from tests.command import exit_code, refused, table, write_files
+from tests.mission.helpers import measured
 
 YARD = {
     "a.txt": "The yard holds 4,200 vehicles.",
@@ -84,6 +87,13 @@ def test_abil_2_whoever_reads_noise_alone_is_right_to_refuse(yard):
     refusal = means(yard, "refusal")
     # the documents hold an answer to two of the three questions, and the passages read to none
     assert refusal[f"{NOISE_1} {WARNED}"] == refusal[f"{NOISE_0} {WARNED}"] == 1
+
+
+@pytest.mark.parametrize(("read", "right"), [("Debt was $8,622.", 1), ("It earned 62 in all.", 0)])
+def test_abil_2_a_figure_within_another_is_no_golden_answer_that_was_read(read, right):
+    label = Judgment("q", "elsewhere", 0, 9, 4)
+    silent = case("I cannot answer this.", "62", passages=[read], judgments=[label])
+    assert measured("refusal", silent)[0].value == right
 
 
 def test_abil_3_an_answer_of_several_parts_needs_them_all(yard):

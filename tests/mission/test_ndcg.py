@@ -3,7 +3,7 @@
 import pytest
 
 from tests.answer.helpers import case
-from tests.command import table
+from tests.command import exit_code, table
 from tests.corpus.conftest import pdf_bytes
 from tests.mission.helpers import FIVE, flow, measured, run_in, values
 from tests.models.tiny import cross_encoder
@@ -87,6 +87,13 @@ def test_ndcg_3_the_ratio_of_two_dcgs_has_the_three_values_of_the_document(three
     # NDCG of the same grades in the reranker's order: 4 2 3 1 0, nothing relevant, 4 3 1 2 0
     reranked = values(three_examples, "ndcg_exp@5", "rerank")
     assert [value and round(value, 4) for value in reranked.values()] == [0.9755, None, 0.9935]
+
+
+def test_ndcg_3_the_ratio_stands_at_one_stage_and_is_shown_with_its_averages(three_examples, capsys):
+    assert exit_code("show", three_examples) == 0
+    # (0.7632 + 0 + 0.9505) / 3; no query is in validation
+    words = "seed_ratio@5, which is not NDCG: 0.571 for train, – for validation, 0.571 over 3 queries."
+    assert words in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

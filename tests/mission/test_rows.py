@@ -1,16 +1,21 @@
 """Every system, method, measure and worked example that the documents behind the project name has a test.
 
-``rows.csv`` beside this file is the list that stands: an id, what it is, and its test, whose name begins with
-the id. A row that is there is never taken out.
+``rows.csv`` beside this file is the list that stands: an id, what it is, its test, whose name begins with
+the id, the command that shows it, and what came out when it was run and read by hand. A row that is there is
+never taken out.
 """
 
 import ast
 import csv
 import os
+import re
+import shlex
 from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from tests.test_docs_commands import TARGETS, fits
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -40,6 +45,25 @@ def test_the_test_of_a_row_is_there_under_its_id(row):
     name = f"test_{row['id'].replace('-', '_')}"
     assert f"{function}_".startswith(f"{name}_")
     assert row["what"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+def test_the_command_that_shows_a_row_is_one(row):
+    program, *words = shlex.split(row["command"], comments=True)
+    if program == "harness":
+        fits(words, whole=True)
+    elif program == "make":
+        assert words[0] in TARGETS
+    elif words[0] == "-c":
+        compile(words[1], row["id"], "exec")
+    else:
+        assert (program, words[0]) == ("python", "-m")
+        assert (ROOT / f"{words[1].replace('.', '/')}.py").is_file()
+    for named in re.findall(r"configs/[\w./-]+", row["command"]):
+        assert (ROOT / named).is_file()
+    # my.yaml is a recipe with a change, which stands behind it
+    for recipe in re.findall(r"# (\w+\.yaml) with ", row["command"]):
+        assert (ROOT / "configs" / "recipes" / recipe).is_file()
 
 
 def test_a_row_is_there_once_and_is_not_called_missing():

@@ -97,6 +97,7 @@ def _show_all(args: argparse.Namespace, rows: list[report.SummaryRow], record: d
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
         parts.append(report.summary_table(name, rows, level, measure))
+    parts += [ratios] if (ratios := report.seed_ratio_lines(rows)) else []
     dropped = report.read_any(args.results, report.DroppedRow)
     parts += [report.dropped_table(dropped)] if dropped else []
     losses = report.read_any(args.results, report.LossRow)

@@ -13,12 +13,11 @@ from harness.measures.answer.answer_calls import ASPECT, QUESTION, REFUSES
 from harness.measures.answer.answer_measure import Case, MeasureFacts, Need, Scoring, TextPairs
 from harness.measures.answer.aspects import ASPECTS
 from harness.measures.answer.citations import holds
-from harness.measures.answer.containment import contains
 from harness.measures.answer.llm_measure import LlmMeasure, ask, reasons_of
 from harness.measures.answer.shapes import Reasoned
 from harness.measures.projection import Projection
 from harness.models import Malformed, ModelConfig
-from harness.values import QueryScore, on_one_line, sentence_spans, vote_of
+from harness.values import QueryScore, on_one_line, sentence_spans, vote_of, wording_pattern
 
 PHRASES = tuple((Path(__file__).parent / "assets" / "refusals.txt").read_text(encoding="utf-8").splitlines())
 """Phrases by which an answer refuses, in lower case."""
@@ -44,9 +43,10 @@ def was_read(case: Case) -> bool:
     relevant = [label for label in case.judgments if label.grade]
     if not relevant:
         return True
-    wordings = [wording for part in case.parts or (case.references,) for wording in part]
+    # as `read: {kind: noise}` looks for it, so that what it leaves out was not read: `62` is not in `8,622`
+    wording = wording_pattern(text for part in case.parts or (case.references,) for text in part)
     return any(
-        contains(passage.text, wordings) or any(holds(passage, label, _COVERS) for label in relevant)
+        wording.search(passage.text) or any(holds(passage, label, _COVERS) for label in relevant)
         for passage in case.passages
     )
 

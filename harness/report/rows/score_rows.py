@@ -14,6 +14,8 @@ WHY = {
     "irrelevant": "graded, with nothing relevant",
 }
 """The reasons for which a query is left out, as they are called in tables, and in words."""
+SEED_RATIO = "seed_ratio@"
+"""How the measure begins that has a value at one stage alone, the reranker that predicts grades."""
 
 
 @table("summary", "means", key=("setting", "stage", "split", "measure"), some=True)

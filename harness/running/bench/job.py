@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from harness import judge
 from harness.models import WORDS, resolve
-from harness.report import REPORT, Results, lost_label_note
+from harness.report import REPORT, Results, lost_label_note, seed_ratio_lines
 from harness.running.config.models import BenchConfig
 from harness.running.corpus import file_hashes, input_files
 from harness.running.program import program_key
@@ -38,7 +38,8 @@ class FinalOutput:
 
         record = results.record
         lost = lost_label_note(record.config, record.counts)
-        notes = (*filter(None, [lost]), *_agreement(record), *page)
+        ratios = seed_ratio_lines(results.summary)[:_MOST_RATIOS]
+        notes = (*filter(None, [lost]), *_agreement(record), *ratios, *page)
         ends = (
             *brief_verdict(folder, shortest=True),
             f"All differences: harness compare {quote(str(folder))}",
@@ -67,6 +68,8 @@ _LOCAL = ("embedded", "folder", "hub")
 # These keys name outputs, not inputs.
 _OUTPUTS = {"cache", "results"}
 _MOST_PATH = 4096
+# `harness show` has those of all settings
+_MOST_RATIOS = 4
 
 Origin = tuple[str, dict[str, str]]
 """What results are made from: a key of program and configuration, and the hashes of all inputs."""
