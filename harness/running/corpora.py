@@ -79,6 +79,8 @@ def load_corpora(config: BenchConfig, session: Session) -> Corpora:
     skipped = {name: [item.doc_id for item in missing] for name, (_, missing, _) in read.items()}
     with session.notes.timed("labels"):
         ids = [query.query_id for query in queries.queries]
+        if takes_passages(config):
+            rows = data.named_by_text(rows, next(iter(texts.values())))
         if len(parsers) == 1:
             anchored = {
                 name: data.anchor(rows, text, config.anchor, ids, skipped[name])
@@ -110,7 +112,8 @@ def queries_and_rows(
     queries = data.read_queries(config.queries, config.split, note)
     if config.labels is None:
         return queries, ()
-    return queries, tuple(data.read_labels(config.labels, note, whole=takes_passages(config)))
+    read = data.read_passage_labels if takes_passages(config) else data.read_labels
+    return queries, tuple(read(config.labels, note))
 
 
 def _labels(

@@ -5,7 +5,7 @@ import pytest
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
 from harness.running.passage_files import passage_id
-from harness.values import ConfigError, HarnessError, RecordingReporter, Silent
+from harness.values import ConfigError, HarnessError, LabelError, RecordingReporter, Silent
 from tests.command import table, write_files
 from tests.external.filled import Opensearch
 from tests.external.stores_in_use import MODEL, by_name, means
@@ -78,6 +78,37 @@ def test_the_same_passages_are_searched_by_others_too(bench):
     results, _ = bench(retrieve=[bench.section, {"kind": "bm25"}], chunk={"kind": "page"})
     stored, ours = by_name(results).values()
     assert [{*r.chunk_ids} for r in ours] == [{*r.chunk_ids} for r in stored]
+
+
+def test_labels_by_text_grade_the_passage_that_has_it(bench, tmp_path):
+    # white space aside; without a column document there is no key at all
+    write_files(
+        tmp_path,
+        {"labels.csv": 'query_id,quote,grade\nq1,The keeper was  Anna Holm.,4\nq2,"' + ROWS[2] + '",3\n'},
+    )
+    _, folder = bench()
+    anchors = table(folder / "anchoring.csv")
+    assert [(row["doc_id"], row["start"], row["end"]) for row in anchors] == [
+        ("id-0", "0", "25"),
+        ("id-2", "0", "43"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            ",She lit the lamp.,4",
+            r"line 2: no passage has the text 'She lit the lamp\.'.*or its key",
+        ),
+        (",,4", "line 2: names no passage. Fill document with its key, or quote with its text"),
+        ("id-9,,4", "line 2: there is no document 'id-9'"),
+    ],
+)
+def test_a_label_of_no_passage_is_refused(bench, tmp_path, row, message):
+    write_files(tmp_path, {"labels.csv": f"query_id,document,quote,grade\nq1,{row}\n"})
+    with pytest.raises(LabelError, match=message):
+        bench()
 
 
 def test_what_makes_no_sense_is_refused(bench, tmp_path):

@@ -50,15 +50,14 @@ class LabelRow(GivenPassage):
     answer: Annotated[str, Column("the part of the passage that answers; empty: all of it")] = ""
 
 
-def read_labels(path: Path, note: Note = lambda _: None, whole: bool = False) -> list[LabelRow]:
+def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
     """Read label rows from CSV, XLSX or JSONL; ``note`` gets what was unusual in the file.
 
-    ``whole``: a row that names a document and no part of it grades all of its text. Raises LabelError that
-    names all lines at fault, the column and the remedy.
+    Raises LabelError that names all lines at fault, the column and the remedy.
     """
     table = read_table(path, INPUTS[LabelRow].needs, LabelError, note)
     refuse_misspelt(table, LabelRow)
-    rows = rows_of(table, LabelRow, None if whole else _fault)
+    rows = rows_of(table, LabelRow, _fault)
     return [replace(row, source=row.source or path.name) for row in rows]
 
 
