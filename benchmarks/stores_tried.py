@@ -40,19 +40,19 @@ STORES = {
 WORDS = "test_a_store_filled_here_is_searched_by_words_and_by_both"
 STORED_WORDS = "test_an_existing_collection_is_searched_by_words_and_by_both"
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "filled here, ranks as our scan": (
+    "filled here: ranks as our scan": (
         "test_a_store_filled_here_ranks_as_our_scan",
         "test_distances_are_those_of_our_scan",
     ),
-    "words, both": (WORDS,),
-    "existing, read": (
+    "filled here: words, hybrid": (WORDS,),
+    "existing: read": (
         "test_an_existing_collection_scores_as_the_same_chunks_searched_here",
         "test_what_cannot_be_placed_keeps_its_rank_and_is_counted",
         "test_files_of_which_nothing_is_stored_are_told",
         "test_names_that_are_no_files_do_not_hide_the_text",
         "test_one_verdict_over_the_collection_and_what_would_be_built",
     ),
-    "its words, both": (STORED_WORDS,),
+    "existing: words, hybrid": (STORED_WORDS,),
     "writes refused": ("test_no_writing_method_can_be_reached",),
     "faults": (
         "test_faults_of_an_existing_collection_are_errors_and_never_zeros",
@@ -101,9 +101,13 @@ def measured(rows: Sequence[Mapping[str, Any]], beginning: str) -> tuple[str, st
     if not of_store:
         return "not measured", "not measured"
     recall, ms = ([row[key] for row in of_store] for key in ("recall", "ms"))
-    if min(recall) == max(recall):
-        return f"{min(recall):.3f}", f"{min(ms):.1f} to {max(ms):.1f}"
-    return f"{min(recall):.3f} to {max(recall):.3f}", f"{min(ms):.1f} to {max(ms):.1f}"
+    return _span(recall, 3), _span(ms, 1)
+
+
+def _span(values: Sequence[float], digits: int) -> str:
+    """The least and the greatest value, once where they are the same."""
+    low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def table(kept: Mapping[str, Mapping[str, str]], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -115,7 +119,9 @@ def table(kept: Mapping[str, Mapping[str, str]], rows: Sequence[Mapping[str, Any
             continue
         ends, config = kept[kind], KINDS[kind].config
         able = {WORDS: "words" in config.searches, STORED_WORDS: "words" in config.existing_searches}
-        cells = [cell(ends, tests) if able.get(tests[0], True) else "has none" for tests in COLUMNS.values()]
+        cells = [
+            cell(ends, tests) if able.get(tests[0], True) else "not offered" for tests in COLUMNS.values()
+        ]
         lines.append("| " + " | ".join([words, *cells, *measured(rows, beginning)]) + " |")
     return "\n".join(lines)
 

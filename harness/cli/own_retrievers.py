@@ -112,7 +112,7 @@ def score_hits(
     progress: bool = False,
     reporter: Reporter | None = None,
 ) -> Results:
-    """Score hits that are there already, as ``harness score --hits`` does; returns the results.
+    """Score existing hits, as ``harness score --hits`` does; returns the results.
 
     ``rows`` is a DataFrame, a list of dicts or a file with the columns of docs/hits.md (query_id; rank or
     score; text, or document with page or start and end), or a dict of several of them by name. The rest is as

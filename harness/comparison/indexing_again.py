@@ -1,4 +1,4 @@
-"""What it would take to index again, where the setting to use is not the collection that is there already."""
+"""What indexing again would take, where the setting to use would replace an existing collection."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def indexing_costs(
-    prices: Iterable[tuple[str, PriceRow]], noted: Mapping[str, Mapping[str, Any]]
+    prices: Iterable[tuple[str, PriceRow]], counts: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, IndexingCost]:
-    """What indexing takes in every setting, of its rows of prices.csv and what its run has noted of it."""
+    """What indexing takes in every setting, by its rows of prices.csv and the counts of its record."""
     costs = {}
     for name, row in prices:
-        embed_seconds = noted.get(name, {}).get("embed_seconds")
+        embed_seconds = counts.get(name, {}).get("embed_seconds")
         costs[name] = IndexingCost(
             row.index_tokens, row.index_cost, embed_seconds, row.build_seconds, row.index_bytes
         )

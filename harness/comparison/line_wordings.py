@@ -19,7 +19,7 @@ _TURNS = (
     "on the length of the labels: {pairs}. With the labels as given chance does not explain it, but with "
     "longer or shorter ones the other setting leads: do not rely on it."
 )
-_AGAIN = "Indexing again as {setting}, in place of the collection that is there already, embeds"
+_AGAIN = "Indexing again as {setting}, in place of the existing collection, embeds"
 _BUILDS = "builds an index{megabytes} in {build} s"
 _UNJUDGED = "The rest counts as irrelevant, although it may be relevant."
 
@@ -82,7 +82,7 @@ LINES: Mapping[str, str] = {
         f"{_CHEAPER} It is at most {{regret}} worse than any other, within the tolerance of {{tolerance}}."
     ),
     "cheaper.none": f"{_CHEAPER} It is no worse than any other, within the tolerance of {{tolerance}}.",
-    # what it takes where a collection that is there already would be replaced
+    # what it takes where an existing collection would be replaced
     "again": f"{_AGAIN} {{tokens}} tokens.",
     "again.built": f"{_AGAIN} {{tokens}} tokens and {_BUILDS}.",
     "again.cost": f"{_AGAIN} {{tokens}} tokens, at a price of {{money}}.",

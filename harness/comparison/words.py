@@ -287,7 +287,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "lines": [
             {"role": line.role, "label": LABELS[line.role], "text": line.text} for line in lines_of(verdict)
         ],
-        # of the setting to use, where a collection that is there already would be replaced by it
+        # of the setting to use, where an existing collection would be replaced by it
         "indexing_again": asdict(verdict.indexing[verdict.used]) if indexing_sentence(verdict) else None,
         "margin": None
         if margin is None

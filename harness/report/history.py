@@ -21,7 +21,7 @@ from harness.values import HarnessError, counted, number
 
 # Files about one run, not its outcome: the record, the timings, and the page and picture made of the rest.
 _OF_THE_RUN = (RECORD, "latency.csv", PICTURE, REPORT)
-# Columns of the others that are about the machine on which an index was built.
+# Columns of other files that depend on the machine on which an index was built.
 _OF_THE_MACHINE = {"prices.csv": ("build_seconds", "index_bytes")}
 
 
@@ -138,7 +138,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 
 def _outcome(name: str, content: bytes) -> bytes:
-    """What a file tells of the outcome: without the columns that are about a machine, if it has any."""
+    """The content of a file without its columns that depend on a machine."""
     if name not in _OF_THE_MACHINE:
         return content
     rows = list(csv.reader(io.StringIO(content.decode("utf-8", "surrogateescape"), newline="")))

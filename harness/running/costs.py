@@ -199,7 +199,7 @@ def _searched_at(stage: str) -> str:
 def _index_price(searched: Searched, stage: str) -> tuple[float | None, int | None]:
     """The seconds that the indexes behind a stage took to build, and their bytes; None where not known.
 
-    Of a collection that was there already only the bytes, where its store tells them.
+    Of an existing collection only the bytes, where its store tells them.
     """
     indexes = searched.indexes.get(_searched_at(stage), ())
     if not indexes:
@@ -214,7 +214,7 @@ def _index_price(searched: Searched, stage: str) -> tuple[float | None, int | No
 def _filter_share(searched: Searched, stage: str) -> float | None:
     """The mean share of all chunks that filters leave a query at a stage; None where there is none.
 
-    A route is searched within what the fusions around it are left.
+    A route is searched within the documents that the filters of the fusions around it leave.
     """
     names, around = [], _searched_at(stage)
     while around:

@@ -1,4 +1,4 @@
-"""Collections that are there already: their passages, placed in the documents, and what is odd about them."""
+"""Existing collections: their passages, placed in the documents, and what is odd about them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
     existing = [(setting, retrieve) for setting, retrieve in searched if retrieve is not None]
     if corpora.parsers:
         raise values.ConfigError(
-            f"{config.name}: a collection that is there already is placed in one text of each document, but "
+            f"{config.name}: an existing collection is placed in one text of each document, but "
             "the settings use several parsers. Keep one under parse."
         )
     corpus = corpora.united
@@ -125,8 +125,8 @@ def read_passages(retrieve: Any, corpus: Corpus, are_documents: bool = False) ->
         first = values.snippet(placed[0].row.text, 80)
         raise values.HarnessError(
             f"{where}: none of {values.counted(len(placed), 'passage')} is in the documents (the first: "
-            f"{first!r}), so no label grades any. Name the documents that it was filled with, or the key of "
-            "the text as retrieve.text."
+            f"{first!r}), so no label grades any. Name the documents that it was filled from, or set "
+            "retrieve.text to the key of the text."
         )
     return StoredPassages(tuple(placed), facts, blank, tuple(names), unnamed, keys.first_page)
 
@@ -214,8 +214,8 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
     low, middle, high = np.percentile(characters, [5, 50, 95])
     notes.reporter.note(
         f"{setting.name}: {values.counted(len(hits), 'passage')} in the collection, {middle:.0f} characters "
-        f"long in the middle ({low:.0f} to {high:.0f}); {sum(hit.place is not None for hit in hits)} placed "
-        f"in {values.counted(len(present), 'document')}. "
+        f"at the median ({low:.0f} to {high:.0f} for most); "
+        f"{sum(hit.place is not None for hit in hits)} placed in {values.counted(len(present), 'document')}. "
         f"Index: {stored.facts.index or 'the store does not say'}."
     )
     named = {name: named_document(name, corpus.by_id) for name in stored.names}
@@ -247,8 +247,8 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
 class _Odd:
     """What is odd about the passages of a collection.
 
-    ``by_page`` are in no text, but on a page; ``other_page`` not on that of their row; ``gone`` documents
-    are in the collection alone, ``absent`` ones among the files alone.
+    ``by_page`` counts those placed by page only, ``other_page`` those found on another page than their row
+    says. ``gone`` documents are in the collection but not among the files, ``absent`` ones the reverse.
     """
 
     unplaced: list[PlacedHit]
@@ -259,14 +259,14 @@ class _Odd:
     absent: list[str]
 
     def sentences(self, stored: StoredPassages) -> Iterator[str]:
-        """What is said of each that is there."""
+        """A warning for each of these that occurs."""
         of = values.counted(len(stored.placed), "passage")
         yield from (f"{note}." for note in stored.facts.notes)
         if self.unplaced:
             texts = "; ".join(repr(values.snippet(hit.row.text, 60)) for hit in self.unplaced[:_SHOWN])
             yield (
-                f"{len(self.unplaced)} of {of} are in no document, and count as unjudged text at the ranks "
-                f"they take ({texts})."
+                f"{len(self.unplaced)} of {of} are in no document, and count as unjudged text at their ranks "
+                f"({texts})."
             )
         if self.by_page:
             yield (
@@ -275,20 +275,23 @@ class _Odd:
             )
         if self.other_page:
             yield (
-                f"{self.other_page} of {of} are found by their text, but not on the page of their row. "
-                f"retrieve.first_page is {stored.first_page}: is it the number of the first "
-                "page there?"
+                f"{self.other_page} of {of} were found by their text on another page than their row says. "
+                f"Check that retrieve.first_page, {stored.first_page}, is the number that the store gives to "
+                "the first page of a document."
             )
         if stored.blank:
             rows = values.counted(stored.blank, "row")
-            yield f"{rows} of the collection without text: searched, never found."
+            yield f"{rows} of the collection without text: left out of every ranking."
         if self.copies:
-            yield f"{self.copies} of {of} repeat the text of another one: each takes a rank, and earns once."
+            yield (
+                f"{self.copies} of {of} repeat the text of another: each takes a rank, but only the first "
+                "gains."
+            )
         if stored.unnamed:
             yield (
-                f"no document of the collection ({values.listed(list(stored.names), _SHOWN)}) is called like "
-                "a file, so passages were sought in all documents. Set retrieve.document to the key of the "
-                "file."
+                f"no document that the collection names ({values.listed(list(stored.names), _SHOWN)}) is "
+                "among the files, so passages were sought in all documents. Set retrieve.document to the key "
+                "that holds the name of the file."
             )
         if self.gone:
             yield (
@@ -296,4 +299,4 @@ class _Odd:
                 f"{values.listed(self.gone, _SHOWN)}."
             )
         if self.absent:
-            yield f"files of which the collection holds nothing: {values.listed(self.absent, _SHOWN)}."
+            yield f"files without a passage in the collection: {values.listed(self.absent, _SHOWN)}."

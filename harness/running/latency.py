@@ -100,14 +100,14 @@ def _key(result: Searched, sample: Sequence[Query], config: LatencyConfig, model
 class Timing(Running):
     """Times each part of a search: uses no ranking of the cache and calls no model again.
 
-    ``one`` is the search that is timed, and ``seconds`` what a query takes by part. Where a part cannot be
+    ``search`` is the search that is timed, and ``seconds`` what a query takes by part. Where a part cannot be
     timed, ``why`` says so, and its result is taken from there. ``opened`` are the indexes and tables in use;
     making them is not counted.
     """
 
     shares = False
     guesses = False
-    one: Searched = field(kw_only=True)
+    search: Searched = field(kw_only=True)
     config: LatencyConfig = field(kw_only=True)
     stack: ExitStack = field(kw_only=True)
     seconds: dict[Place, float] = field(default_factory=lambda: defaultdict(float))
@@ -130,8 +130,12 @@ class Timing(Running):
 
     def ended(self, where: Where, part: Part, value: Any) -> Any:
         """The rankings as they were searched: those of a single query may differ in a last digit."""
-        if part.name and where.stage in self.one.rankings and isinstance(value, RetrievalResult | Reranked):
-            return replace(value, rankings=_ranked(self.one, where.stage, value.rankings))
+        if (
+            part.name
+            and where.stage in self.search.rankings
+            and isinstance(value, RetrievalResult | Reranked)
+        ):
+            return replace(value, rankings=_ranked(self.search, where.stage, value.rankings))
         return value
 
     def instead(self, where: Where, part: Part, why: Unknown) -> Any:
@@ -139,7 +143,7 @@ class Timing(Running):
         self.why.setdefault((where.stage, where.what), why.why)
         value = part.guess() if part.guess is not None else None
         if isinstance(value, RetrievalResult):
-            return RetrievalResult(_ranked(self.one, where.stage, value.rankings))
+            return RetrievalResult(_ranked(self.search, where.stage, value.rankings))
         return value
 
     def give(self, wanted: Wanted) -> Any:
@@ -207,9 +211,9 @@ class Timing(Running):
         encoder = self.session.models.encoder(need.encoder)
         if not isinstance(encoder, models.LocalEncoder):
             return Unknown(f"{need.encoder.model_name} is not a model on this machine")
-        begun = perf_counter()
+        start = perf_counter()
         values = [value for text in need.texts for value in encoder.encode([text])]
-        self.seconds[where.stage, where.what] += perf_counter() - begun
+        self.seconds[where.stage, where.what] += perf_counter() - start
         if need.shape == "encodings":
             return Met(lambda: list(map(value_bytes, values)))
         return Met(lambda: np.stack([np.asarray(value, dtype=np.float32) for value in values]))
@@ -221,12 +225,12 @@ class Timing(Running):
         if not isinstance(scorer, steps.LocalModelScorer) and not scorer.own_code:
             return Unknown(f"{need.reranker.kind} is not a model on this machine")
         scorer.forget()
-        begun = perf_counter()
+        start = perf_counter()
         pairs = steps.pairs_of(need.lists)
         scores = np.zeros(len(pairs), dtype=np.float32)
         for batch in scorer.batches(pairs) if pairs else ():
             scores[batch] = scorer.score([pairs[place] for place in batch])
-        self.seconds[where.stage, where.what] += perf_counter() - begun
+        self.seconds[where.stage, where.what] += perf_counter() - start
         each = iter(scores.tolist())
         by_list = [list(islice(each, len(passages) - 1)) for passages in need.lists]
         return Met(lambda: by_list)
@@ -263,7 +267,7 @@ def _measured(
     last = _ranked(result, result.steps[-1], sample)
     times: list[Mapping[Place, float]] = []
     with ExitStack() as stack:
-        timing = Timing(session.again(), one=result, config=config, stack=stack)
+        timing = Timing(session.again(), search=result, config=config, stack=stack)
         if not result.chunking.chunks:
             timing.why[RETRIEVE, ""] = "there are no chunks"
 
@@ -271,15 +275,15 @@ def _measured(
             timing.seconds = defaultdict(float)
             Loop(timing).run({"0": searching_of(point, [sample[at]], timing.session.models)})
             if reading is not None:
-                begun = perf_counter()
+                start = perf_counter()
                 reading.ranking(last[at])
-                timing.seconds[READ, ""] += perf_counter() - begun
+                timing.seconds[READ, ""] += perf_counter() - start
             return timing.seconds
 
         for at in range(min(_WARM_UP, len(sample))):
             ask(at)
-        began = perf_counter()
-        while len(times) < len(sample) and perf_counter() - began < config.seconds:
+        begin = perf_counter()
+        while len(times) < len(sample) and perf_counter() - begin < config.seconds:
             before, seconds = len(timing.opened), ask(len(times))
             # each index is searched once before it counts
             times.append(ask(len(times)) if len(timing.opened) > before else seconds)

@@ -1,4 +1,4 @@
-"""Passages of a collection as documents, where what it was filled with is not at hand: files in the cache."""
+"""The passages of a collection as documents, as files in the cache, where its own files are not at hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.running.config.models import BenchConfig
 from harness.running.pipeline import collection_searched
 from harness.steps import store_faults
 from harness.store import key_of, write_text
-from harness.values import ConfigError, HarnessError, counted, listed
+from harness.values import ConfigError, HarnessError, listed
 
 SCHEME = "passages://"
 # longer names are cut, and told apart by a hash
@@ -19,7 +19,7 @@ _LONGEST = 120
 
 
 def passage_id(key: str) -> str:
-    """The document that a row of a store is: its key, with what no file name may hold in percents."""
+    """The id of the document made of a row: its key, percent-encoded so that it can be a file name."""
     name = quote(key, safe="()+,=@")
     if name.startswith("."):
         # a glob does not name such files
@@ -49,7 +49,7 @@ def with_passages(config: BenchConfig, folder: Path, note: Callable[[str], None]
     if len(config.documents) > 1:
         raise ConfigError(
             f"documents: {collections[0]} makes the passages of a collection the documents, so nothing else "
-            "can be one. Name it alone, or name the files that the collection was filled with."
+            "can be one. Name nothing beside it, or name the files that the collection was filled from."
         )
     (pattern,) = collections
     existing = list(filter(None, map(collection_searched, config.settings)))
@@ -62,12 +62,12 @@ def with_passages(config: BenchConfig, folder: Path, note: Callable[[str], None]
         names = listed([f"{SCHEME}{retrieve.collection}" for retrieve in existing]) or "none"
         raise ConfigError(
             f"documents: {pattern} is {'no' if not named else 'more than one'} collection that a setting "
-            f"searches as it is (existing: true); there is {names}. Name one collection of one store."
+            f"searches with existing: true (there: {names}). Name one collection of one store."
         )
     ((facts, retrieve),) = named.items()
     place = folder / f"passages-{key_of(facts, retrieve.collection)[:24]}"
     texts = _texts(retrieve)
-    note(f"{counted(len(texts), 'passage')} of {retrieve.collection} are the documents.")
+    note(f"The documents are the passages of {retrieve.collection}: {len(texts):,}.")
     _write(place, texts)
     return [str(place / "*.txt")]
 
@@ -80,7 +80,7 @@ def _texts(retrieve: Any) -> dict[str, str]:
     if not texts:
         raise HarnessError(
             f"{where}: no row has a text under {retrieve.text or 'the usual keys'}, so none can be a "
-            "document. Name the key of the text as retrieve.text."
+            "document. Set retrieve.text to the key of the text."
         )
     return texts
 

@@ -345,7 +345,7 @@ def retrieving(setting: Setting, chunks: int) -> Setting:
 
 
 def collection_searched(setting: Setting) -> Any | None:
-    """The retriever of a collection that is there already; None where what is searched is made of chunks."""
+    """The retriever of an existing collection; None where what is searched is made of chunks."""
     return setting.retrieve if searches_existing(setting.retrieve) else None
 
 

@@ -21,10 +21,10 @@ def program_key() -> str:
 
 
 def _libraries() -> set[str]:
-    """The folders of metadata of what is installed, which are called by name and version.
+    """The names of the metadata folders of installed packages, which hold name and version of each.
 
-    But for our own: a checkout has one, which is seen only where the path of imports leads there. And but for
-    what a package brings along, as Ray does: that is on the path only once the package is imported.
+    Our own is left out, since that of a checkout is seen only where the import path leads there. So are those
+    that a package brings along, as Ray does: they are on the path only once that package is imported.
     """
     entries = [Path(entry) for entry in sys.path if entry]
     folders = [entry for entry in entries if entry.is_dir() and not (entry.parent / "__init__.py").is_file()]

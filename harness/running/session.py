@@ -30,7 +30,7 @@ class Prepared:
     lengths: dict[str, NDArray[np.int32]] = field(default_factory=dict)
     """The tokens of chunks that workers have cut, until they are examined."""
     stored: dict[str, Callable[[], Any]] = field(default_factory=dict)
-    """By setting what makes the chunks of a collection that is there already."""
+    """By setting what makes the chunks of an existing collection."""
 
 
 def _layout_of(cache: Path) -> CacheLayout:
@@ -55,8 +55,8 @@ def in_use(cache: Path) -> Iterator[None]:
 class Session:
     """One run: its cache, its engine, its models and its notes.
 
-    As a context manager it warns at the end of what was wrong with the cache. What only warns, counts or
-    keeps the time takes the ``notes``, and what only needs models takes the ``models``.
+    As a context manager it warns at the end of what was wrong with the cache. Code that only
+    warns, counts or times takes its ``notes``, and code that only needs models takes its ``models``.
     """
 
     cache: CacheLayout
@@ -94,7 +94,7 @@ class Session:
             raise RuntimeError(f"{model} would be called where nothing may be spent")
 
     def again(self) -> Session:
-        """The same, for what was done before: it asks nothing, says nothing and counts for itself."""
+        """A quiet session over the same cache, engine and models, which asks nothing and counts apart."""
         quiet = Session(self.cache, RunNotes(values.Silent()), False, self.engine, self.faults)
         return replace(quiet, models=self.models)
 

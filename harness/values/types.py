@@ -294,8 +294,8 @@ class RunRecord:
 class Slot:
     """The folder of an index on disk, for one reader.
 
-    Unless ``built``, its builder calls ``finish`` once it is complete, and tells ``filled`` the seconds that
-    it took, also where what it fills lies elsewhere, and its bytes; None: they are not known.
+    Unless ``built``, its builder calls ``finish`` once it is complete, and calls ``filled`` with the
+    seconds that filling took, wherever the index lies, and its bytes, None if unknown.
     """
 
     path: Path

@@ -156,7 +156,7 @@ def test_proposals_are_settings_and_a_stopped_run_goes_on_to_the_same_numbers(pr
     assert exit_code("tune", "my.yaml") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert f"0 of 2 stages seen, 11 of {TRIALS} proposals tried" in told
-    assert "vouches only for what was compared" in told
+    assert "cover only the settings that were compared" in told
     stopped = tuned(proposed)
     assert [row["values"] for row in stopped["proposed"]][:11] == before["proposals"]
     assert exit_code("tune", "my.yaml", "--dry-run") == 0
@@ -204,7 +204,7 @@ def test_all_proposals_see_everything_where_the_budget_has_room(proposed, capsys
     assert exit_code("tune", "my.yaml") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "No setting was dropped" in told
-    assert "vouches only for what was compared" in told
+    assert "cover only the settings that were compared" in told
     seen = set(harness.read_results(proposed / "results/t").per_query.setting)
     assert seen == {row["setting"] for row in tuned(proposed)["proposed"]}
     assert len(seen) == TRIALS

@@ -9,7 +9,7 @@ from .build import conclude, noisy
 
 THERE = {"retrieve": {"kind": "qdrant", "existing": True}}
 BUILT = {"retrieve": {"kind": "exact"}}
-AGAIN = "Indexing again as a, in place of the collection that is there already, embeds"
+AGAIN = "Indexing again as a, in place of the existing collection, embeds"
 
 
 def told(cost, configured=None):

@@ -35,7 +35,7 @@ def test_what_was_kept_is_of_tests_that_there_are(kept):
 
 def test_a_test_that_failed_or_was_skipped_is_told(kept, measured):
     (store, ends), *_ = kept.items()
-    first, second = stores_tried.COLUMNS["existing, read"][:2]
+    first, second = stores_tried.COLUMNS["existing: read"][:2]
     told = stores_tried.table({store: {**ends, first: "failed", second: "skipped"}}, measured)
     assert "| failed, skipped |" in told
     del ends[first]

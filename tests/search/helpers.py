@@ -104,7 +104,9 @@ class Tools:
         """The rankings of one query at a time, the index kept open; or why that cannot be timed."""
         one = SimpleNamespace(rankings={"": self.search("", retriever, passages, queries).rankings})
         with ExitStack() as stack:
-            timing = Timing(self.session.again(), one=one, config=LatencyConfig(own_code=True), stack=stack)
+            timing = Timing(
+                self.session.again(), search=one, config=LatencyConfig(own_code=True), stack=stack
+            )
             search = Search({query.query_id: query for query in queries})
             runs = (search.run("", retriever, passages, [query]) for query in queries)
             results = [Loop(timing).run({"0": run})["0"] for run in runs]

@@ -109,7 +109,7 @@ def test_ragas_keeps_answers_and_what_is_relevant_and_says_what_it_cannot(docs, 
     assert "ragas knows no grades" in told
     assert "1 document, 3 queries, 3 labels" in told
     # what is printed to be pasted is a configuration
-    following = told.partition("Next, name it in a configuration, and run harness bench:\n")[2]
+    following = told.partition("Next, put these lines into a configuration, and run harness bench:\n")[2]
     assert yaml.safe_load(following) == {
         "documents": "docs/*",
         "queries": str(Path("back/queries.csv")),

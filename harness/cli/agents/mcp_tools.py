@@ -68,7 +68,7 @@ class AgentTools:
     async def estimate(self, config: str, context: Context) -> Answer:
         """What a run would cost: calls, tokens and price of rewriting, endpoints, answers and judge.
 
-        Retrieves where a price depends on what is found, and spends nothing.
+        Spends nothing; searches only where a price depends on the results.
         """
         return await self._work(context, partial(self._estimate, config))
 

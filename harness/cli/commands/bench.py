@@ -62,7 +62,7 @@ _ENGINE = option(
     flag(
         "--dry-run",
         "print the calls, tokens and price that rewriting, endpoints, answers and the judge would take, and "
-        "stop; it retrieves where they depend on what is found, and keeps what it computes for the run",
+        "stop; it searches only where they depend on the results, and keeps what it computes for the run",
     ),
     _QUICK,
     _ENGINE,
@@ -187,7 +187,7 @@ def estimate_of(plan: running.Plan) -> tuple[list[str], list[tuple[str, int]], l
 
 
 def _not_computed(plan: running.Plan) -> list[str]:
-    """What a run would compute that a dry run has not, as no price depends on it."""
+    """What a run would compute and a dry run has not, as no price depends on it."""
     chunks = sum(setting.to_embed for setting in plan.settings)
     pairs = sum(setting.pairs for setting in plan.settings)
     work = [f"embeds {counted(chunks, 'chunk')}"] if chunks else []
@@ -195,7 +195,7 @@ def _not_computed(plan: running.Plan) -> list[str]:
     if not plan.counted or not work:
         return []
     return [
-        f"A run {' and '.join(work)} on this machine. None of it is stored yet, and this dry run computed "
+        f"A run {' and '.join(work)} on this machine that are not stored yet; this dry run computed "
         "none, as no price depends on it."
     ]
 

@@ -89,8 +89,8 @@ def import_(args: argparse.Namespace) -> int:
 
 def _print_paths(corpus: Path, documents: list[str]) -> None:
     """Say how a configuration names what was imported."""
-    print_line("Next, name it in a configuration, and run harness bench:")
-    # a string of JSON is one of YAML too, whatever it holds
+    print_line("Next, put these lines into a configuration, and run harness bench:")
+    # a JSON string is valid YAML, whatever it holds
     print_line(f"documents: {json.dumps(documents[0] if len(documents) == 1 else documents)}")
     for table in ("queries", "labels"):
         print_line(f"{table}: {json.dumps(str(corpus / f'{table}.csv'))}")

@@ -23,8 +23,8 @@ on.
 CONFIG is that of `harness bench`: lists are a sweep, and so are ranges such as {from: 200, to: 2000,
 log: true}, for any key of a step that takes a number (chunk_size, chunk_overlap, top_k, k of rrf), and for
 entries of lists such as weights: [1, {from: 0.5, to: 2.0}]. `tune: {budget: 30 min}` (or `5 USD`, `20 %`)
-says what it may take. With `strategy: tpe` a sampler of Optuna proposes `trials` settings from the ranges,
-where otherwise fixed values stand for them (pip install 'ndcg-harness[tune]'). The plan is kept beside
+limits what it may take. A range stands for fixed values; with `strategy: tpe` a sampler of Optuna proposes
+`trials` settings from the ranges instead (pip install 'ndcg-harness[tune]'). The plan is kept beside
 the results, and it alone decides what is seen: a stopped run goes on where it was, and a second one
 gives the same numbers. The folder of results holds the settings that saw everything, for `show`,
 `compare` and `gate`; tuned.csv in it lists those that did not.

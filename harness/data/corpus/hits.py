@@ -45,7 +45,7 @@ class HitFile:
 
     ``rising`` says that scores rise down every ranking of the file as its rows are, as distances do, and
     that they decided the order; ``scores_kept`` whether scores agree with the ranks. ``unread`` is the column
-    that seems to name the documents where none is called so; '' where there is none.
+    that seems to name the documents where there is no ``document``; '' where none does.
     """
 
     path: Path

@@ -233,7 +233,7 @@ def _suggested_column(column: str, columns: Collection[str]) -> str:
 
 
 def usual_name(column: str, columns: Collection[str]) -> str:
-    """That of ``columns`` which people or tools often call so; '' where there is none."""
+    """The one of ``columns`` that people or tools often use for ``column``; '' where there is none."""
     lowered = {name.lower().replace(" ", "_").replace("-", "_"): name for name in columns}
     return next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), "")
 

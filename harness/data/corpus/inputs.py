@@ -142,21 +142,21 @@ def rows_of(table: InputTable, row: type[R], fault: Fault[R] | None = None) -> l
 
 
 def refuse_misspelt(table: InputTable, row: type[Any]) -> None:
-    """Raise the error of a table for a column that is nearly one of its declaration that is not there.
+    """Raise the error of a table for a likely misspelling of a declared column that is missing.
 
-    Other columns are kept or left alone, so what is misspelt would be as if it were not there.
+    Other columns are kept or ignored, so a misspelt one would go unnoticed.
     """
     spec = INPUTS[row]
     # a note is not used either
     names = {name for column in spec.columns for name in (column.name, *column.column.names)} - {"note"}
     for name in table.columns:
         # lines of JSON have columns of their own
-        row_of_it = next((line for line in table.rows if name in line.cells), None)
-        if name in names or row_of_it is None:
+        first = next((line for line in table.rows if name in line.cells), None)
+        if name in names or first is None:
             continue
-        if near := suggestion(name, names - row_of_it.cells.keys(), _MISSPELT):
+        if near := suggestion(name, names - first.cells.keys(), _MISSPELT):
             raise spec.error(
-                f"{table.path}, line {row_of_it.line}: the column {name!r} is not read{near}. Rename it; "
+                f"{table.path}, line {first.line}: the column {name!r} is not read{near}. Rename it; "
                 "if it holds something else, give it another name or remove it."
             )
 

@@ -85,7 +85,7 @@ def place_hits(
 def placed_by_page(
     hits: Iterable[PlacedHit], documents: Mapping[str, Document], left_out: Collection[str] = ()
 ) -> list[PlacedHit]:
-    """Each hit that has no place and names a page of a known document: placed on the whole page.
+    """The hits, where each without a place that names a page of a known document is placed on that page.
 
     It stays without a place where that page is not there or has no text, and where the name means several
     files.

@@ -30,7 +30,7 @@ _PLACED = ("page", "start", "end")
 
 @dataclass(frozen=True)
 class Collection:
-    """A vector store that is there already, as a retriever: read, never written.
+    """An existing vector store, as a retriever: read, never written.
 
     ``store`` is a collection of Chroma, a table of LanceDB, a client of Qdrant with the ``name`` of a
     collection, or an open psycopg connection with the ``name`` of a table that has a pgvector column

@@ -17,10 +17,10 @@ from harness.values import Document, Query, Span, between, sentence_spans, trim
 
 # about three sentences: enough to judge by, short enough to be a label
 LENGTH = 300
-# Headings are short: what is longer is read as text. Among so many passages they are put behind.
+# A line longer than this is text. Headings are moved behind text among this many passages.
 _HEADING, _REORDERED = 100, 200
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", "．", "…", ";", "；")
-# the number of a heading or of a table, and a year, say nothing of the matter
+# the number of a heading or a table, or a year, which is no figure of the text
 _NO_FIGURE = re.compile(r"^\W*(?:[^\W\d]+\W*)?\d+(?:[.\-]\d+)*(?!\d|[,.]\d)|\b(?:19|20)\d\d(?![\d,])")
 # what may be between two letters of a text and is not seen: white space, soft hyphens, zero widths
 _BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
@@ -95,13 +95,13 @@ def _by_words(
 def _headings_behind(
     sought: str, ranked: Sequence[tuple[str, Span]], documents: Mapping[str, Document]
 ) -> list[tuple[str, Span]]:
-    """The passages with each bare heading behind all text that has its words of the query; else as ranked."""
+    """The ranked passages with each bare heading moved behind all text that has its words of the query."""
     texts = [documents[doc_id].text[slice(*span)] for doc_id, span in ranked[:_REORDERED]]
     bare = [is_heading(text) for text in texts]
     if not any(bare):
         return list(ranked)
     terms = Analyser("auto", "short").terms
-    # a year is in the caption alone, and the rows below it are of that year
+    # a year stands in the caption alone, though the rows below it are of that year
     sought_terms = {term for term in terms(sought) if not term.isdigit()}
     shared = [sought_terms.intersection(terms(text)) for text in texts]
     last = [
@@ -115,7 +115,7 @@ def _headings_behind(
 
 
 def is_heading(text: str) -> bool:
-    """Whether a passage is a line that ends like no sentence and has no figure: a heading, a caption."""
+    """Whether a passage is a heading or a caption: one line without a figure that ends like no sentence."""
     line = text.strip()
     if len(line) > _HEADING or "\n" in line or line.endswith(_SENTENCE_END):
         return False

@@ -69,7 +69,7 @@ def choice_in(choices: list[Any]) -> Choice:
 
 
 def failure_in(completion: ChatCompletion) -> str:
-    """Why a completion is none that may be used, as a clause; '' if it is one; raises TypeError.
+    """Why a completion may not be used, as a clause; '' if it is one; raises TypeError.
 
     One without choices is not judged here: it is an answer of its own.
     """

@@ -1,13 +1,13 @@
 """The package openai as the client of chat, embeddings, files and batches, over a connection of our own.
 
-It knows the protocol: paths, bodies, the addresses of Azure, and the fields of replies. What it is not left:
-it tries nothing again, since the ledger counts every try; it holds no key, since the connection sets the
-headers, whatever the environment names; it parses no bytes, since its parser bounds neither size nor depth
-and keeps the last of two fields with one name; and it judges no reply. Its types, by which replies are read,
-are no check: of 113 completions that give no grade its client reads 90 as if they did. Validated by pydantic,
-75 are still read, since the types allow any field, a call of a tool beside the content and a status of
-failure; and 4 of 45 that servers document are refused, such as the thoughts of Mistral. completion.py checks
-what is read. ``python -m tools.replies --typed`` counts this (openai 3.57).
+It knows the protocol: paths, bodies, the addresses of Azure, and the fields of replies. Four things are not
+left to it: it retries nothing, since the ledger counts every try; it holds no key, since the connection sets
+the headers, whatever the environment names; it parses no bytes, since its parser limits neither size nor
+depth and keeps the last of two fields with one name; and it judges no reply. Replies are read as its types,
+which check nothing: of 113 completions without a grade its client reads 90 as if they had one. Validated by
+pydantic, 75 are still read, since the types allow any field, a tool call beside the content and a status of
+failure; and 4 of 45 replies that servers document are refused, such as the thoughts of Mistral. completion.py
+checks what is read. ``python -m tools.replies --typed`` counts this (openai 3.57).
 """
 
 from __future__ import annotations

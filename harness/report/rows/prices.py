@@ -31,11 +31,11 @@ class PriceRow:
     measured apart: ``latency: {queries: 50}`` in the configuration writes ``latency.csv``, by step, and the
     page draws quality against it.
 
-    ``build_seconds`` and ``index_bytes`` are the exception: they are of the time when the index was
-    built, and kept with it in the cache, so that all runs over that cache give the same. Two results that
-    differ in these alone are the same. Routes have those of their own index, a fusion and all steps after it
-    the sum. Under a filter that leaves documents out it is the sum over the indexes of all the sets of
-    documents that queries name.
+    ``build_seconds`` and ``index_bytes`` are the exception: they are measured when an index is built and kept
+    with it in the cache, so that all runs over that cache have the same values. Two results that differ only
+    in these count as the same. A route has the values of its own index; a fusion and the steps after it have
+    the sum. Under a filter that leaves documents out, they are sums over the indexes of all sets of documents
+    that it leaves.
 
     ``tokens@k`` can also be asked for as a measure, with a value for every query. It is a price: less is
     better, no setting is chosen by it, and ``harness compare`` and ``harness gate`` refuse it as their
@@ -121,39 +121,40 @@ class PriceRow:
     index_cost: Annotated[
         float | None,
         Column(
-            "of that the vectors of its chunks, which indexing again would cost; empty without an endpoint "
-            "or a price",
+            "the part of `endpoint_cost` for the vectors of its chunks, which is what indexing again would "
+            "cost; empty without an endpoint or a price",
             unit="money",
         ),
     ] = None
     exact_share: Annotated[
         float | None,
         Column(
-            "the recall of the index: the share of the truly nearest chunks that it returned, by our scan, "
-            "or the store's own for a collection that was there already; empty for words, for fusions, and "
-            "where there was no scan"
+            "the recall of the index: the share of the truly nearest chunks that it returned, as found by "
+            "our full scan, or by the store's own in an existing collection; empty for keyword search, for "
+            "fusions, and where nothing was scanned"
         ),
     ] = None
     filter_share: Annotated[
         float | None,
         Column(
             "the selectivity of the filter: the share of all chunks that it leaves a query, or raises with "
-            "`boost`, the mean over queries; empty without one"
+            "`boost`, as a mean over queries; empty without a filter"
         ),
     ] = None
     build_seconds: Annotated[
         float | None,
         Column(
-            "what filling the index or the store took, without the vectors; empty: nothing was built, as "
-            "for `exact`, `bm25` and a collection that was there already, or it is not known",
+            "the time to fill the index or the store, not counting its vectors; empty: nothing was "
+            "built, as for `exact`, `bm25` and an existing collection, or it is unknown",
             unit="seconds",
         ),
     ] = None
     index_bytes: Annotated[
         int | None,
         Column(
-            "the files of the index, with what the store keeps beside the vectors; on a server, and of a "
-            "collection that was there already, what the store says; empty: it has none, or that is unknown",
+            "the size of the index's files, with all that the store keeps beside the vectors; on a server "
+            "and for an existing collection, as the store reports it; empty: there is no index, or its size "
+            "is unknown",
             unit="bytes",
         ),
     ] = None

@@ -51,7 +51,7 @@ def run_bench(
         shared_cache(config, session),
         live_table(config, session) as live,
     ):
-        corpus, found, searched = _search(config, session, live)
+        corpus, searched_apart, searched = _search(config, session, live)
         replied: list[Replies] = []
         if any(has_answers(result.setting) for result in searched):
             from harness.running.answering.replies import answer_all
@@ -67,7 +67,7 @@ def run_bench(
         if config.latency.queries:
             from harness.running.latency import latency_rows
 
-            latencies = latency_rows(found, corpus.queries.queries, config.latency, session)
+            latencies = latency_rows(searched_apart, corpus.queries.queries, config.latency, session)
         scores = [row for table in evaluated.scored for row in table.per_query]
         more = add(session.notes, corpus, scores) if add is not None else ()
     results = results_of(evaluated, searched, corpus, config, session, [*latencies, *answers, *more])

@@ -85,8 +85,8 @@ class Plan:
     ``rewriting`` is what language models would be asked before anything is retrieved, ``services`` by address
     for how many settings those of the user's own would be asked, ``endpoints`` what embedding models and
     rerankers would be asked for, ``answers`` what answering and measuring answers would take, ``faster`` says
-    what ``precision: fast`` would save. ``counted``: a dry run has computed no search, as no price depends on
-    what is found.
+    what ``precision: fast`` would save. ``counted``: a dry run has searched nothing, as no price depends on
+    the results.
     """
 
     corpus: Corpus
@@ -141,13 +141,13 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         waiting = sum(setting.to_embed + setting.pairs for setting in plan.settings)
         faster = what_fast_saves(waiting, session) if search else ()
         # a table that narrows the search is looked into first
-        rewriting = (*calls, *sorted(calls_of_search, key=lambda one: one.purpose != "filter"))
+        rewriting = (*calls, *sorted(calls_of_search, key=lambda call: call.purpose != "filter"))
         plan = replace(plan, rewriting=rewriting, services=services, endpoints=endpoints, faster=faster)
         return replace(plan, counted=counted)
 
 
 def _priced_by_rankings(points: Sequence[Chunked], planned: Planned, config: BenchConfig) -> bool:
-    """Whether it depends on what is found what is judged, answered, or asked of a model elsewhere."""
+    """Whether judging, answering or requests to a model elsewhere depend on the results of the search."""
     return (
         pool_judge_config(config) is not None
         or bool(planned.calls or planned.endpoints)
@@ -241,8 +241,8 @@ def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> Answer
     answering = [point for point in work.points if has_answers(point.setting)]
     results = [result for result in searched if has_answers(result.setting)]
     about = len(results) < len(answering)
-    ones = placeholder_rankings(answering, queries) if about else results
-    replied, missing = plan_answers(ones, corpus, work.session, apart=about)
+    rankings = placeholder_rankings(answering, queries) if about else results
+    replied, missing = plan_answers(rankings, corpus, work.session, apart=about)
     missing = [replace(calls, at_most=calls.at_most or about) for calls in missing]
     about = about or bool(missing)
     cases = [case for reply in replied for case in cases_of(reply, corpus, {})]
@@ -262,8 +262,8 @@ def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> Answer
 def placeholder_rankings(
     points: Sequence[Chunked], queries: Sequence[Query], shift: int = 0
 ) -> list[Searched]:
-    """Settings as if they had found the longest chunks; ``shift`` takes those so many places further on."""
-    found = []
+    """Settings as if they had retrieved the longest chunks; ``shift`` skips that many of these."""
+    results = []
     for point in points:
         pairs = zip(point.chunking.chunks, point.chunking.texts_read, strict=True)
         longest = [chunk for chunk, _ in sorted(pairs, key=lambda pair: -len(pair[1].text))]
@@ -271,5 +271,5 @@ def placeholder_rankings(
         some = [longest[place % len(longest)].chunk_id for place in places]
         scores = tuple(-float(i) for i in range(len(some)))
         rankings = [Ranking(query.query_id, tuple(some), scores) for query in queries]
-        found.append(as_read(Searched(point.setting, point.chunking, {RETRIEVE: rankings}, {})))
-    return found
+        results.append(as_read(Searched(point.setting, point.chunking, {RETRIEVE: rankings}, {})))
+    return results

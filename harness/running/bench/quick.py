@@ -189,14 +189,14 @@ def _pairs(work: Work) -> Iterator[LeftOfModel]:
             yield LeftOfModel(model, amount, characters, _spread(some))
 
 
-def speed_by_model(one: LeftOfModel, artifacts: Artifacts) -> float:
+def speed_by_model(left: LeftOfModel, artifacts: Artifacts) -> float:
     """Characters a second: by earlier runs on this machine, else by the sample, after one that warms up."""
-    known = speed_of(one.model.path, LocalEngine().worker, artifacts)
-    if known is not None:
-        return known
-    run, sample = run_of(one.model.model), list(one.sample)
+    speed = speed_of(left.model.path, LocalEngine().worker, artifacts)
+    if speed is not None:
+        return speed
+    run, sample = run_of(left.model.model), list(left.sample)
     list(run(sample[:1]))
-    begun = perf_counter()
+    start = perf_counter()
     list(run(sample))
     characters = sum(len(item) if isinstance(item, str) else sum(map(len, item)) for item in sample)
-    return characters / max(1e-6, perf_counter() - begun)
+    return characters / max(1e-6, perf_counter() - start)

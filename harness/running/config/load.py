@@ -99,7 +99,7 @@ def _points(source: Source, at: KeyPath, entry: Mapping[str, Any]) -> list[Stage
         if any(searches_existing(part) for part in [*point["retrieve"].every()][1:]):
             raise source.error(
                 places["retrieve"],
-                "a collection that is there already (existing: true) has passages of its own, so it cannot "
+                "an existing collection (existing: true) has passages of its own, so it cannot "
                 "be the route of a fusion. Search it by itself.",
             )
         # the routes of a fusion may have their own within the setting's
@@ -246,8 +246,8 @@ def config_of(source: Source, settings: Sequence[Setting]) -> BenchConfig:
 def settings_of(source: Source, points: Sequence[Stages], among: Sequence[Stages] = ()) -> list[Setting]:
     """The settings of some points, with names that say what differs; no two may be the same.
 
-    Where a setting has no model of its own, the first that has one says in whose tokens it is cut: of
-    ``among``, where points are some of these, else of the points.
+    A setting without a model of its own is cut in the tokens of the first model of ``among``, of which the
+    points are a part; without it, of the points.
     """
     names = name_settings(points)
     for name, count in Counter(names).items():

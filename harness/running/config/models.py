@@ -195,7 +195,8 @@ class BenchConfig(StageConfig):
         min_length=1,
         description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx, .docx, .html, "
         ".pptx, each with an extra. `**` goes into folders. A URL, such as `s3://bucket/*.pdf`, is copied to "
-        "the cache. `passages://NAME` by itself: the passages of a collection that is searched as it is.",
+        "the cache. `passages://NAME` alone: the passages of the collection NAME, which a setting searches "
+        "with `existing: true`.",
     )
     parsing: ParsingConfig = Field(
         ParsingConfig(),

@@ -16,8 +16,8 @@ from harness.running.config.tune_keys import Range, is_range, range_of
 from harness.values import problem_in
 
 _EXAMPLE = "such as {from: 200, to: 2000, log: true}"
-_NO_NUMBER = "this key takes no number, so that no range can stand for it. Give a value, or a list of some."
-# what pydantic calls a number that a key does not take
+_NO_NUMBER = "this key takes no number, so no range can stand for it. Give a value, or a list of values."
+# pydantic's names of errors about a number outside what a key takes
 _LIMITS = {
     *("greater_than", "greater_than_equal", "less_than", "less_than_equal"),
     *("int_from_float", "multiple_of", "finite_number"),
@@ -28,9 +28,7 @@ def numbers_of(source: Source, at: KeyPath, field: FieldInfo, value: Any) -> Seq
     """The values that stand for a range of a key; raises ConfigError where the key does not take its ends."""
     if _entry_type(field) is not None and not {int, float} & {*get_args(field.annotation)}:
         example = "such as [1, {from: 0.5, to: 2.0, log: true}]"
-        raise source.error(
-            at, f"this key takes a list; write the range in the place of one entry, {example}."
-        )
+        raise source.error(at, f"this key takes a list; write the range in place of an entry, {example}.")
     return _numbers(source, at, _by_itself(field.annotation, field.metadata), value)
 
 
@@ -53,7 +51,7 @@ def _numbers(source: Source, at: KeyPath, kind: Any, value: Any) -> Sequence[flo
 
 
 def _fitted(source: Source, at: KeyPath, kind: Any, span: Range) -> Range:
-    """A range with ends as the key takes them: of whole numbers for a key that takes these alone."""
+    """A range with its ends as the key takes them: whole for a key that takes only whole numbers."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
     ends = []
     for name, end in (("from", span.low), ("to", span.high)):
@@ -71,7 +69,7 @@ def _fitted(source: Source, at: KeyPath, kind: Any, span: Range) -> Range:
 
 
 def _by_itself(kind: Any, marks: Sequence[Any] = ()) -> Any:
-    """The type of a key without what checks it against other keys, such as an overlap against its chunk."""
+    """The type of a key without checks against other keys, such as that of an overlap against its chunk."""
     if get_origin(kind) is Annotated:
         kind, *inner = get_args(kind)
         marks = [*inner, *marks]
@@ -82,7 +80,7 @@ def _by_itself(kind: Any, marks: Sequence[Any] = ()) -> Any:
 
 
 def _entry_type(field: FieldInfo) -> Any:
-    """What the entries of a key that takes a list are; None for a key that takes none."""
+    """The type of the entries of a key that takes a list; None for any other key."""
     for kind in (field.annotation, *get_args(field.annotation)):
         if get_origin(kind) in (list, tuple):
             return get_args(kind)[0]

@@ -55,7 +55,7 @@ _MOVED = {
 
 
 def _grid(at: KeyPath, span: Range) -> Sequence[float]:
-    """The fixed values of a range, whatever key it is of."""
+    """The fixed values of a range, for any key."""
     return span.grid()
 
 
@@ -139,7 +139,9 @@ class Source:
             message = f"it may not be written so; {guide(self.page)} describes this key"
         value = problem["input"]
         if is_range(value):
-            return self.error(path, "no range can stand here: it is for keys of steps that take one number.")
+            return self.error(
+                path, "no range can stand here: ranges are for keys of steps that take a number."
+            )
         if value is None:
             return self.error(path, f"its value is missing; {guide(self.page)} describes this key.")
         # a list or section is at the line that is named

@@ -18,21 +18,19 @@ Values = dict[str, float]
 """A proposal: a number by the key of each range, such as ``chunk.chunk_size``, and the ``COMBINATION``."""
 
 COMBINATION = "combination"
-# So many times as many numbers are drawn as are needed: some make no setting, or the same one.
+# This many times the settings needed are drawn: some numbers make none, or the same one.
 _DRAWS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The ``ranges`` by key, and so many ``combinations`` of what lists name; a proposal has one of them.
-
-    ``among`` are the combinations at some numbers.
-    """
+    """The ``ranges`` by key, and the number of ``combinations`` of lists, of which a proposal has one."""
 
     ranges: Mapping[str, Range]
     combinations: int
     _source: Source
-    _among: Sequence[Stages]
+    _examples: Sequence[Stages]
+    """One point of every combination, at some numbers."""
 
     def point(self, values: Values) -> Stages:
         """The steps of a proposal; ConfigError where it makes none: an overlap longer than its chunk."""
@@ -40,15 +38,15 @@ class Space:
 
     def settings(self, proposals: Sequence[Values]) -> list[Setting]:
         """The settings of some proposals, which are all different, named by what differs among them."""
-        return settings_of(self._source, list(map(self.point, proposals)), self._among)
+        return settings_of(self._source, list(map(self.point, proposals)), self._examples)
 
     def drawn(self, count: int, seed: int) -> list[Values]:
-        """At most so many different proposals, drawn evenly: fewer where there are no more."""
+        """Up to ``count`` different proposals, drawn evenly; fewer where the ranges hold no more."""
         rng = random.Random(seed)
-        drawn: list[Values] = []
+        proposals: list[Values] = []
         points: list[Stages] = []
         for _ in range(_DRAWS * count):
-            if len(drawn) == count:
+            if len(proposals) == count:
                 break
             values = {key: span.at(rng.random()) for key, span in self.ranges.items()}
             if self.combinations > 1:
@@ -57,18 +55,18 @@ class Space:
                 point = self.point(values)
             except ConfigError:
                 continue
-            # a range may not bear on a combination
+            # numbers of a range that a combination does not use make the same point
             if point not in points:
                 points.append(point)
-                drawn.append(values)
-        return drawn
+                proposals.append(values)
+        return proposals
 
 
 def load_tuning(given: Path | Mapping[str, Any]) -> tuple[BenchConfig, Space | None]:
     """The configuration of a tuning, and with `strategy: tpe` what its sampler proposes settings from.
 
-    The settings are then as many as it will propose, drawn evenly: what they take is what those will take.
-    Raises ConfigError, also where there is no range.
+    Its settings are then as many as will be proposed, drawn evenly, so that a plan can count what they take.
+    Raises ConfigError, also with `strategy: tpe` where there is no range.
     """
     source = source_for(given)
     tuning = source.validated(TuneConfig, source.data.get("tune") or {}, ("tune",))
@@ -76,13 +74,13 @@ def load_tuning(given: Path | Mapping[str, Any]) -> tuple[BenchConfig, Space | N
         return load_config(given), None
     space = _space(source, tuning.seed)
     # every combination is checked, also one that is not drawn
-    config_of(source, settings_of(source, space._among))
+    config_of(source, settings_of(source, space._examples))
     return config_of(source, space.settings(space.drawn(tuning.trials, tuning.seed))), space
 
 
 @dataclass(slots=True)
 class _Drawing:
-    """Notes the ranges that it meets, and draws a number of each."""
+    """Collects the ranges of a configuration, and draws a number from each."""
 
     rng: random.Random
     ranges: dict[str, Range] = field(default_factory=dict)
@@ -99,9 +97,9 @@ def _space(source: Source, seed: int) -> Space:
     for left in reversed(range(_DRAWS)):
         drawing.values.clear()
         try:
-            among = _expanded(source, drawing.number)
+            examples = _expanded(source, drawing.number)
         except ConfigError:
-            # numbers that do not go together, unless no others do
+            # these numbers do not go together, but others may
             if not left or not drawing.ranges:
                 raise
             continue
@@ -109,14 +107,14 @@ def _space(source: Source, seed: int) -> Space:
     if not drawing.ranges:
         raise source.error(
             ("tune", "strategy"),
-            "tpe proposes numbers of ranges, and no key has one. Write one, such as chunk_size: {from: 200, "
-            "to: 2000, log: true}, or omit strategy.",
+            "tpe proposes numbers from ranges, and no key has a range. Write one, such as chunk_size: "
+            "{from: 200, to: 2000, log: true}, or omit strategy.",
         )
-    return Space(drawing.ranges, len(among), source, among)
+    return Space(drawing.ranges, len(examples), source, examples)
 
 
 def _expanded(source: Source, number: Callable[[str, Range], float]) -> list[Stages]:
-    """The combinations of a file where each range is the number that is given for its key."""
+    """The combinations of a file with each range replaced by ``number`` of its key."""
 
     def of_range(at: KeyPath, span: Range) -> Sequence[float]:
         return [number(".".join(map(str, at)), span)]

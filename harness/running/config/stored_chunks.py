@@ -1,4 +1,4 @@
-"""The chunks of a collection that is there already: what a setting has in place of a chunker."""
+"""The chunks of an existing collection: what a setting has in place of a chunker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class StoredChunksConfig(ChunkerConfig):
 
 
 def searches_existing(retrieve: Any) -> bool:
-    """Whether a retriever searches a collection that is there already."""
+    """Whether a retriever searches an existing collection."""
     return bool(getattr(retrieve, "existing", False))
 
 

@@ -70,13 +70,14 @@ class TuneConfig(StageConfig):
         description="`search` drops what looks worse; `certify` only what is shown to be worse, and stops "
         "where that is beyond the budget.",
     )
-    seed: int = Field(7, ge=0, description="Seed of the parts that stages see, and of what is proposed.")
+    seed: int = Field(7, ge=0, description="Seed of the parts that stages see, and of the sampler.")
     strategy: Literal["grid", "tpe"] = Field(
         "grid",
-        description="`grid`: fixed values stand for a range. `tpe`: a sampler of Optuna proposes any numbers "
-        "of the ranges, by what those before scored; it needs `pip install 'ndcg-harness[tune]'`.",
+        description="How ranges become settings. `grid`: by the fixed values of each range. `tpe`: a sampler "
+        "of Optuna proposes numbers within the ranges, by the scores of earlier proposals; it needs "
+        "`pip install 'ndcg-harness[tune]'`.",
     )
-    trials: int = Field(30, ge=3, le=1000, description="With `tpe`, how many settings are proposed.")
+    trials: int = Field(30, ge=3, le=1000, description="With `tpe`: how many settings are proposed.")
 
     @field_validator("budget")
     @classmethod
@@ -103,9 +104,9 @@ class TuneConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The numbers from ``low`` to ``high``, by ratio with ``log``; ``whole`` ones for a key that takes these.
+    """The numbers from ``low`` to ``high``, evenly spaced, or by equal ratios with ``log``.
 
-    ``values`` is how many of them stand for it where nothing proposes others.
+    ``values`` is how many fixed ones stand for it. ``whole``: its key takes only whole numbers.
     """
 
     low: float
@@ -115,7 +116,7 @@ class Range:
     whole: bool = False
 
     def at(self, share: float) -> float:
-        """The number so far on the way from the lower to the higher end."""
+        """The number at a ``share`` of the way from the lower to the higher end, 0 to 1."""
         if self.log:
             point = self.low * math.exp(share * math.log(self.high / self.low))
         else:

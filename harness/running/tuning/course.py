@@ -305,7 +305,7 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
 
 
 def _proposed(config: BenchConfig, sampled: Sampled) -> list[dict[str, Any]]:
-    """What was proposed, in turn, with its numbers and its mean on the first part."""
+    """The proposals in order, with their numbers and their means on the first part."""
     if not sampled.proposals:
         return []
     rows = zip(config.settings, sampled.proposals, sampled.scores, strict=True)

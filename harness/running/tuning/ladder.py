@@ -139,7 +139,7 @@ def make_ladder(
     if fits(whole, whole, budget) or extent.settings < FEWEST_SETTINGS:
         if not extent.proposed:
             return Ladder((everything,), whole)
-        # what it is proposed by is a part of what everything takes
+        # a proposal is scored on the train queries alone, a part of everything
         part = PartConfig(split=extent.split, seed=extent.seed)
         first = PlannedStage(part, extent.settings, extent.settings, extent.drawn(1.0), Outlay())
         return Ladder((first, everything), whole)

@@ -10,9 +10,9 @@ from harness.running.config.space import COMBINATION, Space, Values
 from harness.running.config.tune_keys import Range
 from harness.values import ConfigError, HarnessError
 
-# So many are drawn evenly before scores count.
+# The settings that are drawn evenly before scores count.
 STARTUP = 10
-# So many times as many are asked for as are needed: some make no setting, or one that was proposed before.
+# The sampler is asked for this many times the settings needed: some are invalid or were proposed before.
 _ASKS = 20
 
 
@@ -34,8 +34,8 @@ def propose(
 ) -> list[Values]:
     """At most ``count`` new settings, from the scores of those before: the higher, the better.
 
-    They depend on the seed, on what came before and on the release of Optuna, and on nothing else. Fewer come
-    where hardly any are left that were not proposed; none where the sampler no longer comes to any.
+    They depend only on the seed, on what came before and on the release of Optuna. There are fewer, or none,
+    where the sampler finds hardly any setting that was not proposed before.
     """
     package = optuna()
     numbers = {key: _distribution(package, span) for key, span in space.ranges.items()}
@@ -61,7 +61,7 @@ def propose(
         except ConfigError:
             study.tell(trial, state=package.trial.TrialState.FAIL)
             continue
-        # one that came before stays open, which leads the sampler elsewhere
+        # a repeated trial stays open, which leads the sampler elsewhere
         if point not in points:
             points.append(point)
             proposals.append(values)
@@ -75,7 +75,7 @@ def _distribution(package: Any, span: Range) -> Any:
 
 
 def _rounded(values: Mapping[str, float], ranges: Mapping[str, Range]) -> Values:
-    """Numbers of four digits, so that names of settings stay short; whole ones as they are."""
+    """The numbers rounded to four digits, so that names of settings stay short; whole numbers as they are."""
     return {
         key: value
         if key not in ranges or ranges[key].whole

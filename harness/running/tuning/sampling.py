@@ -1,4 +1,4 @@
-"""The first stage of a tuning whose settings are proposed: in rounds, each by what those before it scored."""
+"""The first stage of a tuning whose settings are proposed: in rounds, each by the scores of earlier ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness.values import HarnessError, Reporter, counted, number
 
 @dataclass(slots=True)
 class Sampled:
-    """What was proposed so far, in turn, and what the part saw of it; ``exhausted``: nothing else is left."""
+    """The proposals so far, in order, with their scores on the part; ``exhausted``: there are no others."""
 
     proposals: list[Values] = field(default_factory=list)
     screened: Screened | None = None
@@ -48,7 +48,7 @@ class Sampled:
 
 
 def round_size(count: int) -> int:
-    """So many are proposed at a time after the first ones: a tenth of all."""
+    """How many are proposed at a time after the first round: a tenth of all."""
     return max(1, count // 10)
 
 
@@ -63,7 +63,8 @@ def sample(
 ) -> BenchConfig:
     """The configuration with what was proposed as its settings: as many as it has, or all that there are.
 
-    Each round is kept at once. ``reporters``: one that says where it stands, and a quiet one.
+    ``keep`` is called after each round. The first of the ``reporters`` hears how far it is, the second one
+    is for the searches.
     """
     count = len(config.settings)
     while len(sampled.proposals) < count and not sampled.exhausted:
@@ -77,8 +78,8 @@ def sample(
         reporters[0].note(_line(sampled, count))
     if not sampled.proposals:
         raise HarnessError(
-            "No proposal made a setting: the numbers of the ranges hardly ever go together. Make the ranges "
-            "smaller, such as a chunk_overlap that ends below the least chunk_size."
+            "No proposal made a setting: the numbers of the ranges hardly ever go together. Narrow the "
+            "ranges, such as by a chunk_overlap that ends below the least chunk_size."
         )
     return config.model_copy(update={"settings": tuple(space.settings(sampled.proposals))})
 
@@ -92,7 +93,7 @@ def _see(
     measure: str,
     quiet: Reporter,
 ) -> None:
-    """Search and score what is fresh; where grades depend on all that was found, everything so far again."""
+    """Search and score the fresh proposals; all of them again where grades depend on a common pool."""
     proposals = [*sampled.proposals, *fresh]
     settings = space.settings(proposals)
     seen = None if pool_judge_config(config) is not None else sampled.screened
@@ -101,7 +102,7 @@ def _see(
     names = tuple(setting.name for setting in settings)
     if seen is not None:
         values = np.concatenate([seen.seen.matrix.values, screened.seen.matrix.values])
-        # names say what differs, and so change with what comes
+        # names say what differs, and so change with each proposal
         matrix = replace(seen.seen.matrix, settings=names, values=values)
         screened = replace(screened, seen=SeenStage(matrix, screened.seen.basis))
     spent = 0.0 if sampled.screened is None else sampled.screened.cpu_seconds
@@ -110,11 +111,11 @@ def _see(
 
 
 def _line(sampled: Sampled, count: int) -> str:
-    """How many were tried, and the best of them."""
+    """How many were tried, and which is the best."""
     tried = f"{len(sampled.proposals)} of {counted(count, 'proposal')} tried"
     if sampled.screened is None:
         return f"{tried}."
     scores = sampled.scores
     best = scores.index(max(scores))
-    end = " There are hardly any others." if sampled.exhausted else ""
-    return f"{tried}. First: {sampled.screened.seen.matrix.settings[best]} {number(scores[best])}.{end}"
+    end = " The ranges hold hardly any others." if sampled.exhausted else ""
+    return f"{tried}. Best: {sampled.screened.seen.matrix.settings[best]} {number(scores[best])}.{end}"

@@ -16,11 +16,11 @@ from harness.running.tuning.screen import Screened
 from harness.running.tuning.standing import TuneChoice
 from harness.values import counted, listed, number
 
-_VOUCHES = (
-    "vouches only for what was compared: other numbers of the ranges may be better, and no bound pays for "
-    "how the settings were picked from them."
+_COVERED = (
+    "Bounds cover only the settings that were compared: other numbers of the ranges may be better, and no "
+    "bound allows for how the sampler picked these."
 )
-PROPOSED = f"A sampler proposed the settings by what earlier ones scored. This {_VOUCHES}"
+PROPOSED = f"A sampler proposed the settings by the scores of earlier ones. {_COVERED}"
 _SHOWN = 3
 
 
@@ -47,9 +47,9 @@ def promise_lines(ladder: Ladder, tuning: TuneConfig) -> Iterator[str]:
         yield (
             f"Stage 1 tries {counted(first.enter, 'setting')} that a sampler proposes ({tuning.strategy}, "
             f"seed {tuning.seed}): {min(STARTUP, first.enter)} drawn evenly, then {round_size(first.enter)} "
-            "at a time by what those before scored. What it takes is counted for others drawn evenly."
+            "at a time by the scores of earlier ones. What they take is estimated from others drawn evenly."
         )
-        yield f"The end {_VOUCHES}"
+        yield _COVERED
     if ladder.stages[-1].enter == first.enter:
         yield "All settings see everything: a full sweep is within the budget."
         return

@@ -167,7 +167,7 @@ class Index(Need):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceOfIndex(Need):
-    """What the index under the key made of ``facts`` took to build, an `IndexPrice`, whenever that was."""
+    """The `IndexPrice` of the index under the key made of ``facts``, whichever run built it."""
 
     facts: Sequence[Any]
 

@@ -228,9 +228,9 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class IndexPrice:
-    """What an index under a key took to build, in seconds, and to keep, in bytes; None where not known.
+    """The ``seconds`` that building an index took, and its size in ``bytes``; None where unknown.
 
-    They are of one machine: what is under one key is equal, whatever it took.
+    Both depend on the machine, so prices are equal if their keys are.
     """
 
     key: str

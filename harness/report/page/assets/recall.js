@@ -13,17 +13,17 @@ function leastMissed(points) {
   return points.filter((p) => !points.some((o) => beats(o, p)));
 }
 
-// Searches of one index, from the least hard on; what was built twice has other seconds.
+// The searches of each index, by rising recall; two indexes differ in their build seconds.
 function sameIndex(points) {
   const groups = new Map();
-  for (const p of points.filter((one) => known(one.build_seconds))) {
+  for (const p of points.filter((point) => known(point.build_seconds))) {
     const key = `${p.build_seconds} ${p.index_bytes}`;
     groups.set(key, [...(groups.get(key) || []), p]);
   }
   return [...groups.values()].filter((group) => group.length > 1).map((group) => group.sort((p, o) => p.recall - o.recall));
 }
 
-// What tells a search from the others of its index, such as "ef search 16"; of the only one its whole name.
+// What tells a search from the others of its index, such as "ef search 16"; the whole name where it has none.
 function telling(p, groups) {
   const others = groups.find((group) => group.includes(p))?.filter((o) => o !== p).map((o) => o.name.split(', ')) || [];
   const parts = p.name.split(', ').filter((part) => !others.some((name) => name.includes(part)));

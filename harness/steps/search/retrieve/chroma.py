@@ -35,7 +35,7 @@ _RESULTS_AT_ONCE = 1_000_000
 
 
 class ChromaConfig(StoreConfig):
-    """A ChromaDB collection (HNSW index): in the cache folder, on a server, or one that is there already."""
+    """A ChromaDB collection (HNSW index): in the cache folder, on a server, or an existing one."""
 
     gone: ClassVar = {"client": "name the server as retrieve.host; without it the cache folder is used."}
     extra: ClassVar = "chroma"
@@ -280,10 +280,10 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
                 # stored in the collection when it was built, and read before the first search
                 collection.modify(configuration={"hnsw": {"ef_search": self.config.first_effort}})
             else:
-                begun = perf_counter()
+                start = perf_counter()
                 collection = fill_folder(client, "chunks", vectors, self.config)
                 place.finish()
-                place.filled(perf_counter() - begun, None)
+                place.filled(perf_counter() - start, None)
             yield collection
 
     @contextmanager
@@ -293,10 +293,10 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
         digest = hashlib.sha256(np.ascontiguousarray(vectors).tobytes())
         digest.update(repr([vectors.shape, c.distance, c.build_facts()]).encode())
         name = f"{c.collection or 'ndcg'}_{digest.hexdigest()[:24]}"
-        begun = perf_counter()
+        start = perf_counter()
         with store_faults(c.where, c.timeout):
             if c.fill(Content(vectors, (), name), None):
-                place.filled(perf_counter() - begun, None)
+                place.filled(perf_counter() - start, None)
         with c.collection_at(name, None) as collection:
             yield collection
 

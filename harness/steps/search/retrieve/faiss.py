@@ -110,12 +110,12 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         if place.built:
             index: Any = faiss.read_index(str(place.path / _FILE))
         else:
-            begun = perf_counter()
+            start = perf_counter()
             with _one_thread():
                 index = self._build(vectors)
             _write(index, place.path)
             place.finish()
-            place.filled(perf_counter() - begun, None)
+            place.filled(perf_counter() - start, None)
         if c.index == "hnsw":
             index.hnsw.efSearch = c.ef_search
         else:

@@ -167,7 +167,7 @@ class SelectOnly:
     def __init__(self, connection: Any) -> None:
         def select(statement: str, values: Sequence[Any] = (), before: Sequence[str] = ()) -> list[Any]:
             if not statement.lstrip().upper().startswith("SELECT") or ";" in statement:
-                raise PermissionError("a table that is there already is read only")
+                raise PermissionError("an existing table is read only")
             # what is set holds until the end of the block, which rolls back
             with connection.transaction(force_rollback=True), connection.cursor() as cursor:
                 cursor.execute("SET LOCAL transaction_read_only = on")

@@ -1,4 +1,4 @@
-"""Searches of a collection of others among some of its rows: those of documents that a filter has left."""
+"""Searches of an existing collection among some of its rows: those of the documents that a filter leaves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.store_config import StoreConfig
 from harness.steps.search.retrieve.stored import Floats, PassageKeys, StoredRow
 
-# so many times as many rows are asked for where too few of those found are of the documents
+# a search goes this many times as deep where too few of its rows are of the documents
 _DEEPER = 4
 
 RowSearch = Callable[..., list[list[StoredRow]]]
@@ -22,9 +22,9 @@ RowSearch = Callable[..., list[list[StoredRow]]]
 
 @dataclass(frozen=True, slots=True)
 class PartOfRows:
-    """The rows that are searched, by their texts and how often each may be found; None: all rows.
+    """The rows to search: their ``texts`` with the number of rows of each; None: all rows.
 
-    ``elsewhere`` are the texts of the other rows.
+    ``elsewhere`` are the texts of the whole collection.
     """
 
     keys: PassageKeys
@@ -39,22 +39,22 @@ class PartOfRows:
         return cls(c.keys, Counter(passages.texts), frozenset(passages.whole.texts))
 
     def search(
-        self, search: RowSearch, texts: Sequence[str], asked: Floats | None, wanted: int, count: int
+        self, search: RowSearch, texts: Sequence[str], vectors: Floats | None, wanted: int, count: int
     ) -> tuple[list[list[StoredRow]], int]:
-        """For each query its ``wanted`` rows, and for how many queries the store gave up before.
+        """For each query its ``wanted`` rows, and for how many queries the store stopped before it had them.
 
-        Of ``count`` rows as many are asked for as the part is a share of them, and more where that is not
-        enough, up to all: what is found is what a search of these rows alone finds.
+        The search is as deep as the share of the part among all ``count`` rows suggests, and deeper where
+        that is not enough, up to all: the rows are those that a search of the part alone would find.
         """
-        queries = len(texts) if asked is None else len(asked)
+        queries = len(texts) if vectors is None else len(vectors)
         if self.texts is None:
-            return search(texts, asked, wanted), 0
+            return search(texts, vectors, wanted), 0
         size = self.texts.total()
         depth = min(count, max(wanted, -(-wanted * count // max(1, size))))
         kept: list[list[StoredRow]] = [[] for _ in range(queries)]
         pending, short = list(range(queries)), 0
         while pending:
-            part = None if asked is None else asked[np.array(pending)]
+            part = None if vectors is None else vectors[np.array(pending)]
             lists = search([texts[at] for at in pending] if texts else (), part, depth)
             further = []
             for at, rows in zip(pending, lists, strict=True):
@@ -69,7 +69,7 @@ class PartOfRows:
         return kept, short
 
     def _inside(self, rows: Sequence[StoredRow]) -> list[StoredRow]:
-        """The rows of the part, and those that nobody knows, which the caller refuses."""
+        """The rows of the part, and rows of unknown text, which the caller refuses."""
         left: Any = Counter(self.texts)
         inside = []
         for row in rows:

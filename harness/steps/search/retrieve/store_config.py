@@ -1,4 +1,4 @@
-"""The keys that retrievers over a vector store share: a store filled here, or one that is there already."""
+"""The keys that retrievers over a vector store share: one filled here, or an existing one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StoreConfig(DenseConfig):
     )
     existing: bool = Field(
         False,
-        description="Search a `collection` that is there already as it is, by its own passages; it is read "
+        description="Search an existing `collection` as it is, by its own passages; it is read "
         "only. `chunk` and `context` do not apply to it.",
     )
     collection: str = Field(
@@ -56,11 +56,11 @@ class StoreConfig(DenseConfig):
     document: str = Field("", description="With `existing`: the key of its document; empty: the usual ones.")
     page: str = Field(
         "",
-        description="With `existing`: the key of its page. A passage whose text is not in its document is "
-        "placed on it.",
+        description="With `existing`: the key of its page number. A passage whose text is not in its "
+        "document is placed on that page.",
     )
     first_page: int = Field(
-        1, ge=0, le=1, description="With `page`: the number that the first page of a document has there."
+        1, ge=0, le=1, description="With `page`: the number that the store gives to the first page, 0 or 1."
     )
     exact: bool = Field(False, description="Search by the store's own scan, without its index.")
     same_model: bool = Field(
@@ -74,7 +74,7 @@ class StoreConfig(DenseConfig):
     def _fits(self) -> StoreConfig:
         able = self.existing_searches if self.existing else self.searches
         if self.search not in able:
-            whose = "a collection that is there already" if self.existing else "this store"
+            whose = "an existing collection" if self.existing else "this store"
             raise ValueError(f"search: {self.search}: {whose} is searched by {' or '.join(able)} here")
         if self.existing and not self.collection:
             raise ValueError("existing: name the collection, such as collection: contracts")

@@ -1,4 +1,4 @@
-"""Search in a vector store: one that is filled with the chunks, or one that is there already."""
+"""Search in a vector store: one that is filled with the chunks, or an existing one."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ def _opened(c: StoreConfig, content: Content, place: Slot) -> Iterator[StoredCol
     seconds: float | None = None
     with store_faults(c.where, c.timeout):
         if c.remote or not place.built:
-            begun = perf_counter()
+            start = perf_counter()
             if c.fill(content, folder):
-                seconds = perf_counter() - begun
+                seconds = perf_counter() - start
             if not c.remote:
                 place.finish()
     with c.reading(content.name, folder) as store:

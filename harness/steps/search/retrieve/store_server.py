@@ -84,7 +84,7 @@ class ReadRequests:
 
         def read(method: str, path: str, body: Any = None) -> Any:
             if method != "GET" and not pattern.fullmatch(f"{method} {path}"):
-                raise PermissionError(f"{method} {path}: a collection that is there already is read only")
+                raise PermissionError(f"{method} {path}: an existing collection is read only")
             return server.send(method, path, body)
 
         self.read = read

@@ -95,7 +95,7 @@ class Reads:
             setattr(self, name, _only(getattr(client, name)))
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{name}: a collection that is there already is read only")
+        raise AttributeError(f"{name}: an existing collection is read only")
 
 
 def _only(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Search in a collection that is there already: its passages are those of the store, and nothing is kept."""
+"""Search in an existing collection: its passages are those of the store, and nothing is kept."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
         ["existing", _THIS_RUN, c.kind, c.where, c.collection],
         lambda place: _existing_opened(c, place),
     )
-    asked = None
+    vectors = None
     if c.search != "words":
         texts = [c.query_prefix + query.text for query in queries]
-        asked = yield Texts(c.embed, texts, "queries")
-        refuse_misfit(c, store, asked.shape[1])
+        vectors = yield Texts(c.embed, texts, "queries")
+        refuse_misfit(c, store, vectors.shape[1])
         sample = (yield CheckOnly(lambda: _sample(c, store))) or []
         if sample and c.same_model:
             yield from _same_model(c, passages, sample)
@@ -55,13 +55,13 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
     spread = (yield Cluster()) if c.remote else None
     search = partial(searched, c, c.collection, store, spread=spread)
     part = PartOfRows.of(passages, c)
-    hits, short = part.search(search, [query.text for query in queries], asked, wanted, count)
+    hits, short = part.search(search, [query.text for query in queries], vectors, wanted, count)
     if short and c.search == "vectors":
         yield Warned(
             [
-                f"{c.where}, {c.collection}: for {counted(short, 'query', 'queries')} the index gave up "
-                "before enough rows of the filtered documents were found: what it did not reach counts as "
-                "not found. Search harder, or by its scan (exact: true)."
+                f"{c.where}, {c.collection}: for {counted(short, 'query', 'queries')} the index stopped "
+                "before it had found enough rows of the documents that the filter leaves, so rankings end "
+                "early. Raise its search effort (such as ef_search), or scan (exact: true)."
             ]
         )
     texts_at = by_key((text, place) for place, text in enumerate(passages.texts))
@@ -69,18 +69,18 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
         _placed(query, rows, texts_at, passages, depth, c) for query, rows in zip(queries, hits, strict=True)
     ]
     share = None
-    if asked is not None and c.search == "vectors" and store.scans and not c.exact:
+    if vectors is not None and c.search == "vectors" and store.scans and not c.exact:
         with store_faults(c.where, c.timeout):
             scanned = partial(_scanned, store)
-            true = yield CheckOnly(lambda: part.search(scanned, (), asked, c.top_k, count)[0])
+            true = yield CheckOnly(lambda: part.search(scanned, (), vectors, c.top_k, count)[0])
         share = _overlap(hits, true, c.top_k)
     return RetrievalResult(rankings, share)
 
 
 def _scanned(
-    store: StoredCollection, texts: Sequence[str], asked: Floats, depth: int
+    store: StoredCollection, texts: Sequence[str], vectors: Floats, depth: int
 ) -> list[list[StoredRow]]:
-    return store.near(asked, depth, exact=True)
+    return store.near(vectors, depth, exact=True)
 
 
 def _same_model(c: StoreConfig, passages: Passages, sample: Sequence[tuple[str, Floats]]) -> Run[None]:
