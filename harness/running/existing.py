@@ -276,8 +276,8 @@ class _Odd:
         if self.other_page:
             yield (
                 f"{self.other_page} of {of} were found by their text on another page than their row says. "
-                f"Check that retrieve.first_page, {stored.first_page}, is the number that the store gives to "
-                "the first page of a document."
+                f"retrieve.first_page is {stored.first_page}: check that the store gives this number to the "
+                "first page of a document."
             )
         if stored.blank:
             rows = values.counted(stored.blank, "row")

@@ -95,7 +95,7 @@ def test_a_range_that_its_key_does_not_take_says_why(load, sections, why):
 
 
 def test_tpe_without_a_range_says_what_to_do():
-    with pytest.raises(ConfigError, match=r"tune.strategy: .*no key has one.*omit strategy"):
+    with pytest.raises(ConfigError, match=r"tune.strategy: .*no key has a range.*omit strategy"):
         settings_with(load_tuning, tune={"strategy": "tpe"})
     # without it the same is a sweep of a single setting
     assert len(settings_with(load_tuning)) == 1
@@ -107,7 +107,7 @@ def test_numbers_that_do_not_go_together_are_not_proposed():
     chunks = [setting.chunk for setting in settings_with(load_tuning, **sections)]
     assert len(chunks) == 12
     assert all(chunk.chunk_overlap < chunk.chunk_size for chunk in chunks)
-    # as fixed values they would be a sweep with such that cannot be
+    # a sweep of the fixed values would have settings that cannot be made
     with pytest.raises(ConfigError, match="must be smaller"):
         settings_with(**sections)
     never = chunk_with(chunk_size=SIZES, chunk_overlap={"from": 400, "to": 500})
@@ -115,7 +115,7 @@ def test_numbers_that_do_not_go_together_are_not_proposed():
         settings_with(load_tuning, **{**sections, "chunk": never})
 
 
-def test_no_more_is_planned_than_there_is():
+def test_a_plan_has_no_more_settings_than_the_ranges_hold():
     few = chunk_with(chunk_size={"from": 60, "to": 62}, chunk_overlap=[0, 5])
     settings = settings_with(load_tuning, chunk=few, tune={"strategy": "tpe"})
     assert len({setting.name for setting in settings}) == len(settings) == 6
@@ -123,7 +123,7 @@ def test_no_more_is_planned_than_there_is():
 
 @pytest.fixture
 def proposed(pool):
-    """Sizes and k1 from ranges, with one of two overlaps: fixed values stand for none of them."""
+    """Sizes and k1 from ranges, with one of two overlaps: none of them by fixed values."""
     text = (CONFIG % f", strategy: tpe, trials: {TRIALS}").replace(", values: 4", "")
     text = text.replace("k1: [0.4, 1.2, 2.5]", "k1: {from: 0.2, to: 2.5}")
     (pool / "my.yaml").write_text(text.replace("chunk_overlap: 0", "chunk_overlap: [0, 10]"))
@@ -178,7 +178,7 @@ def test_proposals_are_settings_and_a_stopped_run_goes_on_to_the_same_numbers(pr
         assert isinstance(size, int)
         assert 60 <= size <= 400
         assert 0.2 <= k1 <= 2.5
-    # what is no range is one choice among its combinations
+    # lists are one choice among their combinations
     assert {row["values"]["combination"] for row in rows} == {0, 1}
     # points between the values of a grid
     assert len({row["values"]["chunk.chunk_size"] for row in rows}) > 5
@@ -192,7 +192,7 @@ def test_proposals_are_settings_and_a_stopped_run_goes_on_to_the_same_numbers(pr
     # the settings that see everything are the best by the first stage, of which the means are
     means = {row["setting"]: row["mean"] for row in rows}
     assert min(means[name] for name in seen) >= max(means[name] for name in dropped)
-    assert any("no bound pays for how" in row["text"] for row in results.record["warnings"])
+    assert any("no bound allows for how" in row["text"] for row in results.record["warnings"])
     page = (proposed / "results/t/report.html").read_text("utf-8")
     assert 'id="data"' in page
     assert exit_code("compare", "results/t") == 0

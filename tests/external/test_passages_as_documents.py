@@ -111,7 +111,7 @@ def test_a_label_of_no_passage_is_refused(bench, tmp_path, row, message):
         bench()
 
 
-def test_what_makes_no_sense_is_refused(bench, tmp_path):
+def test_documents_besides_or_without_the_collection_are_refused(bench, tmp_path):
     write_files(tmp_path, {"a.txt": "text"})
     with pytest.raises(ConfigError, match="nothing else can be one"):
         bench(documents=["passages://contracts", "a.txt"])

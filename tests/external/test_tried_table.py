@@ -1,4 +1,4 @@
-"""The table of docs/stores.md is what the tests of the stores came to last, as it was kept."""
+"""The table of docs/stores.md has the last results of the tests of the stores, as a file keeps them."""
 
 import json
 
@@ -24,7 +24,7 @@ def test_the_page_has_what_was_kept(measured):
         stores_tried.written(page.replace(stores_tried.END, ""), measured)
 
 
-def test_what_was_kept_is_of_tests_that_there_are(kept):
+def test_the_file_of_results_covers_every_test_and_all_passed(kept):
     tests = {test for column in stores_tried.COLUMNS.values() for test in column}
     for store, ends in kept.items():
         assert store in stores_tried.STORES

@@ -195,8 +195,8 @@ def _not_computed(plan: running.Plan) -> list[str]:
     if not plan.counted or not work:
         return []
     return [
-        f"A run {' and '.join(work)} on this machine that are not stored yet; this dry run computed "
-        "none, as no price depends on it."
+        f"A run {' and '.join(work)} on this machine. None of this is stored yet; this dry run "
+        "computed none, as no price depends on it."
     ]
 
 

@@ -1,4 +1,4 @@
-"""Labels of passages that are documents themselves: each names its passage by the key, or by the text."""
+"""Labels where passages are the documents: each names its passage by its key or by its text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harness.values import Column, Document, LabelError, snippet
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageLabelRow(LabelRow):
-    """A graded passage: all of it, or the part that is quoted; without a key, that with the quoted text."""
+    """A grade of a passage, or of the part that it quotes; without a key, of the one with the quoted text."""
 
     document: Annotated[str, Column("the passage by its key; empty: the one whose text is the quote")] = ""
 
@@ -42,10 +42,10 @@ def _fault(row: PassageLabelRow) -> str:
 
 
 def named_by_text(rows: Sequence[LabelRow], passages: Mapping[str, Document]) -> tuple[LabelRow, ...]:
-    """The rows, those without a key with that of the passage whose text they quote, white space aside.
+    """The rows with the keys that are missing, each that of the passage with the quoted text.
 
-    Of equal passages the first one by its key is named. Raises LabelError where no passage has the text, all
-    such rows at once.
+    White space does not count. Of equal passages the first by key is named. Raises LabelError for all rows
+    whose text no passage has.
     """
     if all(row.document for row in rows):
         return tuple(rows)

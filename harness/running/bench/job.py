@@ -68,7 +68,7 @@ _LOCAL = ("embedded", "folder", "hub")
 # These keys name outputs, not inputs.
 _OUTPUTS = {"cache", "results"}
 _MOST_PATH = 4096
-# `harness show` has those of all settings
+# The settings whose ratios a run prints; `harness show` has all.
 _MOST_RATIOS = 4
 
 Origin = tuple[str, dict[str, str]]
