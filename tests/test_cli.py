@@ -61,7 +61,7 @@ def test_wrong_usage_exits_with_2(capsys):
         ("zzzzzz", "harness: error: there is no command 'zzzzzz'."),
     ],
 )
-def test_a_word_that_is_no_command_is_answered_in_one_line_with_the_one_meant(words, said, capsys):
+def test_a_misspelt_command_ends_with_one_line_and_a_suggestion(words, said, capsys):
     code, out, err = run(capsys, *words.split())
     assert (code, out) == (2, "")
     assert err == f"{said} `{said.split(':')[0]} --help` lists them.\n"

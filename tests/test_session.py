@@ -76,7 +76,7 @@ def test_what_needs_one_part_of_a_session_takes_that_part():
         ("self.session = session", None),
     ],
 )
-def test_a_function_is_known_by_what_it_and_its_heirs_use(body, parts, tmp_path):
+def test_the_parts_of_a_function_include_those_of_the_functions_it_calls(body, parts, tmp_path):
     path = tmp_path / "file.py"
     path.write_text(
         f"def reads(session: Session):\n    {body}\n\n"

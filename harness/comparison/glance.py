@@ -38,8 +38,8 @@ from harness.report import part_in_words
 from harness.values import counted, width, wrapped
 
 LINES, COLUMNS = 24, 80
-# a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave,
-# of which the chart has a third or as much as it takes
+# a row has a name, a value in five columns, a chart and words; the name and the chart share the room that is
+# left, of which the chart keeps a third, or less if it needs less
 _AROUND, _WIDEST_CHART = 10, 21
 # as many rows at most, where there is room
 _MOST_FACTORS, _FEWEST_SETTINGS = 5, 3

@@ -200,7 +200,7 @@ def _tries_by(what: str) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _both_ways(search: Dump, depths: Mapping[str, int]) -> str:
-    """The section that searches by words and by vectors: what is in use, and one more; '' where none can."""
+    """A section for search by words and by vectors: the search in use and another; '' where no kind can."""
     retrievers = table_of("retrieve")
     fusions = [(kind, keys) for kind, keys in retrievers.tries if not retrievers.by(kind)]
     ways = [_tries_by("words"), _tries_by("vectors")]
@@ -217,7 +217,7 @@ def _both_ways(search: Dump, depths: Mapping[str, int]) -> str:
 
 
 def _set_by_user(section: Dump) -> dict[str, Any]:
-    """The keys of a search that are not as they are by default, but for its depths."""
+    """The keys of a search that differ from their defaults, without its depths."""
     config = config_of("retrieve", section)
     fields = config.model_fields if config is not None else {}
     left_out = {"kind", *depths_of("retrieve", section)}

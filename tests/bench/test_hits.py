@@ -178,7 +178,7 @@ def test_scores_that_look_like_distances_are_warned_of(score, corpus):
     assert "write a column rank instead" in score(write(corpus / "hits.jsonl", hits))[1]
 
 
-def test_a_usual_name_of_the_document_that_is_not_read_is_warned_of(score, corpus):
+def test_a_usual_name_of_the_column_document_is_warned_of(score, corpus):
     hits = [{"query_id": "q1", "rank": 1, "doc": "people", "text": SENTENCES["people"][0]}]
     told = "the column 'doc' is not read, and every text is sought in all documents"
     assert told in score(write(corpus / "hits.jsonl", hits))[1]

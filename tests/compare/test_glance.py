@@ -65,11 +65,11 @@ def test_shortened_names_fit_and_stay_distinct(names, columns):
         (["chunk 128 of many", "chunk 256 of many"], ["chunk 128…", "chunk 256…"]),
     ],
 )
-def test_a_name_is_cut_in_the_middle_and_where_that_tells_nothing_apart_elsewhere(names, short):
+def test_long_names_are_cut_in_the_middle_or_where_they_differ(names, short):
     assert shortened(names, 10) == short
 
 
-def test_the_chart_keeps_a_third_of_what_it_shares_with_long_names():
+def test_the_chart_keeps_a_third_of_the_room_beside_long_names():
     long = "recursive chunks of {} tokens with headings, bm25 and vectors fused, reranked by a cross-encoder"
     scores = noisy(60, (0.5, 0.49, 0.3))
     names = [long.format(size) for size in (128, 256, 512)]

@@ -1,4 +1,4 @@
-"""What indexing again takes: said where a collection that is there would be replaced, and only there."""
+"""What indexing again takes: said only where an existing collection would be replaced."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def told(cost, configured=None):
         (IndexingCost(None, None, 0.0, 2.5, 3_000_000), "nothing and builds an index of 3 MB in 2.5 s."),
     ],
 )
-def test_what_is_known_of_indexing_is_said(cost, words):
+def test_the_sentence_has_what_is_known_of_the_cost(cost, words):
     assert told(cost) == f"{AGAIN} {words}"
 
 
@@ -70,5 +70,5 @@ def test_what_is_known_of_indexing_is_said(cost, words):
         (None, None),
     ],
 )
-def test_nothing_is_said_where_nothing_would_be_replaced_or_nothing_is_known(cost, configured):
+def test_no_sentence_where_nothing_would_be_replaced_or_no_cost_is_known(cost, configured):
     assert told(cost, configured) == ""

@@ -35,7 +35,7 @@ class Store:
         return [self.rows[: min(depth, self.most)] for _ in texts or asked]
 
 
-def test_it_is_searched_deeper_until_there_are_enough_rows_of_the_part():
+def test_a_search_goes_deeper_until_it_has_enough_rows_of_the_part():
     texts = [f"text {place}" for place in range(100)]
     whole = whole_of(*texts)
     # 10 of 100, at the end: 3 are expected among the first 30
@@ -48,7 +48,7 @@ def test_it_is_searched_deeper_until_there_are_enough_rows_of_the_part():
     assert len(part.search(store, ["a"], None, 20, 100)[0][0]) == 10
 
 
-def test_a_query_with_enough_rows_is_not_asked_again():
+def test_a_query_with_enough_rows_is_not_searched_again():
     texts = [f"text {place}" for place in range(100)]
     part = PartOfRows.of(whole_of(*texts).part(range(10), lambda key: "part"), CONFIG)
     store = Store(rows_of(*texts))
@@ -56,7 +56,7 @@ def test_a_query_with_enough_rows_is_not_asked_again():
     assert store.depths == [(1, 30)]
 
 
-def test_a_store_that_gives_up_is_counted():
+def test_queries_are_counted_for_which_the_store_stops_early():
     texts = [f"text {place}" for place in range(100)]
     part = PartOfRows.of(whole_of(*texts).part(range(90, 100), lambda key: "part"), CONFIG)
     vectors = np.zeros((2, 4), dtype=np.float32)

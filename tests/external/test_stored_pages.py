@@ -63,7 +63,7 @@ def test_a_passage_in_other_words_counts_as_its_page(bench):
     assert end - begin == len(PAGES[2])
 
 
-def test_without_a_key_of_the_page_it_is_in_no_document(bench):
+def test_without_a_key_of_the_page_a_rephrased_passage_is_in_no_document(bench):
     results, counts, scores = bench(
         {"text": "Summary: somebody called Holm was its keeper.", "page": 3},
         {"text": PAGES[0], "page": 1},
@@ -78,7 +78,7 @@ def test_without_a_key_of_the_page_it_is_in_no_document(bench):
     assert scores["recall@5", "retrieve"] == 0.5
 
 
-def test_what_has_no_such_page_stays_unplaced_and_is_counted(bench):
+def test_passages_whose_page_does_not_exist_stay_unplaced_and_are_counted(bench):
     # the second page holds a picture and no text
     pages = [4, 2, 0, -1, "three", True, 2.5, None]
     rows = [
@@ -101,7 +101,7 @@ def test_pages_count_from_the_first_one_that_the_store_has(bench, page, first_pa
     assert scores["recall@5", "retrieve"] == 1
 
 
-def test_pages_that_count_from_another_number_are_told(bench):
+def test_passages_on_another_page_are_warned_of(bench):
     results, counts, _ = bench({"text": PAGES[2], "page": 2}, {"text": PAGES[0], "page": 1})
     assert counts["stored_other_page"] == 1
     assert "retrieve.first_page is 1" in warned(results)

@@ -17,7 +17,7 @@ def measured():
     return json.loads(stores.KEPT.read_text(encoding="utf-8"))["rows"]
 
 
-def test_the_page_has_what_was_kept(measured):
+def test_the_page_has_the_results_of_the_file(measured):
     page = stores.PAGE.read_text(encoding="utf-8")
     assert stores_tried.written(page, measured) == page
     with pytest.raises(ValueError, match="missing"):
@@ -33,7 +33,7 @@ def test_the_file_of_results_covers_every_test_and_all_passed(kept):
         assert missing == set(), (store, missing)
 
 
-def test_a_test_that_failed_or_was_skipped_is_told(kept, measured):
+def test_the_table_shows_failed_skipped_and_missing_tests(kept, measured):
     (store, ends), *_ = kept.items()
     first, second = stores_tried.COLUMNS["existing: read"][:2]
     told = stores_tried.table({store: {**ends, first: "failed", second: "skipped"}}, measured)

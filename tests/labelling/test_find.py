@@ -105,7 +105,7 @@ def test_a_bare_caption_comes_behind_text_with_its_words(tmp_path):
         ("a word " * 20, False),
     ],
 )
-def test_what_a_bare_heading_is(text, heading):
+def test_a_bare_heading_is_a_line_without_a_figure_or_an_end(text, heading):
     assert is_heading(text) is heading
 
 

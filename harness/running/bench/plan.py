@@ -105,9 +105,9 @@ class Plan:
 def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) -> Plan:
     """Check everything that a run needs (files, models, labels) and count what it would do.
 
-    Nothing is computed, so that what depends on rankings is counted only where these are stored. ``search``:
-    as in a dry run, what models on this machine do is done where a price depends on what is found, unless a
-    language model or a user-defined service would have to be asked before. With a cluster, it is noted first
+    Nothing is computed, so what depends on rankings is counted only where these are stored. ``search``: as in
+    a dry run, models on this machine search where a price depends on the results, unless a language model or
+    a user-defined service would have to be asked first. With a cluster, it is noted first
     how the work is spread.
     """
     with Session.at(

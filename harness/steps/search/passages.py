@@ -40,8 +40,8 @@ class Passages:
     ``lengths`` are the characters that count as read, those of the chunk alone; ``key`` identifies all of
     it. ``by_context`` has the same chunks with every other context that a retriever of the setting has, by
     its `context_key`; these share it. ``guessed``: in a plan, where contexts are not written yet.
-    ``sources`` are the documents of the chunks where their ids do not say them, '' for text that is in none;
-    ``whole`` are all passages where these are a part of them.
+    ``sources`` are the documents of the chunks if their ids do not name them, '' for text that is in none.
+    ``whole`` are the passages that these are a part of, if they are.
     """
 
     ids: tuple[str, ...]

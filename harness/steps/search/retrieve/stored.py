@@ -135,10 +135,10 @@ def store_faults(where: str, timeout: float | None = None) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class PassageKeys:
-    """Under which keys of a row its text, its document and its page lie, with dots for what is nested.
+    """The keys of the text, the document and the page of a row, with dots for what is nested.
 
-    Where one is left out, the usual ones are tried; pages are not looked for. ``first_page`` is the number
-    that the first page of a document has there.
+    The usual keys are tried for a text or document without one. ``first_page`` is the number that the store
+    gives to the first page.
     """
 
     text: str = ""
@@ -160,15 +160,15 @@ class PassageKeys:
         """The page of a row, counted from 1; None where there is none."""
         page = at(payload, self.page) if self.page else None
         if isinstance(page, float) and page.is_integer():
-            # stores that know one kind of number
+            # some stores hold every number as a float
             page = int(page)
         number = int(page) if isinstance(page, int | str) and str(page).isdecimal() else -1
         return number - self.first_page + 1 if number >= self.first_page else None
 
     def passage_of(self, payload: Mapping[str, Any]) -> str | None:
-        """What tells a row from others: its text, else the page that it stands for.
+        """The text of a row, or else the name of the page that it stands for.
 
-        Where it has neither, its blank text, or None.
+        A row with neither gives its blank text, or None.
         """
         text = self.text_of(payload)
         if text is not None and text.strip():
