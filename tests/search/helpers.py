@@ -102,10 +102,10 @@ class Tools:
 
     def alone(self, retriever, passages, queries):
         """The rankings of one query at a time, the index kept open; or why that cannot be timed."""
-        one = SimpleNamespace(rankings={"": self.search("", retriever, passages, queries).rankings})
+        searched = SimpleNamespace(rankings={"": self.search("", retriever, passages, queries).rankings})
         with ExitStack() as stack:
             timing = Timing(
-                self.session.again(), search=one, config=LatencyConfig(own_code=True), stack=stack
+                self.session.again(), search=searched, config=LatencyConfig(own_code=True), stack=stack
             )
             search = Search({query.query_id: query for query in queries})
             runs = (search.run("", retriever, passages, [query]) for query in queries)

@@ -38,7 +38,7 @@ class Sampled:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Sampled:
-        """What was written."""
+        """What ``to_json`` gave."""
         screened = value["screened"]
         return cls(
             list(map(dict, value["proposals"])),

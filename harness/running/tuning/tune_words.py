@@ -78,7 +78,7 @@ def promise_lines(ladder: Ladder, tuning: TuneConfig) -> Iterator[str]:
     if give == "search":
         yield (
             "This is a search: what it drops may be better. `give: certify`, or --certify afterwards, "
-            "asks more."
+            "drops only what is shown to be worse, and takes longer."
         )
 
 

@@ -19,16 +19,20 @@ def searched(
     name: str,
     store: StoredCollection,
     texts: Sequence[str],
-    asked: Floats | None,
+    vectors: Floats | None,
     depth: int,
     spread: Spread | None,
 ) -> list[list[StoredRow]]:
     """What the store finds for all queries: here, or by all workers, each with a connection of its own."""
     if spread is None or len(texts) <= _SHARE:
-        return search_in(c, store, texts, asked, depth)
+        return search_in(c, store, texts, vectors, depth)
     job = _Job(c, name, depth)
     parts = [
-        (begin, list(texts[begin : begin + _SHARE]), None if asked is None else asked[begin : begin + _SHARE])
+        (
+            begin,
+            list(texts[begin : begin + _SHARE]),
+            None if vectors is None else vectors[begin : begin + _SHARE],
+        )
         for begin in range(0, len(texts), _SHARE)
     ]
     answers: dict[int, list[list[StoredRow]]] = dict(spread(job, parts))
@@ -44,22 +48,22 @@ class _Job:
     depth: int
 
     def __call__(self, part: tuple[int, list[str], Floats | None]) -> tuple[int, list[list[StoredRow]]]:
-        begin, texts, asked = part
+        begin, texts, vectors = part
         with self.config.reading(self.name) as store:
-            return begin, search_in(self.config, store, texts, asked, self.depth)
+            return begin, search_in(self.config, store, texts, vectors, self.depth)
 
 
 def search_in(
-    c: StoreConfig, store: StoredCollection, texts: Sequence[str], asked: Floats | None, depth: int
+    c: StoreConfig, store: StoredCollection, texts: Sequence[str], vectors: Floats | None, depth: int
 ) -> list[list[StoredRow]]:
     """The rows that a store finds for queries, as the configuration says; raises HarnessError if it fails."""
     with store_faults(c.where, c.timeout):
-        if asked is None:
+        if vectors is None:
             rows = store.by_words(texts, depth)
         elif c.search == "hybrid":
-            rows = store.hybrid(asked, texts, depth)
+            rows = store.hybrid(vectors, texts, depth)
         else:
-            rows = store.near(asked, depth, exact=c.exact)
+            rows = store.near(vectors, depth, exact=c.exact)
     if len(rows) != len(texts):
         raise HarnessError(
             f"{c.where} answered {counted(len(rows), 'query', 'queries')} of {len(texts)}. Run again."

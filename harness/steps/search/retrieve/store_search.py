@@ -51,10 +51,10 @@ class StoreRetriever(DenseRetriever[Store]):
         return [c.search, c.exact, c.build_facts(), c.effort(), list(map(_version, self.libraries))]
 
     def search(
-        self, passages: Passages, vectors: VectorRows, queries: Sequence[Query], asked: Floats
+        self, passages: Passages, vectors: VectorRows, queries: Sequence[Query], query_vectors: Floats
     ) -> Run[RetrievalResult]:
         """The rankings by vectors, or by vectors and words."""
-        return (yield from self._filled(passages, vectors, queries, asked))
+        return (yield from self._filled(passages, vectors, queries, query_vectors))
 
     def run(self, passages: Passages, queries: Sequence[Query]) -> Run[RetrievalResult]:
         """Search the collection there is, or one of the passages."""
@@ -65,7 +65,11 @@ class StoreRetriever(DenseRetriever[Store]):
         return (yield from super().run(passages, queries))
 
     def _filled(
-        self, passages: Passages, vectors: VectorRows | None, queries: Sequence[Query], asked: Floats | None
+        self,
+        passages: Passages,
+        vectors: VectorRows | None,
+        queries: Sequence[Query],
+        query_vectors: Floats | None,
     ) -> Run[RetrievalResult]:
         c = self.config
         depth = SearchDepth.of(c, passages.lengths)
@@ -78,12 +82,12 @@ class StoreRetriever(DenseRetriever[Store]):
         store = yield Index([*facts, c.where], lambda place: _opened(c, content, place))
         price: IndexPrice | None = yield PriceOfIndex([*facts, c.where])
         nearest = None
-        if asked is not None and stored is not None and c.search == "vectors":
-            nearest = yield CheckOnly(lambda: scan(asked, stored, c.distance, depth))
+        if query_vectors is not None and stored is not None and c.search == "vectors":
+            nearest = yield CheckOnly(lambda: scan(query_vectors, stored, c.distance, depth))
         depths = [true.k for true in nearest or []] or [depth.usual] * len(queries)
         wanted = min(max(depths) + (_MARGIN if nearest else 0), len(passages.ids))
         spread = (yield Cluster()) if c.remote else None
-        hits = searched(c, name, store, [query.text for query in queries], asked, wanted, spread)
+        hits = searched(c, name, store, [query.text for query in queries], query_vectors, wanted, spread)
         rankings = []
         for query, rows, k in zip(queries, hits, depths, strict=True):
             places = np.array([int(row.key) for row in rows], dtype=np.int64)
