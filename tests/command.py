@@ -23,17 +23,6 @@ YARD = {
 }
 
 
-# columns of prices.csv that tell of the machine on which an index was built
-OF_MACHINE = ("build_seconds", "index_bytes")
-
-
-def outcome(path):
-    """The content of a file of results, without the columns that are about a machine."""
-    if path.name != "prices.csv":
-        return path.read_bytes()
-    return [{name: row[name] for name in row if name not in OF_MACHINE} for row in table(path)]
-
-
 def exit_code(*words):
     """The exit code of ``harness WORDS``."""
     with pytest.raises(SystemExit) as stopped:

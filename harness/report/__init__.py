@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
+    from harness.report.history import name_of_earlier, outcome_of, past_runs, runs_table, same_result
     from harness.report.loss_tables import (
         answer_loss_table,
         answer_table,
@@ -115,7 +115,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "harness.report.history": "name_of_earlier past_runs runs_table same_result",
+            "harness.report.history": "name_of_earlier outcome_of past_runs runs_table same_result",
             "harness.report.loss_tables": (
                 "answer_loss_table answer_table is_route loss_table lost_by worst_table"
             ),

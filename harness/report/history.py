@@ -131,14 +131,15 @@ def _contents(folder: Path) -> dict[str, bytes]:
     """A digest of every file that tells of the outcome, by its path in the folder."""
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     return {
-        name: hashlib.sha256(_outcome(name, path.read_bytes())).digest()
+        name: hashlib.sha256(outcome_of(path)).digest()
         for name, path in files.items()
         if name not in _OF_THE_RUN
     }
 
 
-def _outcome(name: str, content: bytes) -> bytes:
-    """The content of a file without its columns that depend on a machine."""
+def outcome_of(path: Path) -> bytes:
+    """What a file of results says of the outcome: all but its columns that depend on a machine."""
+    content, name = path.read_bytes(), path.name
     if name not in _OF_THE_MACHINE:
         return content
     rows = list(csv.reader(io.StringIO(content.decode("utf-8", "surrogateescape"), newline="")))

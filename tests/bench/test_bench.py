@@ -6,20 +6,20 @@ import random
 
 import pytest
 
-from harness.report import AnswerabilityRow, read_summary
+from harness.report import AnswerabilityRow, outcome_of, read_summary
 from harness.running import load_config, make_plan
 from harness.running.config.bootstrap import BootstrapConfig
 from harness.running.evaluate.scoring import answerability
 from harness.values import CorpusError, LabelError, Query, Ranking, Silent
 from tests.bench.conftest import DENSE, SENTENCES
-from tests.command import bench, outcome, table, told
+from tests.command import bench, table, told
 from tests.corpus.attacks import LINE, SCAN, pages_of
 
 
 def unchanging(folder):
     """The content of every file but the record."""
     files = (p for p in folder.rglob("*") if p.is_file() and p.name != "record.json")
-    return {str(p): outcome(p) for p in files}
+    return {str(p): outcome_of(p) for p in files}
 
 
 def test_a_plan_a_run_and_a_second_one_agree_and_nothing_is_computed_twice(write_config, corpus):

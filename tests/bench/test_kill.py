@@ -9,8 +9,8 @@ import time
 
 import pytest
 
+from harness.report import outcome_of
 from tests.bench.conftest import DENSE
-from tests.command import outcome
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ def command(path):
 def content(corpus):
     folder = corpus / "results" / "tiny"
     files = (p for p in folder.rglob("*") if p.is_file() and p.name not in TIMED)
-    return {str(p.relative_to(folder)): outcome(p) for p in files}
+    return {str(p.relative_to(folder)): outcome_of(p) for p in files}
 
 
 def from_here(path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.report import outcome_of
+
 _TOPICS = {
     "engines": ("engine", "built in Paducah", "210 kilowatts"),
     "people": ("workforce", "counted in December", "39,717 people"),
@@ -63,4 +65,4 @@ _TIMED = ("record.json", "report.html")
 def content(results: Path) -> dict[str, bytes]:
     """The files of a result that are the same in every run."""
     files = (path for path in sorted(results.rglob("*")) if path.is_file() and path.name not in _TIMED)
-    return {str(path.relative_to(results)): path.read_bytes() for path in files}
+    return {str(path.relative_to(results)): outcome_of(path) for path in files}
