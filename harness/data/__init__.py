@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from harness.data.corpus.parse import SkippedDocument, bad_document, parse_documents, parser_fingerprint
     from harness.data.corpus.parsers import PARSERS, ParserConfig, suffixes_of
     from harness.data.corpus.parsers.pypdf import PypdfConfig
-    from harness.data.corpus.passage_labels import named_by_text, read_passage_labels
+    from harness.data.corpus.passage_labels import read_passage_labels, with_passages_named
     from harness.data.corpus.placing import PlacedHit, named_document, place_hits, placed_by_page
     from harness.data.corpus.queries import QuerySet, SplitConfig, read_queries
     from harness.data.corpus.text_file import read_json, read_utf8
@@ -90,7 +90,7 @@ else:
             "harness.data.corpus.parse": "SkippedDocument bad_document parse_documents parser_fingerprint",
             "harness.data.corpus.parsers": "PARSERS ParserConfig suffixes_of",
             "harness.data.corpus.parsers.pypdf": "PypdfConfig",
-            "harness.data.corpus.passage_labels": "named_by_text read_passage_labels",
+            "harness.data.corpus.passage_labels": "read_passage_labels with_passages_named",
             "harness.data.corpus.placing": "PlacedHit named_document place_hits placed_by_page",
             "harness.data.corpus.queries": "QuerySet SplitConfig read_queries",
             "harness.data.corpus.text_file": "read_json read_utf8",

@@ -17,6 +17,7 @@ from harness.running.part import queries_in_part
 from harness.running.passage_files import takes_passages
 from harness.running.search import Searched
 from harness.running.session import Session
+from harness.steps import passage_id
 from harness.values import ConfigError, Document, Judgment, counted, text_id
 
 
@@ -80,7 +81,7 @@ def load_corpora(config: BenchConfig, session: Session) -> Corpora:
     with session.notes.timed("labels"):
         ids = [query.query_id for query in queries.queries]
         if takes_passages(config):
-            rows = data.named_by_text(rows, next(iter(texts.values())))
+            rows = data.with_passages_named(rows, next(iter(texts.values())), passage_id)
         if len(parsers) == 1:
             anchored = {
                 name: data.anchor(rows, text, config.anchor, ids, skipped[name])

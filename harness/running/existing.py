@@ -20,10 +20,10 @@ from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.hits.scoring_of_hits import missed_evidence, text_elsewhere, under_own_name
 from harness.running.notes import RunNotes
-from harness.running.passage_files import are_documents, passage_id
+from harness.running.passage_files import are_documents
 from harness.running.pipeline import collection_searched
 from harness.running.session import Session
-from harness.steps import StoreFacts, store_faults, token_lengths
+from harness.steps import StoreFacts, passage_id, store_faults, token_lengths
 from harness.store import key_of
 
 _THRESHOLD = 90.0
@@ -59,6 +59,12 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
         raise values.ConfigError(
             f"{config.name}: an existing collection is placed in one text of each document, but "
             "the settings use several parsers. Keep one under parse."
+        )
+    if config.part.text < 1:
+        raise values.ConfigError(
+            f"{config.name}: a part of the documents is to be searched (part, or a stage of tune), and an "
+            "existing collection can only be searched whole, which would compare it on more text. Leave out "
+            "the settings with existing: true, or the part."
         )
     corpus = corpora.united
     read: dict[str, StoredPassages] = {}

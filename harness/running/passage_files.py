@@ -5,26 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from harness.running.config.models import BenchConfig
 from harness.running.pipeline import collection_searched
-from harness.steps import store_faults
+from harness.steps import passage_id, store_faults
 from harness.store import key_of, write_text
 from harness.values import ConfigError, HarnessError, listed
 
 SCHEME = "passages://"
-# longer names are cut, and told apart by a hash
-_LONGEST = 120
-
-
-def passage_id(key: str) -> str:
-    """The id of the document made of a row: its key, percent-encoded so that it can be a file name."""
-    name = quote(key, safe="()+,=@")
-    if name.startswith("."):
-        # a glob does not name such files
-        name = f"%2E{name[1:]}"
-    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}-{key_of(key)[:12]}"
 
 
 def takes_passages(config: BenchConfig) -> bool:

@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from harness.steps.search.retrieve.lexical import TermIds
     from harness.steps.search.retrieve.pgvector import PgvectorTable
     from harness.steps.search.retrieve.qdrant import QdrantCollection
+    from harness.steps.search.retrieve.row_documents import passage_id
     from harness.steps.search.retrieve.stored import (
         DOCUMENT_KEYS,
         TEXT_KEYS,
@@ -171,6 +172,7 @@ else:
             "harness.steps.search.retrieve.lexical": "TermIds",
             "harness.steps.search.retrieve.pgvector": "PgvectorTable",
             "harness.steps.search.retrieve.qdrant": "QdrantCollection",
+            "harness.steps.search.retrieve.row_documents": "passage_id",
             "harness.steps.search.retrieve.stored": (
                 "DOCUMENT_KEYS StoreFacts StoredCollection TEXT_KEYS at first_of store_faults"
             ),

@@ -4,7 +4,7 @@ import pytest
 
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
-from harness.running.passage_files import passage_id
+from harness.steps import passage_id
 from harness.values import ConfigError, HarnessError, LabelError, RecordingReporter, Silent
 from tests.command import table, write_files
 from tests.external.filled import Opensearch
@@ -30,18 +30,21 @@ def bench(tmp_path, monkeypatch):
     store = Opensearch(tmp_path)
     section = {**store.fill(rows), "search": "words", "model": MODEL}
 
-    def bench(**more):
-        config = {
+    def config_with(**more):
+        return {
             **{"name": "passages", "documents": "passages://contracts", "queries": "queries.csv"},
             **{"labels": "labels.csv", "retrieve": section, "measures": ["recall@5", "ndcg_exp@5"]},
             **{"cache": str(tmp_path / "cache"), **more},
         }
+
+    def bench(**more):
+        config = config_with(**more)
         before = store.state()
         results, folder = run_bench(load_config(config), RecordingReporter(Silent(), lambda _: None))
         assert store.state() == before
         return results, folder
 
-    bench.section = section
+    bench.section, bench.config = section, config_with
     return bench
 
 
@@ -102,7 +105,7 @@ def test_labels_by_text_grade_the_passage_that_has_it(bench, tmp_path):
             r"line 2: no passage has the text 'She lit the lamp\.'.*or its key",
         ),
         (",,4", "line 2: names no passage. Fill document with its key, or quote with its text"),
-        ("id-9,,4", "line 2: there is no document 'id-9'"),
+        ("id-9,,4", "line 2: there is no passage 'id-9'"),
     ],
 )
 def test_a_label_of_no_passage_is_refused(bench, tmp_path, row, message):

@@ -4,11 +4,13 @@ import numpy as np
 
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.opensearch import OpensearchConfig
 from harness.steps.search.retrieve.rows_of_part import PartOfRows
 from harness.steps.search.retrieve.stored import StoredRow
-from harness.values import RecordingReporter, Silent
+from harness.steps.search.retrieve.stored_as_is import _placed
+from harness.values import Query, RecordingReporter, Silent
 from tests.command import table, write_files
 from tests.external.filled import Opensearch
 from tests.external.stores_in_use import MODEL, by_name, warned
@@ -80,6 +82,32 @@ def test_copies_outside_the_part_stand_for_no_more_than_those_in_it():
     # a row that nobody has read is not hidden by the filter
     unknown = Store(rows_of("new", *texts))
     assert [row.key for row in part.search(unknown, ["a"], None, 4, 5)[0][0]] == ["0", "1", "3"]
+
+
+def test_a_row_of_a_document_that_is_left_out_is_none_of_one_with_the_same_text():
+    whole = Passages(("alpha:0-4", "beta:0-4", "beta:5-9"), ("same", "same", "more"), (4, 4, 4), "key")
+    part = PartOfRows.of(whole.part([1, 2], lambda key: f"part of {key}"), CONFIG)
+    rows = [
+        StoredRow(key, {"text": text, "source": f"docs/{name}.txt"}, None, -place)
+        for place, (key, name, text) in enumerate(
+            [("0", "alpha", "same"), ("1", "beta", "more"), ("2", "beta", "same")]
+        )
+    ]
+    (found,), _ = part.search(Store(rows), ["query"], None, 2, 3)
+    assert [row.key for row in found] == ["1", "2"]
+
+
+def test_rows_with_one_text_are_passages_of_their_own_documents():
+    passages = Passages(("alpha:0-4", "beta:0-4", "r%2F9:0-4"), ("same",) * 3, (4, 4, 4), "key")
+    rows = [
+        StoredRow("1", {"text": "same", "source": "docs\\beta.pdf"}, None, 3.0),
+        # of no document: its key is that of a passage
+        StoredRow("r/9", {"text": "same"}, None, 2.0),
+        StoredRow("2", {"text": "same", "source": "gone.txt"}, None, 1.0),
+    ]
+    depth = SearchDepth.of(CONFIG, passages.lengths)
+    ranking = _placed(Query("q", "same", "train"), rows, {"same": [0, 1, 2]}, passages, depth, CONFIG)
+    assert ranking.chunk_ids == ("beta:0-4", "r%2F9:0-4", "alpha:0-4")
 
 
 def test_text_in_no_document_keeps_its_rank_and_copies_keep_their_document(tmp_path, monkeypatch):

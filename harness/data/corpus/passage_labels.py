@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from harness.data.corpus.align import whitespace_free
 from harness.data.corpus.anchoring import LabelRow
 from harness.data.corpus.input_table import FaultsOfRows, Note, read_table
 from harness.data.corpus.inputs import INPUTS, input_table, refuse_misspelt, rows_of
-from harness.values import Column, Document, LabelError, snippet
+from harness.values import Column, Document, LabelError, snippet, suggestion
 
 
 @input_table(
@@ -41,24 +41,32 @@ def _fault(row: PassageLabelRow) -> str:
     return "names no passage. Fill document with its key, or quote with its text."
 
 
-def named_by_text(rows: Sequence[LabelRow], passages: Mapping[str, Document]) -> tuple[LabelRow, ...]:
-    """The rows with the keys that are missing, each that of the passage with the quoted text.
+def with_passages_named(
+    rows: Sequence[LabelRow], passages: Mapping[str, Document], id_of: Callable[[str], str]
+) -> tuple[LabelRow, ...]:
+    """The rows with the id of their passage: that of the key, or of the passage with the quoted text.
 
-    White space does not count. Of equal passages the first by key is named. Raises LabelError for all rows
-    whose text no passage has.
+    ``id_of`` gives the id of a key. White space does not count in a text, and of equal passages the first by
+    id is named. Raises LabelError for all rows that name no passage.
     """
-    if all(row.document for row in rows):
-        return tuple(rows)
     ids = {whitespace_free(passages[doc_id].text).text: doc_id for doc_id in sorted(passages, reverse=True)}
     faults, named = FaultsOfRows(LabelError), list[LabelRow]()
     for row in rows:
         with faults.of_a_row():
-            document = row.document or ids.get(whitespace_free(row.quote).text)
-            if document is None:
-                raise LabelError(
-                    f"{row.where}: no passage has the text {snippet(row.quote, 160)!r}. Give the whole text "
-                    "of a passage, or its key as document."
+            if row.document:
+                keys = (id_of(row.document), row.document)
+                document = next((key for key in keys if key in passages), None)
+                wrong = (
+                    f"there is no passage {row.document!r}{suggestion(row.document, passages)}. Correct it."
                 )
+            else:
+                document = ids.get(whitespace_free(row.quote).text)
+                wrong = (
+                    f"no passage has the text {snippet(row.quote, 160)!r}. Give the whole text of a passage, "
+                    "or its key as document."
+                )
+            if document is None:
+                raise LabelError(f"{row.where}: {wrong}")
             named.append(replace(row, document=document))
     faults.end()
     return tuple(named)

@@ -15,6 +15,7 @@ from harness.models import WORDS, resolve
 from harness.report import REPORT, Results, lost_label_note, seed_ratio_lines
 from harness.running.config.models import BenchConfig
 from harness.running.corpus import file_hashes, input_files
+from harness.running.pipeline import collection_searched
 from harness.running.program import program_key
 from harness.running.session import in_use
 from harness.store import Artifacts, CacheLayout, key_of
@@ -98,7 +99,12 @@ STORED = TypeAdapter(Finished)
 
 
 def origin_of(config: BenchConfig) -> Origin | None:
-    """What a run of the configuration would be made from now; None if an input cannot be read."""
+    """What a run of the configuration would be made from now; None where that cannot be told.
+
+    That is so if an input cannot be read, and for collections of others, which may change at any time.
+    """
+    if any(collection_searched(setting) is not None for setting in config.settings):
+        return None
     try:
         inputs = input_hashes(config)
     except (HarnessError, OSError):

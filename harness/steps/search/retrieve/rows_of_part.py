@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from harness.steps.search.passages import Passages
+from harness.steps.search.retrieve.row_documents import document_at, documents_of_row
 from harness.steps.search.retrieve.store_config import StoreConfig
 from harness.steps.search.retrieve.stored import Floats, PassageKeys, StoredRow
 
@@ -24,19 +25,20 @@ RowSearch = Callable[..., list[list[StoredRow]]]
 class PartOfRows:
     """The rows to search: their ``texts`` with the number of rows of each; None: all rows.
 
-    ``elsewhere`` are the texts of the whole collection.
+    ``documents`` are those of each text in the part, and ``elsewhere`` those of each in the whole collection.
     """
 
     keys: PassageKeys
     texts: Counter[str] | None
-    elsewhere: frozenset[str] = frozenset()
+    documents: Mapping[str, set[str]] = field(default_factory=dict)
+    elsewhere: Mapping[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, passages: Passages, c: StoreConfig) -> PartOfRows:
         """The rows of some passages."""
         if passages.whole is None:
             return cls(c.keys, None)
-        return cls(c.keys, Counter(passages.texts), frozenset(passages.whole.texts))
+        return cls(c.keys, Counter(passages.texts), _documents(passages), _documents(passages.whole))
 
     def search(
         self, search: RowSearch, texts: Sequence[str], vectors: Floats | None, wanted: int, count: int
@@ -68,15 +70,31 @@ class PartOfRows:
             pending, depth = further, min(count, depth * _DEEPER)
         return kept, short
 
+    def _is_of_others(self, row: StoredRow, text: str) -> bool:
+        """Whether a row is of a document that is left out, though the part has its text too."""
+        of_text = self.elsewhere.get(text, set())
+        named = documents_of_row(row, self.keys, text) & of_text if len(of_text) > 1 else set()
+        return bool(named) and not named & self.documents.get(text, set())
+
     def _inside(self, rows: Sequence[StoredRow]) -> list[StoredRow]:
         """The rows of the part, and rows of unknown text, which the caller refuses."""
         left: Any = Counter(self.texts)
         inside = []
         for row in rows:
             text = self.keys.passage_of(row.payload) or ""
+            if self._is_of_others(row, text):
+                continue
             if left[text] > 0:
                 left[text] -= 1
                 inside.append(row)
             elif text.strip() and text not in self.elsewhere:
                 inside.append(row)
         return inside
+
+
+def _documents(passages: Passages) -> dict[str, set[str]]:
+    """The documents of each text."""
+    documents = defaultdict(set)
+    for place, text in enumerate(passages.texts):
+        documents[text].add(document_at(passages, place))
+    return dict(documents)

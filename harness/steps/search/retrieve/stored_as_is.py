@@ -12,6 +12,7 @@ import numpy as np
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.needs import CheckOnly, Cluster, Index, Texts, Warned
 from harness.steps.search.passages import Passages
+from harness.steps.search.retrieve.row_documents import document_at, documents_of_row
 from harness.steps.search.retrieve.rows_of_part import PartOfRows
 from harness.steps.search.retrieve.store_config import StoreConfig
 from harness.steps.search.retrieve.store_queries import searched
@@ -145,7 +146,7 @@ def _placed(
     depth: SearchDepth,
     c: StoreConfig,
 ) -> Ranking:
-    """The rows of one query as passages, by their texts; of those with the same text the next one."""
+    """The rows of one query as passages, by their texts: that of the row's document, else the next one."""
     used: set[int] = set()
     scores = []
     ranked_places = []
@@ -155,8 +156,11 @@ def _placed(
         text = c.keys.passage_of(row.payload)
         if not (text or "").strip() and not every_blank:
             continue
-        free = (place for place in places.get(text or "", ()) if place not in used)
-        place = next(free, None)
+        free = [place for place in places.get(text or "", ()) if place not in used]
+        if len(free) > 1:
+            named = documents_of_row(row, c.keys, text or "")
+            free.sort(key=lambda place: document_at(passages, place) not in named)
+        place = next(iter(free), None)
         if place is None:
             raise HarnessError(
                 f"{c.where}, {c.collection}: row {row.key} was not there when the run read the "
