@@ -24,6 +24,7 @@ from harness.data.corpus.input_table import (
     FaultsOfRows,
     InputTable,
     Note,
+    Row,
     check_offsets,
     plain_cell,
     read_table,
@@ -149,12 +150,15 @@ def refuse_misspelt(table: InputTable, row: type[Any]) -> None:
     spec = INPUTS[row]
     # a note is not used either
     names = {name for column in spec.columns for name in (column.name, *column.column.names)} - {"note"}
-    for name in table.columns:
-        # lines of JSON have columns of their own
-        first = next((line for line in table.rows if name in line.cells), None)
-        if name in names or first is None:
+    # lines of JSON have columns of their own
+    first_of: dict[str, Row] = {}
+    for line in table.rows:
+        for name in line.cells:
+            first_of.setdefault(name, line)
+    for name, first in first_of.items():
+        if name in names:
             continue
-        if near := suggestion(name, names - first.cells.keys(), _MISSPELT):
+        if near := suggestion(name, {other for other in names if other not in first.cells}, _MISSPELT):
             raise spec.error(
                 f"{table.path}, line {first.line}: the column {name!r} is not read{near}. Rename it; "
                 "if it holds something else, give it another name or remove it."

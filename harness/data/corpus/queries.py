@@ -84,9 +84,8 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
         table = table.with_column("split", lambda row: split.split_of(row.get("query_id")))
     queries = rows_of(table, Query)
     columns = {input_column.name for input_column in INPUTS[Query].columns}
-    more = [name for name in table.columns if name not in columns]
     extras = {
-        row.get("query_id"): MappingProxyType({name: row.cells[name] for name in more if name in row.cells})
+        row.get("query_id"): MappingProxyType({n: cell for n, cell in row.cells.items() if n not in columns})
         for row in table.rows
     }
     return QuerySet(tuple(queries), MappingProxyType(extras))
