@@ -266,7 +266,7 @@ def test_what_the_store_says_of_its_index_is_told(bench, store, rows):
 def test_files_of_which_nothing_is_stored_are_told(bench, store, rows):
     kept = [row for row in rows if "museum" not in row["document"]]
     results, _, _ = bench({**store.fill(kept), "model": MODEL})
-    assert "holds nothing: museum" in warned(results)
+    assert "files without a passage in the collection: museum" in warned(results)
 
 
 def test_names_that_are_no_files_do_not_hide_the_text(bench, store, rows):
