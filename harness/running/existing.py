@@ -60,7 +60,8 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
             f"{config.name}: an existing collection is placed in one text of each document, but "
             "the settings use several parsers. Keep one under parse."
         )
-    if config.part.text < 1:
+    # where all settings search collections, all search the same text
+    if config.part.text < 1 and len(existing) < len(searched):
         raise values.ConfigError(
             f"{config.name}: a part of the documents is to be searched (part, or a stage of tune), and an "
             "existing collection can only be searched whole, which would compare it on more text. Leave out "

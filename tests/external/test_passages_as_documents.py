@@ -2,10 +2,13 @@
 
 import pytest
 
+from harness.data import with_passages_named
+from harness.data.corpus.anchoring import LabelRow
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
+from harness.running.bench.job import origin_of
 from harness.steps import passage_id
-from harness.values import ConfigError, HarnessError, LabelError, RecordingReporter, Silent
+from harness.values import ConfigError, Document, HarnessError, LabelError, RecordingReporter, Silent
 from tests.command import table, write_files
 from tests.external.filled import Opensearch
 from tests.external.stores_in_use import MODEL, by_name, means
@@ -132,3 +135,25 @@ def test_keys_of_rows_are_names_of_files():
     # neither a hidden file nor another folder
     assert passage_id("..") == "%2E."
     assert len({passage_id("x" * 200), passage_id("x" * 201)}) == 2
+
+
+def test_a_key_is_written_in_a_label_as_it_is_in_the_store():
+    passages = {name: Document(name, "text", (), "") for name in ("a%3Ab", "a_b", "k2")}
+    rows = [LabelRow(query_id="q", document=key, grade=4) for key in ("a:b", "a%3Ab", "a_b")]
+    named = with_passages_named(rows, passages, passage_id)
+    assert [row.document for row in named] == ["a%3Ab", "a%3Ab", "a_b"]
+    # a passage is no file, so an ending is part of its key
+    with pytest.raises(LabelError, match=r"there is no passage 'k2\.pdf'"):
+        with_passages_named([LabelRow(query_id="q", document="k2.pdf", grade=4)], passages, passage_id)
+
+
+def test_what_may_change_at_any_time_never_counts_as_unchanged(bench):
+    assert origin_of(load_config(bench.config())) is None
+
+
+def test_a_part_refuses_a_collection_beside_what_searches_less(bench):
+    half = {"part": {"text": 0.5}}
+    with pytest.raises(ConfigError, match="can only be searched whole"):
+        bench(**half, retrieve=[bench.section, {"kind": "bm25"}], chunk={"kind": "page"})
+    results, _ = bench(**half)
+    assert len(results.runs) == 1
