@@ -7,6 +7,7 @@ file of ours that is opened without an encoding is an error. Paths, links and th
 of Linux.
 """
 
+import ctypes
 import errno
 import importlib.abc
 import os
@@ -43,6 +44,7 @@ FUNCTIONS = [
 REFUSED = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)', re.IGNORECASE)
 IMITATORS = set()
 DEVICES = ("/dev/", "/proc/", "/sys/")
+HERE, NO_REPLACE = -100, 1
 
 
 class Lacking(importlib.abc.MetaPathFinder):
@@ -124,10 +126,12 @@ def hook(event, words):
 
 
 def rename(source, target, **rest):
-    """`os.rename` of Windows: not onto what is there."""
-    if os.path.lexists(target):
-        raise FileExistsError(errno.EEXIST, "exists already", os.fsdecode(source), None, os.fsdecode(target))
-    replace(source, target, **rest)
+    """`os.rename` of Windows: not onto what is there, even if another process has just made it."""
+    refuse_name(target)
+    refuse_opened(source)
+    if renameat2(HERE, os.fsencode(source), HERE, os.fsencode(target), NO_REPLACE) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), os.fsdecode(source), None, os.fsdecode(target))
 
 
 def replace(source, target, **rest):
@@ -144,6 +148,9 @@ for function in FUNCTIONS:
     if hasattr(os, function):
         delattr(os, function)
 replace_of_linux = os.replace
+# taken before the hook takes it away from the code under test
+renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+renameat2.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
 os.rename, os.replace = rename, replace
 # by paths, as on Windows, which the hook can follow
 shutil._use_fd_functions = False
