@@ -35,6 +35,14 @@ def test_folding_unifies_lookalikes():
     assert view.source_span(1, 2) == view.source_span(2, 3) == (1, 2)
 
 
+@given(st.text(alphabet=st.sampled_from("aB9 `'\u2019\n\t\x1c\x00\u0301\u00e9\ufb01\u00bd\u5b57\u200b")))
+def test_a_text_is_folded_as_its_characters_are(text):
+    each = [folded(character) for character in text]
+    view = folded(text)
+    assert view.text == "".join(character.text for character in each)
+    assert list(view.offsets) == [place for place, part in enumerate(each) for _ in part.offsets]
+
+
 def test_exact_and_whitespace_free_count_copies_and_take_the_first():
     assert find_exact("ab", "xab ab") == TextPlace("exact", 1, 3, 100.0, 2)
     assert find_exact("abc", "xab ab") is None

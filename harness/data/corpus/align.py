@@ -23,6 +23,7 @@ Codes = NDArray[np.uint32]
 
 # Invisible where a line may break or a font needs help: no reader would quote them.
 _SEEN = re.compile("[^\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]+")
+_ONE_ALPHABET = re.compile("[\x00-\x7f]+|[^\x00-\x7f]+")
 _FOLDED_PUNCTUATION = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u0060", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
@@ -79,11 +80,19 @@ def whitespace_free(text: str) -> View:
 
 def folded(text: str) -> View:
     """Without whitespace, lookalikes unified: NFKD, accents, case, kinds of quotes and dashes."""
-    seen, kept, offsets = whitespace_free(text), [], array("i")
-    for offset, character in zip(seen.offsets, seen.text, strict=True):
-        spelled = _fold(character)
-        kept.append(spelled)
-        offsets.extend([offset] * len(spelled))
+    seen = whitespace_free(text)
+    kept: list[str] = []
+    offsets = array("i")
+    for run in _ONE_ALPHABET.finditer(seen.text):
+        if run.group().isascii():
+            # each character stays one character: a whole run at a time is some ten times as fast
+            kept.append(run.group().lower().replace("`", "'"))
+            offsets.extend(seen.offsets[slice(*run.span())])
+            continue
+        for place in range(*run.span()):
+            spelled = _fold(seen.text[place])
+            kept.append(spelled)
+            offsets.extend([seen.offsets[place]] * len(spelled))
     return View("".join(kept), offsets)
 
 
@@ -142,7 +151,9 @@ def align_fuzzy(quote: View, text: View) -> TextPlace | None:
         return None
     end = int(_infix_distances(needle, hay).argmin())
     # Backwards from that end; of equally near starts the closest one, so the range is tight.
-    length = int(_infix_distances(needle[::-1], hay[:end][::-1], anchored=True).argmin())
+    # A range of more than twice the needle is further from it than an empty one.
+    near = hay[max(0, end - 2 * len(needle)) : end]
+    length = int(_infix_distances(needle[::-1], near[::-1], anchored=True).argmin())
     if length == 0:
         return None
     score = fuzz.ratio(quote.text, text.text[end - length : end])
@@ -218,7 +229,8 @@ class Searcher:
             return exact
         parts = seeds(folded(quote).text)
         windows = self._windows(quote)
-        hits = [sum(part in self._view(folded, window).text for part in parts) for window in windows]
+        texts = [self._view(folded, window).text for window in windows]
+        hits = [sum(part in text for part in parts) for text in texts]
         likeliest = sorted(range(len(windows)), key=lambda i: (-hits[i], i))[:_ALIGNED_WINDOWS]
         places = [self._fuzzy(quote, self._run_over(windows[i], quote)) for i in sorted(likeliest)]
         return max(places, key=lambda place: place.score)
