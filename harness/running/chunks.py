@@ -132,7 +132,8 @@ class Chunking:
     indexed, each text up to its window, None if that is not known. ``reading`` is how chunks are read where
     that is something else. ``returned_only``: another pipeline cut the documents, and no chunk is known but
     those it returned. ``sources`` are the documents of the chunks where their ids do not say them, '' for
-    text that is in none.
+    text that is in none. ``outside`` are document and text of what else lies in the collection that is
+    searched, of documents that the part of the benchmark leaves out.
     """
 
     chunks: tuple[Chunk, ...]
@@ -146,6 +147,7 @@ class Chunking:
     returned_only: bool = False
     index_tokens: int | None = None
     sources: tuple[str, ...] = field(default=(), compare=False)
+    outside: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
     def texts_read(self) -> list[Chunk]:
@@ -168,7 +170,8 @@ class Chunking:
             return steps.Passages(ids, indexed.texts, lengths, key, by_context, guessed, self.sources)
 
         by_context.update({contexts: of(indexed) for contexts, indexed in self.indexed_apart.items()})
-        return of(self.indexed)
+        passages = of(self.indexed)
+        return passages.beside(self.outside) if self.outside else passages
 
     def places(self) -> Iterator[tuple[str, tuple[Span, ...]]]:
         """The document and the spans of every chunk, its own place the last."""

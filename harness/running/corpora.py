@@ -71,13 +71,13 @@ def load_corpora(config: BenchConfig, session: Session) -> Corpora:
         if len(parsers) > 1:
             note(f"Reading the documents with {name}.")
         read[name] = read_documents(config, parser, others, session, every_row)
-        documents = [part.document for part in read[name][0]]
-        queries.warn_of_answer_keys(documents, partial(session.notes.warn, "questions"))
+        texts_read = [part.document for part in read[name].parsed]
+        queries.warn_of_answer_keys(texts_read, partial(session.notes.warn, "questions"))
     texts = {
-        name: {item.document.doc_id: item.document for item in parsed}
-        for name, (parsed, _, _) in read.items()
+        name: {item.document.doc_id: item.document for item in documents.parsed}
+        for name, documents in read.items()
     }
-    skipped = {name: [item.doc_id for item in missing] for name, (_, missing, _) in read.items()}
+    skipped = {name: [item.doc_id for item in documents.skipped] for name, documents in read.items()}
     with session.notes.timed("labels"):
         ids = [query.query_id for query in queries.queries]
         if takes_passages(config):
@@ -91,8 +91,12 @@ def load_corpora(config: BenchConfig, session: Session) -> Corpora:
             anchored = data.anchor_in_each(rows, texts, config.anchor, ids, skipped)
         labels = _labels(anchored, texts, rows, config, session.notes)
     corpora = {
-        name: Corpus(tuple(parsed), tuple(missing), queries, anchored[name], labels[name], hashes, rows)
-        for name, (parsed, missing, hashes) in read.items()
+        name: Corpus(
+            *(tuple(documents.parsed), tuple(documents.skipped), queries, anchored[name], labels[name]),
+            *(documents.hashes, rows),
+            outside=documents.outside,
+        )
+        for name, documents in read.items()
     }
     if len(corpora) == 1:
         (corpus,) = corpora.values()

@@ -1,4 +1,4 @@
-"""Documents, queries and labels of a benchmark, parsed once per content, here or by workers; suspect text."""
+"""Documents, queries and labels of a benchmark, parsed once per content, here or by workers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from harness import data, values
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.copies import local_patterns
 from harness.running.engine import Engine
-from harness.running.notes import RunNotes
 from harness.running.part import files_in_part
 from harness.running.passage_files import with_passages
 from harness.running.session import Session
+from harness.running.suspect_text import report_text
 from harness.store import CacheLayout, key_of
 
 
@@ -25,7 +25,8 @@ class Corpus:
 
     ``labels`` are the graded spans by people, whoever judges; ``hashes`` the sha256 of the files read.
     ``label_rows`` are the rows of the label file, anchored or not. ``strange`` holds text that was returned
-    by another pipeline and is in no document, None if there is none.
+    by another pipeline and is in no document, None if there is none. ``outside`` are the files of documents
+    that the part of the benchmark leaves out.
 
     Where several parsers have read the documents (``running.corpora``), each text is a document of its own,
     and ``texts_of`` has by setting the ids of the texts that it searches; with one parser it is empty.
@@ -40,6 +41,7 @@ class Corpus:
     label_rows: tuple[data.LabelRow, ...] = ()
     strange: values.Document | None = None
     texts_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    outside: tuple[data.DocumentFile, ...] = ()
 
     @property
     def documents(self) -> list[values.Document]:
@@ -90,21 +92,51 @@ def other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, 
     return tuple(dict.fromkeys(path for path in read if path is not None))
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentsRead:
+    """The documents as a parser reads them, those it cannot, and the sha256 of all files read.
+
+    ``outside`` are the files that the part of the benchmark leaves out.
+    """
+
+    parsed: list[data.ParsedDocument]
+    skipped: list[data.SkippedDocument]
+    hashes: dict[str, str]
+    outside: tuple[data.DocumentFile, ...]
+
+
 def read_documents(
     config: BenchConfig,
     parser: data.ParserConfig,
     others: Sequence[Path],
     session: Session,
     labels: Sequence[data.LabelRow] = (),
-) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument], dict[str, str]]:
-    """The documents as a parser reads them, those it cannot, and the sha256 of all files and ``others``.
+) -> DocumentsRead:
+    """The documents, read by a parser; ``hashes`` has those of ``others`` too.
 
     Of a part of them, ``labels`` name those that are in any.
     """
     with session.notes.timed("parse"):
-        files = files_in_part(config, _files(config, parser, session.notes.reporter.note, others), labels)
+        every = _files(config, parser, session.notes.reporter.note, others)
+        files = files_in_part(config, every, labels)
         parsed, skipped, hashes = _parse(config, parser, session, files)
-    return parsed, skipped, hashes | file_hashes(others)
+    read = {file.doc_id for file in files}
+    outside = tuple(file for file in every if file.doc_id not in read)
+    return DocumentsRead(parsed, skipped, hashes | file_hashes(others), outside)
+
+
+def texts_outside(config: BenchConfig, corpus: Corpus, session: Session) -> dict[str, values.Document]:
+    """The documents that the part of a benchmark leaves out, by their ids; those that cannot be read are not.
+
+    They are read only to tell of which document a passage is: nothing that they hold is searched or scored.
+    """
+    lenient = config.model_copy(update={"on_bad_document": "skip"})
+    try:
+        parsed, _, _ = _parse(lenient, config.settings[0].parse, session.again(), corpus.outside)
+    except values.CorpusError:
+        # none of them can be read
+        return {}
+    return {item.document.doc_id: item.document for item in parsed}
 
 
 def load_documents(config: BenchConfig, session: Session, only: str = "") -> dict[str, values.Document]:
@@ -264,88 +296,6 @@ def _refused(
             refused.append(data.SkippedDocument(file.doc_id, file.path, f"{file.path}: {reason}"))
             del by_id[file.doc_id]
     return refused
-
-
-_SHOWN = 3
-# Many filings have a few symbols of fonts without names, which change nothing.
-_WORTH_A_WARNING = 0.001
-
-
-def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, notes: RunNotes) -> None:
-    """Say what share of pages and characters is suspect, if any is; warn of losses and of repairs."""
-    stats = [item.stats for item in parsed]
-    pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)
-    characters, suspect = sum(s.characters for s in stats), sum(s.suspect_characters for s in stats)
-    notes.counts["pages"] += pages
-    notes.counts["pages_suspect"] += suspect_pages
-    notes.counts["characters"] += characters
-    notes.counts["characters_suspect"] += suspect
-    line = f"text of {values.counted(len(parsed), 'document')}: "
-    line += f"{_share(suspect_pages, pages)} pages and " if suspect_pages else ""
-    line += f"{_share(suspect, characters)} characters are suspect"
-    worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
-    if suspect_pages or suspect:
-        if worth:
-            notes.warn("text", line)
-        else:
-            notes.reporter.note(line)
-    _warn_of_pages(parsed, parser, notes)
-    _warn_of_repairs(parsed, notes)
-
-
-def _warn_of_pages(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, notes: RunNotes) -> None:
-    silent, short, damaged = (
-        {item.document.doc_id: pages for item in parsed if (pages := getattr(item.stats, kind))}
-        for kind in ("silent_pages", "short_pages", "damaged_pages")
-    )
-    if silent:
-        have = values.counted(len(silent), "document has", "documents have")
-        notes.warn(
-            "text",
-            f"{have} pages without text although something is drawn on them, most likely scans: "
-            f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf).",
-        )
-    if damaged:
-        have = values.counted(len(damaged), "document has", "documents have")
-        notes.warn(
-            "text",
-            f"{have} pages with damaged content, part of which may be missing: {_listed(damaged)}. "
-            "Download or export them again.",
-        )
-    if short:
-        readers = sorted({item.stats.second_reader for item in parsed if item.stats.short_pages})
-        missing = sum(item.stats.missing_characters for item in parsed)
-        notes.warn(
-            "text",
-            f"{parser.kind} may have lost text of {values.counted(len(short), 'document')}; the second "
-            f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
-            "Check these pages, or choose another kind of parser.",
-        )
-
-
-def _warn_of_repairs(parsed: Sequence[data.ParsedDocument], notes: RunNotes) -> None:
-    repaired = [item for item in parsed if item.stats.warnings]
-    if repaired:
-        shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])
-        more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
-        notes.warn(
-            "text",
-            f"{values.counted(len(repaired), 'document')} could be read, but only after repairing errors "
-            f"({shown}{more}); "
-            "documents.csv of a run lists all of them",
-        )
-
-
-def _listed(pages: Mapping[str, Sequence[int]]) -> str:
-    shown = [
-        f"{doc_id} (page{'s' * (len(numbers) > 1)} {data.some_pages(numbers)})"
-        for doc_id, numbers in list(pages.items())[:_SHOWN]
-    ]
-    return ", ".join(shown) + (f" and {len(pages) - _SHOWN} more" if len(pages) > _SHOWN else "")
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,} ({part / whole:.2%})" if whole else "0 of 0"
 
 
 @dataclass(frozen=True, slots=True)

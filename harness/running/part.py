@@ -12,6 +12,7 @@ from dataclasses import replace
 from harness import data
 from harness.running.config.models import BenchConfig
 from harness.running.config.tune_keys import PartConfig
+from harness.running.passage_files import labels_by_file
 from harness.values import ConfigError, Query, by_key
 
 
@@ -82,7 +83,7 @@ def files_in_part(
     if config.part.text == 1:
         return [*files]
     ids = [file.doc_id for file in files]
-    labelled = labelled_documents(rows, ids)
+    labelled = labelled_documents(labels_by_file(config, rows, files), ids)
     if not labelled:
         raise ConfigError(
             f"{config.name}: a part of the text holds all labelled documents, but no label names a document. "

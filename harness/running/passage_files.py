@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness import data
 from harness.running.config.models import BenchConfig
 from harness.running.pipeline import collection_searched
 from harness.steps import passage_id, store_faults
 from harness.store import key_of, write_text
-from harness.values import ConfigError, HarnessError, listed
+from harness.values import ConfigError, Document, HarnessError, listed
 
 SCHEME = "passages://"
 
@@ -58,6 +59,21 @@ def with_passages(config: BenchConfig, folder: Path, note: Callable[[str], None]
     note(f"The documents are the passages of {retrieve.collection}: {len(texts):,}.")
     _write(place, texts)
     return [str(place / "*.txt")]
+
+
+def labels_by_file(
+    config: BenchConfig, rows: Sequence[data.LabelRow], files: Sequence[data.DocumentFile]
+) -> Sequence[data.LabelRow]:
+    """Label rows with the documents of ``files``: those of passages name theirs by its key or its text.
+
+    Raises LabelError for all rows that name no passage.
+    """
+    if not takes_passages(config):
+        return rows
+    passages = {
+        file.doc_id: Document(file.doc_id, file.path.read_text(encoding="utf-8"), (), "") for file in files
+    }
+    return data.with_passages_named(rows, passages, passage_id)
 
 
 def _texts(retrieve: Any) -> dict[str, str]:

@@ -299,7 +299,7 @@ class Opensearch:
         for place, row in enumerate(rows):
             source = {"words": row["text"], "file": {"name": row["document"], **paged(row)}}
             lines += [
-                {"index": {"_id": f"id-{place}"}},
+                {"index": {"_id": row.get("key", f"id-{place}")}},
                 {**source, "embedding": [*map(float, row["vector"])]},
             ]
         text = "".join(json.dumps(line) + "\n" for line in lines)

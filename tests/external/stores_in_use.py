@@ -221,6 +221,23 @@ def test_a_filter_works_as_on_the_same_chunks_searched_here(bench, store, rows, 
     assert filtered == [("1", "2"), ("2", "2"), ("1", "2"), ("2", "2")] * 2
 
 
+def test_a_part_works_as_on_the_same_chunks_searched_here(bench, store, rows, tools, tmp_path):
+    # no label names the ferry, so that a part without more text leaves it out
+    ferry = {f"ferry{n}": f"When is the harbour of ferry {n} built?" for n in range(5)}
+    write_files(tmp_path, {f"{name}.txt": text for name, text in ferry.items()})
+    outside = [{"text": text, "document": f"docs/{name}.txt"} for name, text in ferry.items()]
+    with_vectors(tools, outside)
+    section = {**store.fill([*outside, *rows]), "model": MODEL, "top_k": 3}
+    before = store.state()
+    results, _, _ = bench({"kind": "exact", "model": MODEL, "top_k": 3}, section, part={"text": 0})
+    assert store.state() == before
+    ours, theirs = by_name(results).values()
+    assert [r.chunk_ids for r in theirs] == [r.chunk_ids for r in ours]
+    assert all(len(r.chunk_ids) == 3 for r in theirs)
+    stored = next(name for name in by_name(results) if "exact" not in name)
+    assert results.record.counts["settings"][stored]["stored_outside_part"] == 5
+
+
 def test_passages_in_other_words_are_placed_on_their_page(bench, store, tools, tmp_path):
     pages = ("The lighthouse was lit in 1822.", "Its keeper was Anna Holm for forty years.")
     more = {

@@ -151,9 +151,10 @@ def test_what_may_change_at_any_time_never_counts_as_unchanged(bench):
     assert origin_of(load_config(bench.config())) is None
 
 
-def test_a_part_refuses_a_collection_beside_what_searches_less(bench):
-    half = {"part": {"text": 0.5}}
-    with pytest.raises(ConfigError, match="can only be searched whole"):
-        bench(**half, retrieve=[bench.section, {"kind": "bm25"}], chunk={"kind": "page"})
-    results, _ = bench(**half)
-    assert len(results.runs) == 1
+def test_a_part_holds_the_labelled_passages_for_all_settings(bench):
+    results, folder = bench(
+        part={"text": 0.0}, retrieve=[bench.section, {"kind": "bm25"}], chunk={"kind": "page"}
+    )
+    assert {row["document"] for row in table(folder / "documents.csv")} == {"id-1", "id-2"}
+    stored, ours = by_name(results).values()
+    assert [{*r.chunk_ids} for r in stored] == [{*r.chunk_ids} for r in ours]

@@ -28,6 +28,7 @@ from harness.running.evaluate.evaluating import run_headline
 from harness.running.judging.judged import pool_judge_config
 from harness.running.notes import RunNotes
 from harness.running.part import documents_of, labelled_documents
+from harness.running.passage_files import labels_by_file
 from harness.running.session import Session
 from harness.running.tuning.certifying import affords, refuse_beyond
 from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
@@ -147,7 +148,8 @@ def _extent(config: BenchConfig, tuning: TuneConfig) -> Extent:
     queries, rows = queries_and_rows(config, lambda _: None)
     files = document_files(config)
     ids = [file.doc_id for file in files]
-    labelled = labelled_documents(rows, ids) if pool_judge_config(config) is None else {*ids}
+    named = labels_by_file(config, rows, files)
+    labelled = labelled_documents(named, ids) if pool_judge_config(config) is None else {*ids}
     train = sum(query.split == "train" for query in queries.queries)
     sizes = {1.0: 1.0}
     if labelled and len(labelled) < len(ids):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -75,6 +75,18 @@ class Passages:
 
         parts.update({contexts: of(passages) for contexts, passages in self.by_context.items()})
         return of(self)
+
+    def beside(self, others: Sequence[tuple[str, str]]) -> Passages:
+        """These as a part of more: ``others`` are document and text of passages that are not to be found."""
+        documents, texts = zip(*others, strict=True)
+        whole = Passages(
+            (*self.ids, *(f"{name}~{place}:outside" for place, name in enumerate(documents))),
+            (*self.texts, *texts),
+            (*self.lengths, *map(len, texts)),
+            self.key,
+            sources=(*self.documents, *documents),
+        )
+        return replace(self, whole=whole)
 
     @cached_property
     def documents(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Searches of an existing collection among some of its rows: those of the documents that a filter leaves."""
+"""Searches of an existing collection among some of its rows: those that a filter or a part leaves."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
         yield Warned(
             [
                 f"{c.where}, {c.collection}: for {counted(short, 'query', 'queries')} the index stopped "
-                "before it had found enough rows of the documents that the filter leaves, so rankings end "
-                "early. Raise its search effort (such as ef_search), or scan (exact: true)."
+                "before it had found enough rows of the documents that the filter or the part leaves, so "
+                "rankings end early. Raise its search effort (such as ef_search), or scan (exact: true)."
             ]
         )
     texts_at = by_key((text, place) for place, text in enumerate(passages.texts))

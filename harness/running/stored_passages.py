@@ -1,0 +1,142 @@
+"""The passages of an existing collection: read from it, and placed in the documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from harness import values
+from harness.data import GivenHit, PlacedHit, named_document, place_hits, placed_by_page
+from harness.running.corpus import Corpus
+from harness.steps import StoreFacts, passage_id, store_faults
+
+_THRESHOLD = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassages:
+    """The passages of one collection: each placed where it is in a document, and with the text it has there.
+
+    ``facts`` is what the store says of it; ``blank`` rows have no text, and can be returned but never found;
+    ``unnamed``: no document of the collection is called like one of ours, so that passages were sought in all
+    of them. ``first_page`` is the number that the first page of a document has in the rows. ``outside`` are
+    document and text of the passages of documents that the part of the benchmark leaves out.
+    """
+
+    placed: tuple[PlacedHit, ...]
+    facts: StoreFacts
+    blank: int
+    names: tuple[str, ...]
+    unnamed: bool = False
+    first_page: int = 1
+    outside: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows of a collection: those with a text, those that stand for a page, and those with neither.
+
+    ``keys_seen`` counts the keys of all rows.
+    """
+
+    facts: StoreFacts
+    hits: list[GivenHit] = field(default_factory=list)
+    pages: list[GivenHit] = field(default_factory=list)
+    blank: list[str] = field(default_factory=list)
+    keys_seen: Counter[str] = field(default_factory=Counter)
+
+
+def read_passages(
+    retrieve: Any,
+    corpus: Corpus,
+    texts_outside: Callable[[], Mapping[str, values.Document]] = dict,
+    are_documents: bool = False,
+) -> StoredPassages:
+    """All passages of a collection, each a document of its own where they ``are_documents``.
+
+    A passage is of the document that it names, else of the one that holds its text. ``texts_outside`` reads
+    the documents that the part of the benchmark leaves out, where a passage names none. Raises HarnessError
+    where no row has a text, or none is in a document.
+    """
+    where = f"{retrieve.where}, {retrieve.collection}"
+    rows = _read(retrieve, where, are_documents)
+    if not rows.hits and not rows.pages:
+        keys_seen = ", ".join(list(rows.keys_seen)[:20]) or "nothing"
+        raise values.HarnessError(
+            f"{where}: none of {values.counted(len(rows.blank), 'row')} has a text under "
+            f"{retrieve.text or 'the usual keys'}; rows have {keys_seen}. Name the key of the text as "
+            "retrieve.text; an empty collection cannot be scored."
+        )
+    stored = _placed(rows, corpus, texts_outside, retrieve.keys.first_page)
+    if not any(hit.place for hit in stored.placed):
+        # every score would be 0, whatever the index is worth
+        texts = [hit.row.text for hit in stored.placed] or [text for _, text in stored.outside]
+        raise values.HarnessError(
+            f"{where}: none of {values.counted(len(rows.hits) + len(rows.pages), 'passage')} is in the "
+            f"{'documents of the part' if corpus.outside else 'documents'} (the first: "
+            f"{values.snippet(texts[0], 80)!r}), so no label grades any. Name the documents that it was "
+            "filled from, or set retrieve.text to the key of the text."
+        )
+    return stored
+
+
+def _read(retrieve: Any, where: str, are_documents: bool) -> _Rows:
+    keys = retrieve.keys
+    with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
+        rows = _Rows(store.facts())
+        for line, row in enumerate(store.rows(), start=1):
+            rows.keys_seen.update(map(str, row.payload))
+            text = keys.passage_of(row.payload)
+            if text is None or not text.strip():
+                rows.blank.append(keys.document_of(row.payload))
+                continue
+            document, page = keys.document_of(row.payload, text), keys.page_of(row.payload)
+            if are_documents:
+                document, page = passage_id(row.key), None
+            given = {"document": document, "page": page, "text": text}
+            hit = GivenHit(where=f"{where}, row {row.key}", line=line, query_id="", **given)
+            (rows.hits if keys.text_of(row.payload) == text else rows.pages).append(hit)
+    return rows
+
+
+def _placed(
+    rows: _Rows,
+    corpus: Corpus,
+    texts_outside: Callable[[], Mapping[str, values.Document]],
+    first_page: int,
+) -> StoredPassages:
+    """The rows in the documents, apart from those of documents that the part leaves out."""
+    documents = corpus.by_id
+    outside_ids = {file.doc_id for file in corpus.outside}
+    names = list(dict.fromkeys(hit.document for hit in [*rows.hits, *rows.pages] if hit.document))
+    every_id = documents.keys() | outside_ids
+    document_of = {name: named_document(name, every_id) for name in names}
+    unnamed = bool(names) and not any(document_of.values())
+    hits = [replace(hit, document="") for hit in rows.hits] if unnamed else rows.hits
+    outside = [
+        (doc_id, hit.text)
+        for hit in [*hits, *rows.pages]
+        if (doc_id := document_of.get(hit.document)) in outside_ids and doc_id is not None
+    ]
+    hits, pages = (
+        [hit for hit in kind if document_of.get(hit.document) not in outside_ids]
+        for kind in (hits, rows.pages)
+    )
+    if outside_ids and not all(hit.document for hit in hits):
+        # where a text is in several documents, those of the part come first
+        documents = {**documents, **texts_outside()}
+    left_out = [skipped.doc_id for skipped in corpus.skipped]
+    (placed,) = place_hits([hits], documents, _THRESHOLD, left_out, True)
+    # rows without text are a page and nothing else
+    placed += [PlacedHit(row, None, 0.0, 0) for row in pages]
+    placed = placed_by_page(placed, documents, left_out)
+    inside = []
+    for hit in placed:
+        if hit.place is not None and hit.place.doc_id in outside_ids:
+            outside.append((hit.place.doc_id, hit.row.text))
+        else:
+            inside.append(hit)
+    blank = sum(named_document(name, outside_ids) is None for name in rows.blank)
+    return StoredPassages(tuple(inside), rows.facts, blank, tuple(names), unnamed, first_page, tuple(outside))
