@@ -88,6 +88,7 @@ def glance_json(verdict: Verdict) -> dict[str, Any]:
         # what each filling of the bars stands for
         "parts": dict(settings.parts),
         "largest": largest(verdict),
+        "others": other_measures(verdict),
         "reading": {"rows": reading_json(verdict), "others": leaders_in_words(verdict)},
         "next": asdict(steps_of(verdict)[0]),
         "said": TONES[verdict.tone],
@@ -124,6 +125,33 @@ def largest(verdict: Verdict) -> str:
     unit = loss_measure(verdict.trust, verdict.measure)
     of = "" if unit == verdict.measure else f" (in {unit})"
     return f"Largest loss of {verdict.words(verdict.shown)}{of}: {first}{then}."
+
+
+def other_measures(verdict: Verdict) -> dict[str, Any] | None:
+    """Whether other measures of quality have the same leader: the text, and the names of those that have not.
+
+    None where there is none, or nothing leads that they could contradict. ``unfit``: all of those named
+    cannot compare these settings.
+    """
+    count = sum(trust.quality for name, trust in verdict.trust.items() if name != verdict.measure)
+    if not count or verdict.leader is None or verdict.baseline is not None or len(verdict.standings) < 2:
+        return None
+    conflicts = verdict.conflicts
+    apart = sum(conflict.found.finding == "incomparable" for conflict in conflicts)
+    clear = sum(conflict.found.real for conflict in conflicts)
+    if not conflicts:
+        codes = [{1: "measures.one", 2: "measures.both"}.get(count, "measures")]
+    elif apart == len(conflicts):
+        codes = ["measures.unfit"]
+    else:
+        codes = [f"measures.{'better' if clear else 'open'}{'' if count > 1 else '.one'}"]
+        codes += [] if not apart else ["measures.apart" if apart > 1 else "measures.apart.one"]
+    values = {"count": count, "shown": len(conflicts), "clear": clear, "apart": apart}
+    return {
+        "text": " ".join(sentence_of(code, **values) for code in codes),
+        "names": [conflict.measure for conflict in conflicts],
+        "unfit": bool(conflicts) and apart == len(conflicts),
+    }
 
 
 def holds(verdict: Verdict) -> str:

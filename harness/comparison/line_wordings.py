@@ -102,6 +102,19 @@ LINES: Mapping[str, str] = {
         "The leader is the same by all measures that can compare these settings. Another one leads by "
         "{measures}, which cannot: only settings over the same chunks can be compared by that."
     ),
+    # beside the first screen of the page, whose other measures are not named in the verdict
+    "measures": "All {count} have the same leader.",
+    "measures.both": "Both have the same leader.",
+    "measures.one": "The other measure has the same leader.",
+    "measures.unfit": "All that can compare these settings have the same leader.",
+    "measures.open": "By {shown} of {count} another setting leads, but it is not shown to be better.",
+    "measures.open.one": "By the other measure another setting leads, but it is not shown to be better.",
+    "measures.better": (
+        "By {shown} of {count} another setting leads; by {clear} of these it is shown to be better."
+    ),
+    "measures.better.one": "By the other measure another setting leads, and it is shown to be better.",
+    "measures.apart.one": "1 of these cannot compare these settings.",
+    "measures.apart": "{apart} of these cannot compare these settings.",
     "turns.one": f"1 difference depends {_TURNS}",
     "turns": f"{{count}} differences depend {_TURNS}",
     "depths": "Who reads less or more is served otherwise: {leaders}.",

@@ -14,6 +14,7 @@ from harness.comparison import (
     Trust,
     compared_parts,
     finding_words,
+    glance_json,
     sentence,
     sentences_of,
     verdict_json,
@@ -383,6 +384,56 @@ TRUST = {
 def named_matrix(measure, means, seed=0):
     scores = noisy(80, means, seed=seed)
     return matrix(dict(zip("ab", scores.values, strict=True)), measure=measure)
+
+
+def others_of(leader, rows, unfit=()):
+    """What the page says of other measures: ``rows`` has the two means of each."""
+    base = replace(noisy(80, leader), measure="ndcg_text@5000")
+    others = [replace(noisy(80, means, seed=1), measure=name) for name, means in rows.items()]
+    trust = {name: Trust("for it", comparable=name not in unfit) for name in rows}
+    trust |= {"ndcg_text@5000": Trust("for it"), "judged@10": Trust(quality=False)}
+    found = conclude(base, others=others, trust=trust, chunkings={"a": "500", "b": "1000"}, options=QUICK)
+    return glance_json(found)["others"]
+
+
+def test_the_page_says_whether_other_measures_have_the_same_leader():
+    b_first, a_first, ahead = (0.3, 0.7), (0.7, 0.3), (0.53, 0.5)
+    cases = [
+        ({"m1": b_first}, "The other measure has the same leader."),
+        ({"m1": b_first, "m2": b_first}, "Both have the same leader."),
+        ({"m1": b_first, "m2": b_first, "m3": b_first}, "All 3 have the same leader."),
+        (
+            {"m1": a_first, "m2": b_first},
+            "By 1 of 2 another setting leads; by 1 of these it is shown to be better.",
+        ),
+        (
+            {"m1": ahead},
+            "By the other measure another setting leads, but it is not shown to be better.",
+        ),
+        ({"m1": a_first}, "By the other measure another setting leads, and it is shown to be better."),
+        (
+            {"m1": ahead, "m2": ahead},
+            "By 2 of 2 another setting leads, but it is not shown to be better.",
+        ),
+    ]
+    assert [others_of(b_first, rows)["text"] for rows, _ in cases] == [text for _, text in cases]
+    assert others_of(b_first, {}) is None
+
+
+def test_the_page_names_measures_that_cannot_compare_the_settings():
+    rows = {"m1": (0.7, 0.3), "m2": (0.7, 0.3)}
+    alone = others_of((0.3, 0.7), rows, unfit=rows)
+    assert alone == {
+        "text": "All that can compare these settings have the same leader.",
+        "names": ["m1", "m2"],
+        "unfit": True,
+    }
+    mixed = others_of((0.3, 0.7), rows, unfit=["m2"])
+    assert mixed["text"] == (
+        "By 2 of 2 another setting leads; by 1 of these it is shown to be better. 1 of these cannot compare "
+        "these settings."
+    )
+    assert (mixed["names"], mixed["unfit"]) == (["m1", "m2"], False)
 
 
 def test_measures_that_cannot_compare_the_settings_do_not_disagree():

@@ -149,7 +149,7 @@ def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str
     standing = {standing.setting: [standing.group, standing.standing] for standing in verdict.standings}
     as_json = comparison.verdict_json(verdict)
     return {
-        **{name: as_json[name] for name in ("lines", "decision", "labels", "judged", "conflicts")},
+        **{name: as_json[name] for name in ("lines", "decision", "labels", "judged")},
         "comparable": verdict.across,
         "leader": None if verdict.leader is None else places[verdict.leader],
         "standing": [standing.get(name) for name in places],

@@ -60,22 +60,17 @@ function judgedFact({ judged, labels } = {}) {
   return [term('Judged', TERMS.judged), [h('b.num', null, between), ` of the first ${whole(depth)} ${READ[kind]}`, least !== '100%' && h('span.at-length', null, '; the rest counts as irrelevant')]];
 }
 
-// Bounds of a measure lead nobody.
-function measuresFact({ conflicts = [] } = {}, measure = '') {
-  const others = DATA.measures.filter((name) => name !== measure && DATA.statistics[name]?.glance && !/_upper|_residual/.test(name));
-  if (!others.length || DATA.settings.length < 2) return null;
-  if (!conflicts.length) return ['Other measures', [h('b', null, others.length > 1 ? `All ${others.length}` : 'One'), ': the same leader']];
-  const [clear, unlike] = ['real', 'incomparable'].map((finding) => conflicts.filter((one) => one.finding === finding).length);
-  const told = (text) => term(text, TERMS['not comparable']);
-  if (unlike === conflicts.length) return ['Other measures', ['The same leader by all that ', told('can compare these settings')]];
-  return ['Other measures', ['By ', term(`${conflicts.length} of ${others.length}`, conflicts.map((one) => one.measure).join(', ')), ' another setting leads; ',
-    clear ? `by ${clear} of these it is shown to be better` : 'it is not shown to be better', unlike > 0 && h('span.at-length', null, `; ${unlike === 1 ? '1 of these' : `${unlike} of these`} `, told('cannot compare these settings'))]];
+// Whether other measures have the same leader; those that have not are named in what is explained.
+function measuresFact({ others }) {
+  if (!others) return null;
+  const about = others.unfit ? TERMS['not comparable'] : others.names.join(', ');
+  return ['Other measures', about ? term(others.text, about) : others.text];
 }
 
 // How sure the choice is, in numbers.
 function howSure(found) {
   const { verdict } = statistics();
-  const shown = [leadFact(found), judgedFact(verdict), measuresFact(verdict, found.measure)].filter(Boolean);
+  const shown = [leadFact(found), judgedFact(verdict), measuresFact(found)].filter(Boolean);
   return shown.length > 0 && h('dl.sure', null, shown.map(([title, text]) => h('div', null, h('dt', null, title), h('dd', null, text))));
 }
 
