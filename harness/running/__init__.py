@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from harness.running.bench.page import write_page
     from harness.running.bench.plan import JudgePlan, Plan, make_plan
     from harness.running.bench.pool_union import read_to_compare, read_united
+    from harness.running.bench.preparing import load_searched
     from harness.running.bench.quick import left_out, quick_part
     from harness.running.config.load import load_answer_scoring, load_config
     from harness.running.config.models import BenchConfig, Setting, parsers_of
     from harness.running.config.source import read_source
     from harness.running.config.space import load_tuning
+    from harness.running.config.stored_chunks import recorded_collection
     from harness.running.corpora import load_corpus
     from harness.running.corpus import Corpus, document_files, load_documents, read_texts
     from harness.running.hits.scoring_of_hits import hit_setting, score_hits
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
         scores_to_buy,
     )
     from harness.running.notes import RunNotes
+    from harness.running.passage_files import takes_passages
     from harness.running.planning import Planning, search_unasked
     from harness.running.readiness import warn_of_languages
     from harness.running.search import Searched, cut_for_all, run_step, search_settings
@@ -70,11 +73,13 @@ else:
             "harness.running.bench.page": "write_page",
             "harness.running.bench.plan": "JudgePlan Plan make_plan",
             "harness.running.bench.pool_union": "read_to_compare read_united",
+            "harness.running.bench.preparing": "load_searched",
             "harness.running.bench.quick": "left_out quick_part",
             "harness.running.config.load": "load_answer_scoring load_config",
             "harness.running.config.models": "BenchConfig Setting parsers_of",
             "harness.running.config.source": "read_source",
             "harness.running.config.space": "load_tuning",
+            "harness.running.config.stored_chunks": "recorded_collection",
             "harness.running.corpora": "load_corpus",
             "harness.running.corpus": "Corpus document_files load_documents read_texts",
             "harness.running.hits.scoring_of_hits": "hit_setting score_hits",
@@ -83,6 +88,7 @@ else:
                 "answers estimate_pool grade_all llm_configs make_judge make_pool scores_to_buy"
             ),
             "harness.running.notes": "RunNotes",
+            "harness.running.passage_files": "takes_passages",
             "harness.running.planning": "Planning search_unasked",
             "harness.running.readiness": "warn_of_languages",
             "harness.running.search": "Searched cut_for_all run_step search_settings",

@@ -43,13 +43,18 @@ class Corpora:
 
 def load_corpus(config: BenchConfig, session: Session) -> Corpus:
     """As `load_corpora`, where there is one text a document; ConfigError where there are several parsers."""
+    refuse_several_parsers(config)
+    return load_corpora(config, session).united
+
+
+def refuse_several_parsers(config: BenchConfig) -> None:
+    """Raise ConfigError where the settings use several parsers."""
     parsers = parsers_of(config.settings)
     if len(parsers) > 1:
         raise ConfigError(
             f"{config.name}: this needs one text per document, but the settings use several parsers "
             f"({', '.join(parsers)}). Choose one under parse."
         )
-    return load_corpora(config, session).united
 
 
 def load_corpora(config: BenchConfig, session: Session) -> Corpora:

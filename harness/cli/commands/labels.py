@@ -103,7 +103,7 @@ def add(args: argparse.Namespace) -> int:
     documents = labels.documents_of(config, reporter)
     queries = [query.query_id for query in data.read_queries(config.queries, config.split).queries]
     graded, empty = labels.graded_rows(args.sheet, documents, queries, reporter.note)
-    fresh = labels.new_rows(graded, target, documents, config.anchor, reporter.note)
+    fresh = labels.new_rows(graded, target, documents, config, reporter.note)
     ungraded = f"; {counted(empty, 'row has', 'rows have')} no grade yet" if empty else ""
     print_line(f"{_added(target, fresh, len(graded))}{ungraded}.")
     return 0
@@ -323,7 +323,7 @@ def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
         exported = labels.merged_rows(state, args.rater)
         grades = labels.grades_of(state.labels(args.rater))
     documents = labels.documents_of(config, reporter)
-    fresh = labels.new_rows(exported.rows, target, documents, config.anchor, reporter.note)
+    fresh = labels.new_rows(exported.rows, target, documents, config, reporter.note)
     print_line(f"{_added(target, fresh, len(exported.rows))}{_left_out(exported.open, exported.skipped)}.")
     print_line(labels.RULE)
     for agreement in judge.pair_agreements(grades):

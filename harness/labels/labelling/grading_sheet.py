@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from harness import data
+from harness import data, running
 from harness.data import GivenPassage, input_table, is_same_text, possible_ids
 from harness.labels.labelling.label_rows import holds_rows, spreadsheet_safe
 from harness.labels.labelling.passages import PassageToGrade
+from harness.steps import passage_id
 from harness.store import write_bytes, write_text
 from harness.values import Column, ConfigError, Document, LabelError, suggestion
 
@@ -210,18 +211,21 @@ def new_rows(
     rows: Sequence[Mapping[str, Any]],
     labels: Path,
     documents: Mapping[str, Document],
-    anchor: data.AnchorConfig,
+    config: running.BenchConfig,
     note: data.Note,
 ) -> list[Mapping[str, Any]]:
     """The rows that a labels file does not have yet; all of them where it is not there.
 
-    Raises LabelError that names those whose passage has another grade there: only people can say which of the
-    two is right.
+    ``config`` is the benchmark of the ``documents``. Raises LabelError that names those whose passage has
+    another grade there: only people can say which of the two is right.
     """
     if not holds_rows(labels):
         return list(rows)
-    listed = anchor.model_copy(update={"on_unanchored": "list"})
-    read = data.read_labels(labels, note)
+    listed = config.anchor.model_copy(update={"on_unanchored": "list"})
+    if running.takes_passages(config):
+        read = data.with_passages_named(data.read_passage_labels(labels, note), documents, passage_id)
+    else:
+        read = tuple(data.read_labels(labels, note))
     there = [row for row in read if any(name in documents for name in data.possible_ids(row.document))]
     result = data.anchor(there, documents, listed)
     lines = (at.row.line for at in result.anchorings if at.accepted)

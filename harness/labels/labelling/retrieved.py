@@ -35,8 +35,13 @@ def config_of(record: dict[str, Any]) -> running.BenchConfig:
             "the benchmark with one parser and label that: quotes are then found in every text."
         )
     config = running.BenchConfig.of_documents(**fields)
-    setting = running.Setting.model_validate({**dict(config.settings[0]), "parse": parsers[0]})
-    return config.model_copy(update={"settings": (setting,)})
+    basic = {**dict(config.settings[0]), "parse": parsers[0]}
+    settings = [running.Setting.model_validate(basic)]
+    if running.takes_passages(config):
+        # the documents are what settings searched
+        collections = filter(None, map(running.recorded_collection, record["config"]["settings"]))
+        settings = [running.Setting.model_validate({**basic, "retrieve": each}) for each in collections]
+    return config.model_copy(update={"settings": tuple(settings)})
 
 
 def sheet_of(folder: Path, top: int, reporter: Reporter) -> tuple[list[dict[str, Any]], str]:
@@ -91,11 +96,11 @@ def pool_unjudged(
     """The documents by id, the answerable queries, and what of the first ``top`` passages is unjudged.
 
     All settings are searched, up to their last step, and none is scored. The label file need not be there
-    yet. Language models and endpoints are not called: raises LabelError if a setting needs an answer that is
-    not cached.
+    yet. What a collection of others returns is among them where it is in a document. Language models and
+    endpoints are not called: raises LabelError if a setting needs an answer that is not cached.
     """
     there = config.labels is not None and holds_rows(config.labels)
-    corpus = running.load_corpus(config if there else config.model_copy(update={"labels": None}), session)
+    corpus = running.load_searched(config if there else config.model_copy(update={"labels": None}), session)
     cutting = running.Planning(session, computes=True)
     points = running.cut_for_all(config.settings, corpus, session, visitor=cutting)
     searched, missing = running.search_unasked(points, corpus.queries.queries, cutting)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from harness.running import search
 from harness.running.config.models import BenchConfig
-from harness.running.corpora import Corpora, load_corpora
+from harness.running.corpora import Corpora, load_corpora, refuse_several_parsers
+from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures
 from harness.running.judging.judged import warn_of_same_model
 from harness.running.loop import Visitor
@@ -22,11 +23,7 @@ def prepare(
     """
     check_ready(config, session)
     _tell_ways(session)
-    corpora = load_corpora(config, session)
-    if any(collection_searched(setting) is not None for setting in config.settings):
-        from harness.running.existing import with_existing
-
-        corpora = with_existing(corpora, config, session)
+    corpora = _corpora(config, session)
     if any(map(has_answers, config.settings)):
         from harness.running.answering.replies import refuse_bad_golden
 
@@ -40,6 +37,24 @@ def prepare(
         config, {point.setting.name: len(point.chunking.chunks) for point in points}, session.notes
     )
     return corpora, points
+
+
+def load_searched(config: BenchConfig, session: Session) -> Corpus:
+    """The documents, and the text of collections that is in none of them; as `load_corpus` in its errors.
+
+    ``session`` then knows the passages of the collections that settings search as they are.
+    """
+    refuse_several_parsers(config)
+    return _corpora(config, session).united
+
+
+def _corpora(config: BenchConfig, session: Session) -> Corpora:
+    corpora = load_corpora(config, session)
+    if all(collection_searched(setting) is None for setting in config.settings):
+        return corpora
+    from harness.running.existing import with_existing
+
+    return with_existing(corpora, config, session)
 
 
 def _tell_ways(session: Session) -> None:

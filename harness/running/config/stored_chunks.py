@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from harness import values
-from harness.steps import ChunkerConfig, Cuts, Documents, Vectors
+from harness.steps import RETRIEVERS, ChunkerConfig, Cuts, Documents, RetrieverConfig, Vectors
+
+# what a search takes besides its collection
+_OF_SEARCHES = ("rewrite", "filter", "context")
 
 
 class StoredChunksConfig(ChunkerConfig):
@@ -26,6 +30,22 @@ class StoredChunksConfig(ChunkerConfig):
 def searches_existing(retrieve: Any) -> bool:
     """Whether a retriever searches an existing collection."""
     return bool(getattr(retrieve, "existing", False))
+
+
+def recorded_collection(setting: Mapping[str, Any]) -> RetrieverConfig | None:
+    """What reads the collection that a setting of a record searched as it is; None where it cut chunks."""
+    stated = setting["retrieve"]
+    if not stated.get("existing"):
+        return None
+    config = RETRIEVERS[stated["kind"]].config
+    # some keys exclude others, also where they are stated with their defaults
+    changed = {
+        key: value
+        for key, value in stated.items()
+        if key not in _OF_SEARCHES and value != config.model_fields[key].default
+    }
+    collection: RetrieverConfig = config.model_validate(changed)
+    return collection
 
 
 def as_existing(point: dict[str, Any]) -> dict[str, Any]:
