@@ -20,7 +20,13 @@ from pathlib import Path
 from benchmarks.rule_batches import Batches
 from harness.values import golden_parts, wording_pattern
 
-QUERIES = Path(__file__).parent.parent / "configs" / "recipes" / "ten_k_queries.csv"
+ROOT = Path(__file__).parent.parent
+QUERIES = ROOT / "configs" / "recipes" / "ten_k_queries.csv"
+ALL_QUERIES = (
+    QUERIES,
+    ROOT / "configs" / "recipes" / "abilities_queries.csv",
+    ROOT / "corpora" / "rgb_sample" / "queries.csv",
+)
 PROPOSED = "What is said of "
 REFUSAL = "I cannot answer this from the passages."
 NOTHING, NOTHING_ZH = "I cannot answer because of insufficient information.", "由于信息不足，无法回答该问题。"
@@ -53,18 +59,31 @@ def sentences(text):
 
 
 class Rules:
-    """Replies to prompts; ``golden`` maps a question to its golden answer, ``false`` to a false one."""
+    """Replies to prompts.
 
-    def __init__(self, golden, false=None):
-        self._golden, self._false = golden, false or {}
+    ``golden`` maps a question to its golden answer, ``parts`` to the parts of one, and ``false`` to those
+    of a false one.
+    """
+
+    def __init__(self, golden, parts, false):
+        self._golden, self._parts, self._false = golden, parts, false
 
     @classmethod
-    def of(cls, path):
-        """The rules for the questions of a query file."""
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        false = {row["text"]: golden_parts(row.get("false_answer") or "") for row in rows}
-        return cls({row["text"]: row["answer"] for row in rows}, false)
+    def of(cls, *paths):
+        """The rules for the questions of query files.
+
+        Where several files have a question, its golden answer is that of the first, and its parts are
+        those of the last: the questions on abilities are those on a 10-K with the wordings of each part.
+        """
+        golden, parts, false = {}, {}, {}
+        for path in paths:
+            with path.open(encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+            for row in rows:
+                golden.setdefault(row["text"], row["answer"])
+                parts[row["text"]] = golden_parts(row["answer"])
+                false[row["text"]] = golden_parts(row.get("false_answer") or "")
+        return cls(golden, parts, false)
 
     def reply(self, messages):
         """The text of a reply to the messages of a chat."""
@@ -84,7 +103,7 @@ class Rules:
     def careful(self, question, passages, prompt):
         """The parts of the golden answer that are read, in RGB's phrases; it sees false ones if warned."""
         text, chinese = "\n".join(passages), "信息不足" in prompt
-        parts = golden_parts(self._golden.get(question, ""))
+        parts = self._parts.get(question, ())
         false = [part for part in self._false.get(question, ()) if wording_pattern(part).search(text)]
         if false and ("factual errors" in prompt or "事实性错误" in prompt):
             warned = (
@@ -291,9 +310,16 @@ def server(port, rules):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=8000, help="the port of the endpoint (default: 8000)")
-    parser.add_argument("--queries", type=Path, default=QUERIES, help="questions with golden answers (CSV)")
+    parser.add_argument(
+        "--queries",
+        type=Path,
+        nargs="+",
+        default=ALL_QUERIES,
+        metavar="FILE",
+        help="questions with golden answers (CSV); default: those of all recipes",
+    )
     arguments = parser.parse_args()
-    with server(arguments.port, Rules.of(arguments.queries)) as serving:
+    with server(arguments.port, Rules.of(*arguments.queries)) as serving:
         print(f"Answers by rules at http://localhost:{serving.server_port}/v1; ends with Ctrl+C.", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             serving.serve_forever()

@@ -36,6 +36,9 @@ NOT_RUN = {
         r"(testset )?reviewed)"
         r"|python -m benchmarks.rule_endpoint"
     ),
+    "an index and what reads it: tests/test_recipe_files.py, tests/external/test_existing_index.py": (
+        r"python -m benchmarks.example_index|harness bench configs/recipes/existing-index"
+    ),
     "serves until its client has gone: tests/test_mcp.py": r"harness mcp ",
     "serves a page until it is stopped: tests/label_page": r"harness label (?!.*--(merge|export|ratings))",
     "takes what people graded: tests/label_page, tests/labelling, tests/testset": (

@@ -168,7 +168,7 @@ def test_abilities_on_files_of_rgb_by_rules(folder, monkeypatch):
     monkeypatch.chdir(ROOT)
     with endpoint(corpus / "queries.csv") as url:
         path = written("abilities_rgb", folder, url)
-        path.write_text(path.read_text("utf-8").replace("corpora/rgb", str(corpus)), encoding="utf-8")
+        path.write_text(path.read_text("utf-8").replace("corpora/rgb_sample", str(corpus)), encoding="utf-8")
         results = run_bench(load_config(path), Silent())[1]
     rows = table(results / "answer_summary.csv")
     mean = {

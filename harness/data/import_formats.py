@@ -16,7 +16,7 @@ class ImportFormat:
     ``read(source, target, **options)`` writes the corpus folder ``target`` and returns an ``ImportSummary``;
     it raises CorpusError where the source cannot be read. ``options`` are those of the command that it takes.
     ``answered``: the corpus has the answers of another pipeline. ``recipe``: the configuration of the
-    repository that benchmarks such a corpus, where it is in ``corpora/<FORMAT>``; '' for none.
+    repository that benchmarks such a corpus, '' for none; ``sample``: the corpus that it names.
     """
 
     about: str
@@ -24,6 +24,7 @@ class ImportFormat:
     options: tuple[str, ...] = ()
     answered: bool = False
     recipe: str = ""
+    sample: str = ""
 
 
 IMPORTS: OpenTable[ImportFormat] = OpenTable(
@@ -39,6 +40,7 @@ IMPORTS: OpenTable[ImportFormat] = OpenTable(
             "RGB: a file such as en_fact.json, or a folder of them",
             At("harness.data.corpus.importers.rgb", "import_rgb"),
             recipe="configs/recipes/abilities_rgb.yaml",
+            sample="corpora/rgb_sample",
         ),
         "ragas": ImportFormat(
             "answers: user_input, retrieved_contexts, response, reference",

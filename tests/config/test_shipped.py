@@ -8,8 +8,7 @@ from harness.running import load_config
 
 FOLDER = Path(__file__).parent.parent.parent / "configs"
 CONFIGS = sorted(
-    {*FOLDER.glob("*.yaml"), *FOLDER.glob("recipes/*.yaml")}
-    - {FOLDER / "recipes" / f"{other}.yaml" for other in ("rag_prompt", "testset")}
+    {*FOLDER.glob("*.yaml"), *FOLDER.glob("recipes/*.yaml")} - {FOLDER / "recipes" / "testset.yaml"}
 )
 
 

@@ -7,65 +7,29 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.models import EncoderConfig
+from benchmarks.example_index import make_index
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.running.session import Session
-from harness.steps.search.needs import Texts
-from harness.steps.search.retrieve.exact import ExactConfig
 from harness.values.progress import Silent
-from harness.values.step import ask
 from tests.command import table
-from tests.search.helpers import Tools
 
 ROOT = Path(__file__).parents[2]
 RECIPE = ROOT / "configs" / "recipes" / "existing-index.yaml"
 
 
-def pages():
-    """The texts of the shipped documents as an application reads them."""
-    from pypdf import PdfReader
-
-    for path in sorted((ROOT / "corpora" / "meridian" / "documents").iterdir()):
-        if path.suffix == ".pdf":
-            for page in PdfReader(path).pages:
-                yield path, page.extract_text()
-        else:
-            yield path, path.read_text(encoding="utf-8")
-
-
 @pytest.fixture
 def index(tmp_path, computed):
     """A folder of Chroma with pieces of 1,500 characters, cut anywhere."""
-    import chromadb
-
-    rows = [
-        (path.name, text[begin : begin + 1500])
-        for path, text in pages()
-        for begin in range(0, len(text), 1500)
-        if text[begin : begin + 1500].strip()
-    ]
     with Session.at(computed, Silent()) as session:
-        encoder: EncoderConfig = ExactConfig(model="embedded:all-MiniLM-L6-v2").embed
-        vectors = Tools(session).run(ask(Texts(encoder, [text for _, text in rows], "queries")))
-    client = chromadb.PersistentClient(str(tmp_path / "my-index"))
-    collection = client.create_collection(
-        "contracts", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
-    )
-    collection.add(
-        ids=[str(place) for place, _ in enumerate(rows)],
-        embeddings=vectors,
-        documents=[text for _, text in rows],
-        metadatas=[{"source": name} for name, _ in rows],
-    )
-    client.close()
+        make_index(tmp_path / "my-index", session, ROOT / "corpora" / "meridian" / "documents")
     return tmp_path / "my-index"
 
 
 @pytest.mark.slow
 def test_the_recipe_compares_an_index_with_what_would_be_built(index, tmp_path, computed, monkeypatch):
     monkeypatch.chdir(ROOT)
-    text = RECIPE.read_text(encoding="utf-8").replace("path: my-index", f"path: {index}")
+    text = RECIPE.read_text(encoding="utf-8").replace("path: corpora/local/my-index", f"path: {index}")
     (tmp_path / "recipe.yaml").write_text(f"{text}cache: {computed}\nresults: {tmp_path}/results\n")
     before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
     results, folder = run_bench(load_config(tmp_path / "recipe.yaml"), Silent())

@@ -44,7 +44,7 @@ def test_every_shape_of_its_files(tmp_path, capsys):
     written(tmp_path / "rgb" / "zh_int.json", PARTS)
     written(tmp_path / "rgb" / "en_fact.jsonl", FALSE)
     out = printed(capsys, "import", "rgb", tmp_path / "rgb", "--to", tmp_path / "corpus")
-    assert "Next: harness bench configs/recipes/abilities_rgb.yaml It names corpora/rgb: put" in out
+    assert "Next: harness bench configs/recipes/abilities_rgb.yaml It names corpora/rgb_sample: put" in out
     queries = {row["query_id"]: row for row in table(tmp_path / "corpus" / "queries.csv")}
     assert {name: row["type"] for name, row in queries.items()} == {
         "en_refine-0": "noise",

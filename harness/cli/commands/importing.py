@@ -77,11 +77,9 @@ def import_(args: argparse.Namespace) -> int:
         print_line(f"  harness score-answers {quote(str(summary.target / 'answers.jsonl'))}")
         print_line(f"{summary.target / 'README.md'} explains how to score what was retrieved.")
     elif recipe := IMPORTS[args.format].recipe:
-        usual = Path("corpora") / args.format
         print_line("Next:")
         print_line(f"  harness bench {recipe}")
-        if summary.target != usual:
-            print_line(f"It names {usual}: put {summary.target} in its place.")
+        print_line(f"It names {IMPORTS[args.format].sample}: put {summary.target} in its place first.")
     else:
         _print_paths(summary.target, args.documents or [f"{summary.target}/documents/*"])
     return 0
