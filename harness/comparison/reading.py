@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from harness.comparison.reading_depths import ScoreAtDepth
 from harness.comparison.verdict import Verdict
+from harness.comparison.wordings import sentence_of
 from harness.values import number
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -42,24 +43,20 @@ def other_leaders(
 
 
 def leaders_in_words(verdict: Verdict) -> str:
-    """Where another setting would lead, such as ``from 10,000 characters on, "1,000 characters" leads``."""
+    """Where another setting would lead, such as ``From 10,000 characters on, "1,000 characters" leads.``"""
     reading = verdict.reading
-    leaders = other_leaders(reading, verdict.shown, verdict.options.tolerance)
-    if not leaders:
-        return ""
-    depths = sorted(reading[verdict.shown])
-    parts = []
-    for leader in leaders:
+    depths = sorted(reading.get(verdict.shown, {}))
+    sentences = []
+    for leader in other_leaders(reading, verdict.shown, verdict.options.tolerance):
         if leader.last == depths[-1]:
-            where = f"from {leader.first:,} characters on"
+            code = "depths.on"
         elif leader.first == depths[0]:
-            where = f"up to {leader.last:,} characters"
-        elif leader.first == leader.last:
-            where = f"at {leader.first:,} characters"
+            code = "depths.up"
         else:
-            where = f"from {leader.first:,} to {leader.last:,} characters"
-        parts.append(f"{where}, {verdict.quoted(leader.setting)} leads")
-    return "; ".join(parts)
+            code = "depths.at" if leader.first == leader.last else "depths.between"
+        values = {"first": f"{leader.first:,}", "last": f"{leader.last:,}"}
+        sentences.append(sentence_of(code, leader=verdict.quoted(leader.setting), **values))
+    return " ".join(sentences)
 
 
 def reading_line(verdict: Verdict) -> str:
@@ -68,12 +65,21 @@ def reading_line(verdict: Verdict) -> str:
     if len(means) < 2:
         return ""
     depths = sorted(means)
-    drawn = "".join(_bar(means[depth].mean) for depth in depths)
-    first, last = (number(means[depth].mean, 2) for depth in (depths[0], depths[-1]))
-    line = f"Read {depths[0]:,} to {depths[-1]:,} characters: {first} {drawn} {last}"
-    early = next((depth for depth in depths if not means[depth].whole), None)
-    parts = [leaders_in_words(verdict), f"rankings end before {early:,}" if early else ""]
-    return "; ".join([line, *filter(None, parts)]) + "."
+    low, high = (number(means[depth].mean, 2) for depth in (depths[0], depths[-1]))
+    early = [depth for depth in depths if not means[depth].whole]
+    sentences = [
+        sentence_of(
+            "depths.read",
+            first=f"{depths[0]:,}",
+            last=f"{depths[-1]:,}",
+            low=low,
+            drawn="".join(_bar(means[depth].mean) for depth in depths),
+            high=high,
+        ),
+        leaders_in_words(verdict),
+        sentence_of("depths.ends", depth=f"{early[0]:,}") if early else "",
+    ]
+    return " ".join(filter(None, sentences))
 
 
 def _bar(mean: float) -> str:

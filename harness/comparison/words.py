@@ -121,7 +121,7 @@ def _caveats(verdict: Verdict) -> list[str]:
     if again := indexing_sentence(verdict):
         caveats.append(again)
     if leaders := leaders_in_words(verdict):
-        caveats.append(sentence_of("depths", leaders=leaders))
+        caveats.append(f"{sentence_of('depths')} {leaders}")
     limit = verdict.options.price_limit
     if limit is not None and (verdict.costs.by_setting is None or verdict.baseline is not None):
         why = "limit.no prices" if verdict.costs.by_setting is None else "limit.baseline"

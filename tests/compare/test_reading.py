@@ -82,11 +82,29 @@ def test_another_leader_is_named_with_the_depths_at_which_it_leads():
     ends = whole(0.6, 0.7, 0.8, 0.8, 0.8, ends=10000)
     assert other_leaders({"a": ends, "b": large}, "a", 0.02) == []
     found = conclude(noisy(60, (0.9, 0.5)), options=QUICK, reading={"a": small, "b": large})
-    assert leaders_in_words(found) == "from 10,000 characters on, b leads"
-    line = "Read 500 to 20,000 characters: 0.60 ▅▆▇▇▇ 0.80; from 10,000 characters on, b leads."
+    assert leaders_in_words(found) == "From 10,000 characters on, b leads."
+    line = "Read 500 to 20,000 characters: 0.60 ▅▆▇▇▇ 0.80. From 10,000 characters on, b leads."
     assert reading_line(found) == line
-    assert "from 10,000 characters on, b leads." in " ".join(sentences_of(found))
+    assert "is served otherwise. From 10,000 characters on, b leads." in " ".join(sentences_of(found))
     assert reading_line(conclude(noisy(60, (0.9, 0.5)), options=QUICK)) == ""
+
+
+def test_every_range_of_depths_has_its_sentence_and_so_have_rankings_that_end():
+    flat = whole(0.5, 0.5, 0.5, 0.5, 0.5)
+
+    def said(*means, of=flat):
+        reading = {"a": of, "b": whole(*means)}
+        return leaders_in_words(conclude(noisy(60, (0.9, 0.5)), options=QUICK, reading=reading))
+
+    assert said(0.6, 0.6, 0.5, 0.5, 0.5) == "Up to 1,000 characters, b leads."
+    assert said(0.5, 0.5, 0.6, 0.5, 0.5) == "At 5,000 characters, b leads."
+    assert said(0.5, 0.6, 0.6, 0.5, 0.5) == "From 1,000 to 5,000 characters, b leads."
+    both = "Up to 500 characters, b leads. From 20,000 characters on, b leads."
+    assert said(0.6, 0.5, 0.5, 0.5, 0.6) == both
+    ends = whole(0.5, 0.5, 0.5, 0.5, 0.5, ends=10_000)
+    found = conclude(noisy(60, (0.9, 0.5)), options=QUICK, reading={"a": ends, "b": flat})
+    line = "Read 500 to 20,000 characters: 0.50 ▅▅▅▅▅ 0.50. Rankings end before 10,000 characters."
+    assert reading_line(found) == line
 
 
 def test_rows_are_read_by_the_names_of_settings():

@@ -43,7 +43,7 @@ section({
     const ranked = found.settings.map((one) => one.setting);
     const names = [...new Set([chosen(found.settings).setting, ...best, ...ranked])].filter((name) => rows.some((one) => one.setting === name)).slice(0, MOST_READ);
     return [
-      h('p.lede', null, 'The score if so many characters of a ranking are read. Where rankings end, a line is flat: deeper ones might rise further.', found.reading.others && ` With more or less read another setting is ahead: ${found.reading.others}.`),
+      h('p.lede', null, 'The score if so many characters of a ranking are read. Where rankings end, a line is flat: deeper ones might rise further.', found.reading.others && ` ${found.reading.others}`),
       h('figure.panel', null,
         readingPlot(rows, names, found.measure),
         h('ul.legend', null, names.map((name, kind) => h('li', null,
