@@ -55,7 +55,7 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
                 session.notes.reporter.note(f"Reading {retrieve.collection} of {retrieve.where}.")
                 read[key] = read_passages(retrieve, corpus, outside, are_documents(config, retrieve))
             stored[setting.name] = read[key]
-    strange, _ = text_elsewhere([[each.placed] for each in stored.values()], corpus.by_id)
+    strange, _ = text_elsewhere([[each.hits] for each in stored.values()], corpus.by_id)
     corpus = replace(corpus, strange=strange)
     by_setting = dict.fromkeys(corpora.by_setting, corpus)
     for setting, _ in existing:
@@ -79,7 +79,7 @@ def stored_chunking(
     texts: list[str] = []
     repeats: Counter[str] = Counter()
     order = {doc_id: at for at, doc_id in enumerate(documents)}
-    placed = [(hit, _chunk_of(hit, documents, elsewhere)) for hit in stored.placed]
+    placed = [(hit, _chunk_of(hit, documents, elsewhere)) for hit in stored.hits]
     for hit, chunk in sorted(
         placed, key=lambda pair: (order.get(pair[1].doc_id, len(order)), pair[1].start, pair[1].end)
     ):
@@ -121,7 +121,7 @@ def stored_chunking(
 def _places_in(strange: values.Document, stored: StoredPassages) -> dict[str, values.Chunk]:
     """The place of each text that is in no document."""
     places, begin = {}, 0
-    for text in dict.fromkeys(hit.row.text for hit in stored.placed if hit.place is None):
+    for text in dict.fromkeys(hit.row.text for hit in stored.hits if hit.place is None):
         # texts lie in the order of all collections
         at = strange.text.find(text, begin)
         at = strange.text.find(text) if at < 0 else at

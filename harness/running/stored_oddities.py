@@ -59,7 +59,7 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
         "stored_unplaced": len(odd.unplaced),
         "stored_by_page": odd.by_page,
         "stored_other_page": odd.other_page,
-        "stored_blank": stored.blank,
+        "stored_blank": len(stored.blank),
         "stored_copies": odd.copies,
         "stored_documents_gone": len(odd.gone),
         "stored_documents_absent": len(odd.absent),
@@ -103,8 +103,12 @@ class _Odd:
                 "first page of a document."
             )
         if stored.blank:
-            rows = values.counted(stored.blank, "row")
-            yield f"{rows} of the collection without text: left out of every ranking."
+            rows = values.counted(len(stored.blank), "row has", "rows have")
+            where = values.listed([hit.row.where.rpartition(", ")[2] for hit in stored.blank], _SHOWN)
+            yield (
+                f"{rows} neither text nor page ({where}): where the store returns one, it counts as unjudged "
+                "text at its rank."
+            )
         if self.copies:
             yield (
                 f"{self.copies} of {of} repeat the text of another: each takes a rank, but only the first "

@@ -19,7 +19,7 @@ _THRESHOLD = 90.0
 class StoredPassages:
     """The passages of one collection: each placed where it is in a document, and with the text it has there.
 
-    ``facts`` is what the store says of it; ``blank`` rows have no text, and can be returned but never found;
+    ``facts`` is what the store says of it; ``blank`` rows have neither text nor page, and hold their ranks;
     ``unnamed``: no document of the collection is called like one of ours, so that passages were sought in all
     of them. ``first_page`` is the number that the first page of a document has in the rows. ``outside`` are
     document and text of the passages of documents that the part of the benchmark leaves out.
@@ -27,11 +27,16 @@ class StoredPassages:
 
     placed: tuple[PlacedHit, ...]
     facts: StoreFacts
-    blank: int
+    blank: tuple[PlacedHit, ...]
     names: tuple[str, ...]
     unnamed: bool = False
     first_page: int = 1
     outside: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def hits(self) -> tuple[PlacedHit, ...]:
+        """All that a search may return: the passages, and the blank rows, which have no place."""
+        return (*self.placed, *self.blank)
 
 
 @dataclass(slots=True)
@@ -44,7 +49,7 @@ class _Rows:
     facts: StoreFacts
     hits: list[GivenHit] = field(default_factory=list)
     pages: list[GivenHit] = field(default_factory=list)
-    blank: list[str] = field(default_factory=list)
+    blank: list[GivenHit] = field(default_factory=list)
     keys_seen: Counter[str] = field(default_factory=Counter)
 
 
@@ -88,16 +93,14 @@ def _read(retrieve: Any, where: str, are_documents: bool) -> _Rows:
         rows = _Rows(store.facts())
         for line, row in enumerate(store.rows(), start=1):
             rows.keys_seen.update(map(str, row.payload))
-            text = keys.passage_of(row.payload)
-            if text is None or not text.strip():
-                rows.blank.append(keys.document_of(row.payload))
-                continue
+            text = keys.passage_of(row)
             document, page = keys.document_of(row.payload, text), keys.page_of(row.payload)
             if are_documents:
                 document, page = passage_id(row.key), None
             given = {"document": document, "page": page, "text": text}
             hit = GivenHit(where=f"{where}, row {row.key}", line=line, query_id="", **given)
-            (rows.hits if keys.text_of(row.payload) == text else rows.pages).append(hit)
+            kind = rows.hits if keys.has_text(row) else rows.blank if keys.is_blank(row) else rows.pages
+            kind.append(hit)
     return rows
 
 
@@ -110,19 +113,20 @@ def _placed(
     """The rows in the documents, apart from those of documents that the part leaves out."""
     documents = corpus.by_id
     outside_ids = {file.doc_id for file in corpus.outside}
-    names = list(dict.fromkeys(hit.document for hit in [*rows.hits, *rows.pages] if hit.document))
+    every_row = [*rows.hits, *rows.pages, *rows.blank]
+    names = list(dict.fromkeys(hit.document for hit in every_row if hit.document))
     every_id = documents.keys() | outside_ids
     document_of = {name: named_document(name, every_id) for name in names}
     unnamed = bool(names) and not any(document_of.values())
     hits = [replace(hit, document="") for hit in rows.hits] if unnamed else rows.hits
     outside = [
         (doc_id, hit.text)
-        for hit in [*hits, *rows.pages]
+        for hit in [*hits, *rows.pages, *rows.blank]
         if (doc_id := document_of.get(hit.document)) in outside_ids and doc_id is not None
     ]
-    hits, pages = (
+    hits, pages, blank = (
         [hit for hit in kind if document_of.get(hit.document) not in outside_ids]
-        for kind in (hits, rows.pages)
+        for kind in (hits, rows.pages, rows.blank)
     )
     if outside_ids and not all(hit.document for hit in hits):
         # where a text is in several documents, those of the part come first
@@ -138,5 +142,7 @@ def _placed(
             outside.append((hit.place.doc_id, hit.row.text))
         else:
             inside.append(hit)
-    blank = sum(named_document(name, outside_ids) is None for name in rows.blank)
-    return StoredPassages(tuple(inside), rows.facts, blank, tuple(names), unnamed, first_page, tuple(outside))
+    without_place = tuple(PlacedHit(row, None, 0.0, 0) for row in blank)
+    return StoredPassages(
+        tuple(inside), rows.facts, without_place, tuple(names), unnamed, first_page, tuple(outside)
+    )

@@ -238,6 +238,18 @@ def test_a_part_works_as_on_the_same_chunks_searched_here(bench, store, rows, to
     assert results.record.counts["settings"][stored]["stored_outside_part"] == 5
 
 
+def test_a_row_without_text_holds_its_rank(bench, store, rows, tools):
+    blank = [{"text": "When was the harbour built?", "document": "docs/letters.txt"}]
+    with_vectors(tools, blank)
+    blank[0]["text"] = "  "
+    results, _, _ = bench({**store.fill([*rows, *blank]), "model": MODEL, "top_k": 3, "same_model": False})
+    ((name, _),) = results.runs
+    assert results.record.counts["settings"][name]["stored_blank"] == 1
+    # its vector is that of the first question
+    assert results.runs[name, "retrieve"][0].chunk_ids[0].startswith("not-found:")
+    assert len(results.runs[name, "retrieve"][0].chunk_ids) == 3
+
+
 def test_passages_in_other_words_are_placed_on_their_page(bench, store, tools, tmp_path):
     pages = ("The lighthouse was lit in 1822.", "Its keeper was Anna Holm for forty years.")
     more = {

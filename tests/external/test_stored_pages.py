@@ -116,12 +116,29 @@ def test_rows_without_text_are_their_page(bench):
     assert scores["recall@5", "retrieve"] == 1
 
 
-def test_a_row_without_text_or_page_that_is_found_takes_no_rank(bench):
-    _, counts, scores = bench(
-        {"text": PAGES[0], "page": 1}, {"text": None}, {"text": PAGES[2], "page": 3}, **BY_VECTORS
+@pytest.mark.parametrize("text", [None, " "])
+def test_a_row_without_text_or_page_holds_its_rank(bench, text):
+    # vectors are the same, so that rows are ranked in their order
+    results, counts, scores = bench(
+        {"text": text}, {"text": PAGES[0], "page": 1}, {"text": PAGES[2], "page": 3}, **BY_VECTORS
     )
-    assert counts["stored_blank"] == 1
+    assert (counts["stored_blank"], counts["stored_passages"], counts["stored_unplaced"]) == (1, 2, 0)
+    assert "1 row has neither text nor page (row id-0)" in warned(results)
+    (rankings,) = results.runs.values()
+    assert [chunk.partition(":")[0] for chunk in rankings[0].chunk_ids] == ["not-found", "light", "light"]
+    # nobody has judged it: not irrelevant for condensed measures, and a lost rank for the others
     assert scores["recall@5", "retrieve"] == 1
+    assert scores["ndcg_exp@5", "retrieve"] < 1
+
+
+def test_a_query_for_which_all_rows_have_no_text_is_no_error(bench):
+    results, counts, scores = bench(
+        {"text": None}, {"text": ""}, {"text": PAGES[0], "page": 1}, {"text": PAGES[2]}, top_k=2, **BY_VECTORS
+    )
+    assert counts["stored_blank"] == 2
+    (rankings,) = results.runs.values()
+    assert [len({*ranking.chunk_ids}) for ranking in rankings] == [2, 2]
+    assert scores["recall@5", "retrieve"] == 0
 
 
 def test_a_collection_of_other_documents_is_an_error_and_no_zero(bench):

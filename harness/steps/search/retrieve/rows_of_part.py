@@ -81,13 +81,13 @@ class PartOfRows:
         left: Any = Counter(self.texts)
         inside = []
         for row in rows:
-            text = self.keys.passage_of(row.payload) or ""
+            text = self.keys.passage_of(row)
             if self._is_of_others(row, text):
                 continue
             if left[text] > 0:
                 left[text] -= 1
                 inside.append(row)
-            elif text.strip() and text not in self.elsewhere:
+            elif text not in self.elsewhere:
                 inside.append(row)
         return inside
 

@@ -165,16 +165,27 @@ class PassageKeys:
         number = int(page) if isinstance(page, int | str) and str(page).isdecimal() else -1
         return number - self.first_page + 1 if number >= self.first_page else None
 
-    def passage_of(self, payload: Mapping[str, Any]) -> str | None:
-        """The text of a row, or else the name of the page that it stands for.
+    def passage_of(self, row: StoredRow) -> str:
+        """The text of a row, else the name of the page that it stands for, else words that name the row.
 
-        A row with neither gives its blank text, or None.
+        So a row is told from others by its passage, and a row with neither text nor page has one too.
         """
-        text = self.text_of(payload)
-        if text is not None and text.strip():
-            return text
-        document, page = self.document_of(payload), self.page_of(payload)
-        return f"{document}, page {page}" if document and page is not None else text
+        if self.has_text(row):
+            return self.text_of(row.payload) or ""
+        document, page = self.document_of(row.payload), self.page_of(row.payload)
+        if document and page is not None:
+            return f"{document}, page {page}"
+        return f"row {row.key}, without text"
+
+    def has_text(self, row: StoredRow) -> bool:
+        """Whether a row has a text that is more than white space."""
+        return bool((self.text_of(row.payload) or "").strip())
+
+    def is_blank(self, row: StoredRow) -> bool:
+        """Whether a row has no text, and stands for no page."""
+        if self.has_text(row):
+            return False
+        return not self.document_of(row.payload) or self.page_of(row.payload) is None
 
 
 def at(payload: Any, path: str) -> Any:

@@ -49,7 +49,6 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
             yield from _same_model(c, passages, sample)
     depth = SearchDepth.of(c, passages.lengths)
     with store_faults(c.where, c.timeout):
-        # rows without text are found too
         count = store.facts().rows
     wanted = count if c.top_k >= len(passages.ids) else c.top_k
     wanted = min(count, depth.most if c.top_chars is not None else wanted)
@@ -150,15 +149,11 @@ def _placed(
     used: set[int] = set()
     scores = []
     ranked_places = []
-    # some rows may have no text; all of them have none where the key is another one by now
-    every_blank = all(c.keys.passage_of(row.payload) is None for row in rows)
     for row in rows:
-        text = c.keys.passage_of(row.payload)
-        if not (text or "").strip() and not every_blank:
-            continue
-        free = [place for place in places.get(text or "", ()) if place not in used]
+        text = c.keys.passage_of(row)
+        free = [place for place in places.get(text, ()) if place not in used]
         if len(free) > 1:
-            named = documents_of_row(row, c.keys, text or "")
+            named = documents_of_row(row, c.keys, text)
             free.sort(key=lambda place: document_at(passages, place) not in named)
         place = next(iter(free), None)
         if place is None:
