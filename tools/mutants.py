@@ -2,7 +2,8 @@
 
 Prints a line a mutant and the sum. Those that are known to compute the same are listed with the reason and
 not run. The tree is not touched: a mutant replaces its module while it is imported, by the tests and by the
-processes that they start. The same seed and code give the same mutants.
+processes that they start. The same seed and code give the same mutants. The test files that speak of the
+module run first, and all others of the room only if those pass.
 
     python tools/mutants.py --count 50 --seed 1
 """
@@ -12,9 +13,11 @@ import ast
 import copy
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -84,6 +87,9 @@ EQUIVALENT = (
         "rows after the last have no holes, and add nothing to the positions of holes",
     ),
 )
+# how many test files that speak of a module run before all others
+NEAREST = 6
+TIMED_OUT = "no end"
 # put on the path of the tests: replaces one module while it is imported
 HOOK = """
 import importlib.machinery
@@ -196,23 +202,60 @@ def drawn(room, count, seed):
     return chosen[:count]
 
 
+def words_of(path):
+    """The words of a file."""
+    return set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+
+
+def stages(module, tests):
+    """The test files of a room in two lists: those that speak of a module, the nearest first, and the others.
+
+    A file is near if its name has the module's, or if it has names that the module defines: the fewer other
+    files have such a name, the more it counts.
+    """
+    paths = [ROOT / name for name in tests]
+    files = sorted(file for path in paths for file in ([path] if path.suffix else path.rglob("test_*.py")))
+    defined = {
+        node.name
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    named = {file: words_of(file) & defined for file in files}
+    counts = Counter(name for names in named.values() for name in names)
+    nearness = {
+        file: sum(1 / counts[name] for name in named[file])
+        + len(counts) * (module.stem.strip("_") in file.stem)
+        for file in files
+    }
+    nearest = sorted((file for file in files if nearness[file]), key=lambda file: -nearness[file])[:NEAREST]
+    return [nearest, [file for file in files if file not in nearest]]
+
+
 def caught(mutant, tests, seconds):
     """The first test that fails with a mutant, or with the code as it is; None if all pass."""
     with tempfile.TemporaryDirectory() as folder:
         if mutant:
             hook = HOOK.format(path=str(mutant.path), source=mutant.source)
             Path(folder, "sitecustomize.py").write_text(hook, encoding="utf-8")
-        options = ["-x", "-q", "-n0", "-pno:cacheprovider", "--hypothesis-seed=1", "--tb=no"]
-        words = [sys.executable, "-m", "pytest", *options, *tests]
-        path = os.pathsep.join([folder, str(ROOT)])
-        settings = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-        settings["HYPOTHESIS_STORAGE_DIRECTORY"] = folder
-        try:
-            done = subprocess.run(
-                words, cwd=ROOT, env=settings, timeout=seconds, capture_output=True, text=True, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return "no end"
+        for files in stages(mutant.path, tests) if mutant else [tests]:
+            if files and (killer := first_failure(files, folder, seconds)):
+                return killer
+    return None
+
+
+def first_failure(files, folder, seconds):
+    """The first test of some files that fails with what ``folder`` puts before the code; None if all pass."""
+    options = ["-x", "-q", "-n0", "-pno:cacheprovider", "--hypothesis-seed=1", "--tb=no"]
+    words = [sys.executable, "-m", "pytest", *options, *map(str, files)]
+    path = os.pathsep.join([folder, str(ROOT)])
+    settings = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    settings["HYPOTHESIS_STORAGE_DIRECTORY"] = folder
+    try:
+        done = subprocess.run(
+            words, cwd=ROOT, env=settings, timeout=seconds, capture_output=True, text=True, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return TIMED_OUT
     if not done.returncode:
         return None
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
@@ -225,7 +268,10 @@ def main():
     parser.add_argument("--count", type=int, default=50, help="mutants in all (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="which mutants are drawn (default: %(default)s)")
     parser.add_argument(
-        "--seconds", type=int, default=150, help="the longest run of tests (default: %(default)s)"
+        "--seconds",
+        type=int,
+        default=150,
+        help="the longest run of tests, which counts as caught (default: %(default)s)",
     )
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (default: %(default)s)")
     parser.add_argument("--room", choices=ROOMS, help="only the mutants of this room")
@@ -257,7 +303,8 @@ def main():
     for room in rooms:
         of = [killer for (name, _), killer in zip(work, killers, strict=True) if name == room]
         print(f"{room}: {len(of) - of.count(None)} of {len(of)} caught")
-    print(f"{len(killers) - killers.count(None)} of {len(killers)} caught")
+    ended = f", {killers.count(TIMED_OUT)} of them as the tests did not end" if TIMED_OUT in killers else ""
+    print(f"{len(killers) - killers.count(None)} of {len(killers)} caught{ended}")
 
 
 if __name__ == "__main__":
