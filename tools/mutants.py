@@ -33,7 +33,10 @@ ROOMS = {
         [
             "tests/compare",
             "tests/stats",
-            *(f"tests/test_{name}.py" for name in ("compare_answers", "compare_command", "score_comparison")),
+            *(
+                f"tests/test_{name}.py"
+                for name in ("compare_answers", "compare_command", "pull_request", "score_comparison")
+            ),
         ],
     ),
     "ledger": (
@@ -90,13 +93,14 @@ EQUIVALENT = (
 # how many test files that speak of a module run before all others
 NEAREST = 6
 TIMED_OUT = "no end"
-# put on the path of the tests: replaces one module while it is imported
+# put on the path of the tests: replaces one module while it is imported, and notes that it was
 HOOK = """
 import importlib.machinery
 plain = importlib.machinery.SourceFileLoader.get_code
 def get_code(self, name):
     if self.path != {path!r}:
         return plain(self, name)
+    open({loaded!r}, "w").close()
     return compile({source!r}, self.path, "exec", dont_inherit=True)
 importlib.machinery.SourceFileLoader.get_code = get_code
 """
@@ -232,20 +236,26 @@ def stages(module, tests):
 
 
 def caught(mutant, tests, seconds):
-    """The first test that fails with a mutant, or with the code as it is; None if all pass."""
+    """The first test that fails with a mutant, or with the code as it is.
+
+    '' if all pass, and None if that is because no test loads the module.
+    """
     with tempfile.TemporaryDirectory() as folder:
+        loaded = Path(folder, "loaded")
         if mutant:
-            hook = HOOK.format(path=str(mutant.path), source=mutant.source)
+            hook = HOOK.format(path=str(mutant.path), source=mutant.source, loaded=str(loaded))
             Path(folder, "sitecustomize.py").write_text(hook, encoding="utf-8")
         for files in stages(mutant.path, tests) if mutant else [tests]:
             if files and (killer := first_failure(files, folder, seconds)):
                 return killer
-    return None
+        return "" if loaded.exists() or not mutant else None
 
 
 def first_failure(files, folder, seconds):
-    """The first test of some files that fails with what ``folder`` puts before the code; None if all pass."""
+    """The first test of some files that fails with what ``folder`` puts before the code; '' if all pass."""
     options = ["-x", "-q", "-n0", "-pno:cacheprovider", "--hypothesis-seed=1", "--tb=no"]
+    # else pytest itself loads the modules of packages that have a plugin for it, ours among them, as they are
+    options.append("--assert=plain")
     words = [sys.executable, "-m", "pytest", *options, *map(str, files)]
     path = os.pathsep.join([folder, str(ROOT)])
     settings = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
@@ -257,7 +267,7 @@ def first_failure(files, folder, seconds):
     except subprocess.TimeoutExpired:
         return TIMED_OUT
     if not done.returncode:
-        return None
+        return ""
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return failed[0].split(" - ")[0] if failed else f"exit {done.returncode}"
 
@@ -296,15 +306,14 @@ def main():
         killers = []
         for (_, mutant), killer in zip(work, runs, strict=True):
             where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
-            print(
-                f"{'caught  ' if killer else 'SURVIVED'} {where} {mutant.change}  {killer or ''}", flush=True
-            )
+            said = "no test loads it" if killer is None else killer
+            print(f"{'caught  ' if killer else 'SURVIVED'} {where} {mutant.change}  {said}", flush=True)
             killers.append(killer)
     for room in rooms:
-        of = [killer for (name, _), killer in zip(work, killers, strict=True) if name == room]
-        print(f"{room}: {len(of) - of.count(None)} of {len(of)} caught")
+        of = [bool(killer) for (name, _), killer in zip(work, killers, strict=True) if name == room]
+        print(f"{room}: {sum(of)} of {len(of)} caught")
     ended = f", {killers.count(TIMED_OUT)} of them as the tests did not end" if TIMED_OUT in killers else ""
-    print(f"{len(killers) - killers.count(None)} of {len(killers)} caught{ended}")
+    print(f"{sum(map(bool, killers))} of {len(killers)} caught{ended}")
 
 
 if __name__ == "__main__":

@@ -144,6 +144,13 @@ def test_a_turn_is_one_run_s_until_it_ends_it(tmp_path):
         put(mine)
 
 
+def test_processes_of_all_versions_wait_at_one_file(tmp_path):
+    """It is named after the model: `printf m | sha256sum | cut -c1-12`."""
+    with Ledger(tmp_path / "l.db") as ledger:
+        assert ledger.take_turn("m")
+        assert [path.name for path in tmp_path.glob("*.lock")] == ["l.db.62c66a7a5dd7.lock"]
+
+
 def test_a_turn_ends_with_its_process(tmp_path):
     code = (
         "import os, sys; from pathlib import Path; from harness.store.ledger import Ledger;"
