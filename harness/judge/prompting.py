@@ -356,6 +356,13 @@ class GradingForm(Form):
 
 @cache
 def _schema(prompt: JudgePrompt) -> dict[str, Any]:
+    """The strict schema of a prompt's reply.
+
+    It is not left to ``chat.completions.parse`` of the package openai (3.57): that takes a pydantic class,
+    which would have to be made for each prompt to save the two lines of ``_closed``, reads no line of a batch
+    and no JSON between thoughts or fences, and refuses two bad ends of a completion where ``Reply.fault``
+    refuses all. What makes its schemas strict, ``to_strict_json_schema``, is private.
+    """
     grade = {"type": "integer", "enum": list(range(prompt.max_grade + 1))}
     if prompt.answer == "plain":
         return _closed({"scores": {"type": "array", "items": grade}})
