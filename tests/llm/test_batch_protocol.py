@@ -1,19 +1,25 @@
 """Files and batches by the package openai: addresses, rounds, limits, and names that others choose."""
 
+import asyncio
 import json
+from dataclasses import replace
 
 import pytest
+from openai.types import Batch
 
 from harness.judge import LlmJudge
-from harness.models import Job, TextForm, outcome, talks, text_of
+from harness.models import CallError, Job, TextForm, outcome, talks, text_of
 from harness.models.llm import batch_client
+from harness.models.llm.endpoint import Endpoint
 from harness.values import LlmError, Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error
 from tests.judge.helpers import config, judge_all, pairs, send_only
 from tests.llm.test_texts import model
+from tools.replies.counting import completions
 
 POLL = {"poll": 0.02}
+BODIES = [body for _, _, body in completions()]
 
 
 def words_of(line):
@@ -258,3 +264,36 @@ def test_what_a_failed_batch_has_answered_all_the_same_is_not_paid_for_again(led
     assert [one.judgment.grade for one in graded] == [1, 3, 3]
     assert [batch["request_counts"]["total"] for batch in script.batches.values()] == [3, 2]
     assert summary.faults == {"batch_cancelled": 2}
+
+
+def test_a_completion_in_a_line_of_a_batch_is_read_as_that_of_a_call():
+    """Every completion of the corpus, those that report a failure too."""
+    lines = [
+        {"custom_id": f"{at}", "response": {"status_code": 200, "request_id": "r", "body": body}}
+        for at, body in enumerate(BODIES)
+    ]
+
+    class Fetched(batch_client.BatchClient):
+        async def _content(self, file, batch_id, size):
+            return "\n".join(map(json.dumps, lines)).encode()
+
+    async def outcomes():
+        client = Fetched(Endpoint(model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None, batch=True))
+        state = client._state(Batch.construct(id="b", status="completed", output_file_id="f"))
+        answers = await client.answers(state, 0)
+        await client.aclose()
+        return client, answers
+
+    client, answers = asyncio.run(outcomes())
+    assert (answers.broken, answers.double) == (0, set())
+
+    def read(body):
+        try:
+            return replace(client.reply(body, 0.0, ""), request_id="b/r")
+        except CallError as fault:
+            return str(fault)
+
+    of_calls = [read(body) for body in BODIES]
+    of_lines = [answers.outcomes[f"{at}"] for at in range(len(BODIES))]
+    assert [str(line) if isinstance(line, CallError) else line for line in of_lines] == of_calls
+    assert 0 < sum(isinstance(line, CallError) for line in of_lines) < len(BODIES)

@@ -1,6 +1,7 @@
 """The files of a batch: a line for each request that goes up, and the lines that come back.
 
-Source: OpenAI's Batch API, platform.openai.com/docs/guides/batch.
+Source: OpenAI's Batch API, platform.openai.com/docs/guides/batch. The package openai (3.57) has no type for a
+line that comes back. The completion in one is read as that of a single call is, by ``ChatClient.reply``.
 """
 
 from __future__ import annotations

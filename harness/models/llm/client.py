@@ -158,7 +158,12 @@ def _status_in(error: Any) -> int | None:
 
 
 def _logprobs(choice: Choice) -> list[dict[str, Any]] | None:
-    logprobs: Any = choice.logprobs
-    content = (logprobs or {}).get("content")
+    """The tokens of a choice with their log probabilities, which the ledger keeps as they came.
+
+    None where none came, or not as a list of objects; raises TypeError for a section that is no object.
+    """
+    from openai.types.chat.chat_completion import ChoiceLogprobs
+
+    content: Any = typed(ChoiceLogprobs, choice.logprobs or {}).content
     well_formed = isinstance(content, list) and all(isinstance(token, dict) for token in content)
     return content or None if well_formed else None
