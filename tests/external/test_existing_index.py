@@ -13,24 +13,27 @@ from harness.running.config.load import load_config
 from harness.running.session import Session
 from harness.values.progress import Silent
 from tests.command import table
+from tests.shipped_models import Models
 
 ROOT = Path(__file__).parents[2]
 RECIPE = ROOT / "configs" / "recipes" / "existing-index.yaml"
 
 
 @pytest.fixture
-def index(tmp_path, computed):
+def index(tmp_path, monkeypatch):
     """A folder of Chroma with pieces of 1,500 characters, cut anywhere."""
-    with Session.at(computed, Silent()) as session:
+    # what is checked is no figure, and a reranker of 10,000 passages takes minutes
+    monkeypatch.setattr(Models, "real", False)
+    with Session.at(tmp_path / "cache", Silent()) as session:
         make_index(tmp_path / "my-index", session, ROOT / "corpora" / "meridian" / "documents")
     return tmp_path / "my-index"
 
 
 @pytest.mark.slow
-def test_the_recipe_compares_an_index_with_what_would_be_built(index, tmp_path, computed, monkeypatch):
+def test_the_recipe_compares_an_index_with_what_would_be_built(index, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     text = RECIPE.read_text(encoding="utf-8").replace("path: corpora/local/my-index", f"path: {index}")
-    (tmp_path / "recipe.yaml").write_text(f"{text}cache: {computed}\nresults: {tmp_path}/results\n")
+    (tmp_path / "recipe.yaml").write_text(f"{text}cache: {tmp_path}/cache\nresults: {tmp_path}/results\n")
     before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
     results, folder = run_bench(load_config(tmp_path / "recipe.yaml"), Silent())
     assert {path: path.read_bytes() for path in index.rglob("*") if path.is_file()} == before
