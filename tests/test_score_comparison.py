@@ -207,3 +207,17 @@ def test_dl19_differs_as_the_outputs_of_trec_eval_do(shared_corpora, capsys):
     worst = min(differences, key=differences.get)
     assert bert["lost"][0]["query_id"] == worst
     assert bert["lost"][0]["difference"] == pytest.approx(differences[worst], abs=2e-6)
+
+
+def test_a_share_of_exactly_four_fifths_is_judged_enough(tmp_path, capsys):
+    # of the first five documents of two queries all are judged, of those of two others three: 16 / 20 = 0.8
+    queries = {"q1": 5, "q2": 5, "q3": 3, "q4": 3}
+    lines = [f"{query} Q0 d{rank} {rank} {9 - rank} t\n" for query in queries for rank in range(1, 6)]
+    labels = [f"{query} 0 d{rank} 1\n" for query, judged in queries.items() for rank in range(1, judged + 1)]
+    for name, text in (("before", lines), ("after", lines), ("qrels", labels), ("fewer", labels[:-1])):
+        (tmp_path / f"{name}.txt").write_text("".join(text))
+    runs = ["--run", str(tmp_path / "before.txt"), str(tmp_path / "after.txt")]
+    for name, warned in (("qrels", False), ("fewer", True)):
+        words = [*runs, "--qrels", str(tmp_path / f"{name}.txt"), "--measures", "rr", "judged@5"]
+        _, out, _ = run(capsys, "score", *words)
+        assert ("are judged (judged@5)" in one_line(out)) == warned

@@ -84,6 +84,36 @@ EQUIVALENT = (
         "a ScoreMatrix with as many splits as queries is all there is, and both have the same queries here",
     ),
     Equivalent(
+        "harness/comparison/answer_faults.py",
+        "zip(lost, rows_by_query.values(), strict=True)",
+        "True  ->  False",
+        "one dictionary of losses is made for each query",
+    ),
+    Equivalent(
+        "harness/comparison/pull_request.py",
+        '"" if check.most is None or check.at_least is None else _range(check)',
+        "check.most is None or check.at_least is None  ->  check.most is None and check.at_least is None",
+        "a check has both bounds or, for a single query, none",
+    ),
+    Equivalent(
+        "harness/measures/evidence_ndcg.py",
+        "better = grade > earlier",
+        "grade > earlier  ->  grade >= earlier",
+        "a copy of the grade that was found gains 0 and chooses its stretch last: it moves nothing",
+    ),
+    Equivalent(
+        "harness/measures/order.py",
+        "if counts.min() < keep:",
+        "counts.min() < keep  ->  counts.min() <= keep",
+        "both ways give the columns of rows without equals; those of other rows the caller finds",
+    ),
+    Equivalent(
+        "harness/measures/text_ndcg.py",
+        "n_groups = int(trail.group.max(initial=0)) + 1",
+        "1  ->  2",
+        "any number above all groups keeps the numbers of pairs apart and in order",
+    ),
+    Equivalent(
         "harness/measures/unjudged.py",
         "np.searchsorted(row, np.arange(last - first + 1))",
         "last - first  ->  last + first",

@@ -61,6 +61,9 @@ def test_what_is_evidence_and_what_is_judged():
     # grades below rel are no evidence
     assert precision(cited([1], LABELS), rel=3).value == 0
     assert recall(cited([0], LABELS), rel=3).value == 1
+    # rel itself is: the margin has grade 2, beside the revenue it is one of two facts
+    assert precision(cited([1], LABELS), rel=2).value == 1
+    assert recall(cited([1], LABELS), rel=2).value == 0.5
     # unjudged passages earn nothing
     one = cited([0, 2], LABELS[:1])
     assert (precision(one).value, precision(one).details["judged"]) == (0.5, 0.5)

@@ -157,6 +157,10 @@ def test_context_precision():
     assert (found.value, found.details) == (pytest.approx(5 / 6), {"useful": [1, 0, 1]})
     found = one_of("context_precision", one, replies(useful=verdict), against="answer")
     assert (found.value, found.failed) == (None, True)
+    # an answer that was given is what the model reads
+    answered = case("golden", passages=["good", "bad", "fine"])
+    found = one_of("context_precision", answered, replies(useful=verdict), against="answer")
+    assert found.value == pytest.approx(5 / 6)
     # two of three, whatever their order
     assert one_of("context_precision", one, replies(useful=verdict), by="share").value == pytest.approx(2 / 3)
 
@@ -249,8 +253,14 @@ def test_aspect_critic_takes_the_majority():
     (found,), tools = run("aspect_critic", [case("so")], reply, **asked)
     assert (found.measure, found.value, found.details) == ("short", 1, {"verdicts": [1, 0, 1]})
     assert tools.asked[0][2] == ("It is short.", "so")
+    # two of five are no majority
+    few = replies(aspect=lambda query, texts, sample: json.dumps({"verdict": int(sample < 2)}))
+    found = one_of("aspect_critic", case("so"), few, aspect="It is short.", samples=5)
+    assert (found.value, found.details) == (0, {"verdicts": [1, 1, 0, 0, 0]})
     with pytest.raises(ValueError, match="may be a tie"):
         AspectCritic(aspect="x", samples=4)
+    with pytest.raises(ValueError, match="less than or equal to 21"):
+        AspectCritic(aspect="x", samples=22)
 
 
 PANEL = [{"endpoint": {"model": name}} for name in ("a", "b", "c", "d")]

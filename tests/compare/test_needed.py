@@ -1,5 +1,6 @@
 """How many queries, on how many documents, would show a difference: by hand, and in words."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -109,6 +110,14 @@ def test_the_step_names_queries_and_documents_and_what_the_present_ones_give():
     # where documents differ, more queries on them are of no use
     text = sure(conclude(clustered(14, 9, between=0.2), options=QUICK))
     assert "More queries on these 14 documents alone may not show it, however many." in text
+
+
+def test_estimates_have_two_digits():
+    found = conclude(clustered(60, 3), options=replace(QUICK, tolerance=0.028))
+    # 180 are asked: fewer are not said
+    for queries, words in ((2384, "2,400"), (197, "200")):
+        text = sure(replace(found, needed=replace(found.needed, queries=queries)))
+        assert re.search(r"[Aa]bout ([\d,]+) queries", text)[1] == words
 
 
 def test_the_step_says_how_many_also_where_queries_are_too_few_or_documents_are():

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from harness.comparison import Options
 from harness.comparison.paired import cohen_dz, win_tie_loss
+from harness.comparison.tables import difference_cells
 from harness.values import HarnessError
 from tests.compare.build import compare_pair
 
@@ -27,3 +30,11 @@ def test_undefined_queries_are_left_out_and_one_alone_gives_no_interval_and_no_p
         compare_pair("a", np.array([np.nan]), "b", np.array([np.nan]))
     found = compare_pair("a", np.array([0.5]), "b", np.array([0.1]), Options())
     assert (found.low, found.high, found.d_z, found.p) == (None, None, None, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0009, "<0.001"), (0.001, "0.001"), (0.0236, "0.024"), (1.0, "1.000")]
+)
+def test_p_has_three_decimals_and_is_never_0(p, shown):
+    one = compare_pair("b", [0.1, 0.4, 0.3], "a", [0.2, 0.2, 0.2])
+    assert difference_cells(replace(one, p=p), 0.02)[2] == shown

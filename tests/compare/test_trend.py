@@ -134,6 +134,10 @@ def test_a_fall_of_production_is_noticed_in_whatever_order_results_were_made(tmp
     places = [float(element.get("cx")) for element in picture.iter() if element.tag.endswith("circle")]
     (began,) = (float(e.get("x1")) for e in picture.iter() if e.get("class") == "fall began")
     assert began == pytest.approx((places[12] + places[13]) / 2, abs=0.2)
+    # the first of June and the nineteenth day after it stand below the ends of the line
+    texts = [(e.get("class"), e.text) for e in picture.iter() if e.tag.endswith("}text")]
+    names = [(kind, text) for kind, text in texts if text.startswith("2026-")]
+    assert names == [("quiet", "2026-06-01"), ("quiet end", "2026-06-20")]
     # before the fall there is nothing to fail for
     assert printed(capsys, *words, tmp_path / "t.html", "--since", "2026-06-14").count("no change") == 1
     assert "<svg" in (tmp_path / "t.html").read_text()

@@ -610,3 +610,10 @@ def test_a_verdict_is_shown_as_its_sentence():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), options=QUICK)
     assert repr(found) == f"<Verdict: {sentence(found)}>"
     assert len(repr(found)) < 300
+
+
+def test_hits_in_no_document_count_from_half_of_them_on_where_hardly_anything_is_judged():
+    hardly = Holes("judged@10", {"a": 0.05, "b": 0.05})
+    for share, displaced in ((0.5, 0.5), (0.49, 0.0)):
+        found = conclude(noisy(40, (0.6, 0.5)), holes=hardly, elsewhere={"a": 0.1, "b": share})
+        assert found.displaced == displaced

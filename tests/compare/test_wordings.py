@@ -71,6 +71,14 @@ def test_a_conclusion_is_data_and_the_sentence_comes_from_it():
     assert {"few", "best"} < codes
 
 
+def test_only_a_name_that_begins_with_a_size_is_that_of_chunks():
+    names = ("500 characters, keyword search", "keyword search")
+    values = {"bound": "0.05", "level": "95%"}
+    sized, bare = (sentences_said(["open"], values, {"setting": name}, names) for name in names)
+    assert sized.startswith("Use chunks of 500 characters, keyword search.")
+    assert bare.startswith("Use keyword search.")
+
+
 def test_names_are_cut_so_that_they_still_tell_settings_apart():
     many = [f"{size} characters, keyword search, reranked by a model of {size} words" for size in (500, 900)]
     long = "overlap 50, header of the table, " * 3 + "keyword search"

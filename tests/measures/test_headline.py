@@ -41,6 +41,23 @@ def test_the_order_of_preference_names_measures_that_fit():
     assert {name for name, family in FAMILIES.items() if family.across_chunkings} == set(ACROSS_CHUNKINGS)
 
 
+def test_even_a_perfect_ranking_may_have_far_less_than_1_where_what_is_read_is_divided_by():
+    # one relevant document of k: precision is 1 / k; rbp sums (1 - p) p^i up to the last one; of text, what
+    # is read or judged beside the evidence divides too
+    divided = {"precision", "precision_condensed", "p", "rbp", "rbp_condensed"}
+    divided |= {"text_precision", "text_iou", "precision_omega"}
+    assert {name for name, family in FAMILIES.items() if family.below_one} == divided
+
+
+def test_parameters_of_evidence_are_those_that_the_conventions_name():
+    # docs/conventions.md: found with 200 characters or 50 tokens, L is 1,000 or 250; half of that is a label
+    in_characters, in_tokens = {"enough": 200, "L": 1000}, {"enough": 50, "L": 250}
+    assert FAMILIES["ndcg_evidence"].params == in_characters
+    assert FAMILIES["ndcg_evidence_tokens"].params == in_tokens
+    assert FAMILIES["ndcg_evidence_upper"].params == {**in_characters, "least": 100}
+    assert FAMILIES["ndcg_evidence_tokens_upper"].params == {**in_tokens, "least": 25}
+
+
 def test_non_quality_measures_are_trusted_for_nothing():
     for name in ("judged@10", "tokens@10", "ndcg_exp_upper@10", "seed_ratio@5", "nonsense"):
         assert trusted_for(name) == ""

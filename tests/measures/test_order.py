@@ -27,3 +27,13 @@ def test_every_query_is_sorted_by_itself(rows, grouped, depth, keyed, cells):
         own = np.flatnonzero(query == one).tolist()
         own.sort(key=lambda row: (-score[row], -(tie_key(row) if keyed else 0)))
         assert found[offsets[one] : offsets[one + 1]].tolist() == own[:depth]
+
+
+def test_queries_of_one_length_are_sorted_together_also_where_others_stand_between():
+    # in blocks of five cells queries 0 and 4 are sorted together: from the first of one to the last of the
+    # other there are six scores, of which two are of others
+    query, score = np.array([0, 0, 1, 2, 4, 4]), np.array([1.0, 2.0, 9.0, 8.0, 3.0, 4.0])
+    with patch.object(order, "_BLOCK_CELLS", 5):
+        rows, offsets = order.rank_rows(query, 5, score, None)
+    assert rows.tolist() == [1, 0, 2, 3, 5, 4]
+    assert offsets.tolist() == [0, 2, 3, 4, 4, 6]
