@@ -60,6 +60,7 @@ NOT_RUN = {
     "sweeps, searches and asks a judge for minutes: tests/bench/test_tune_prices.py": (
         r"python -m benchmarks.tune_saves"
     ),
+    "needs the extra `screen`: tests/external/test_screen.py": r"python -m benchmarks.screen",
     "needs a cluster: tests/bench/test_ray.py": r"harness bench my.yaml --engine ray",
     "needs the vocabulary of tiktoken: tests/test_chunking_eval.py": (
         r"python benchmarks/chunking_eval|harness bench configs/chunking_eval"

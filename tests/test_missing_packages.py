@@ -18,6 +18,7 @@ HITS = (
 )
 PDF = "%PDF-1.4\n%%EOF\n"
 VECTORS = FILES["bench.yaml"].replace("kind: bm25", "kind: chroma")
+SCREENED = VECTORS + "tune: {screen: true}\n"
 SCORE = "score --hits hits.jsonl --queries queries.csv --labels labels.csv --documents"
 COMMANDS = {
     "score --run": "score --run run.txt --qrels qrels.txt",
@@ -35,6 +36,7 @@ MORE_COMMANDS = {
     "compare": "compare finished/small",
     "gate": "gate finished/small --baseline finished/small",
     "show": "show finished/small",
+    "tune": "tune screened.yaml",
     "report": "report finished/small --output page.html",
     "validate": "validate bench.yaml",
     "labels": "labels unjudged finished/small --output unjudged.csv",
@@ -132,7 +134,13 @@ def run_without(missing, names, folder):
 
 def prepared(folder, finished):
     """A folder with all that the commands read."""
-    files = {"hits.jsonl": HITS, "broken.pdf": PDF, "vectors.yaml": VECTORS, "answers.jsonl": ANSWERS}
+    files = {
+        "hits.jsonl": HITS,
+        "broken.pdf": PDF,
+        "vectors.yaml": VECTORS,
+        "screened.yaml": SCREENED,
+        "answers.jsonl": ANSWERS,
+    }
     write_files(folder, {**FILES, **files})
     shutil.copytree(finished, folder / "finished")
     return folder
@@ -207,6 +215,15 @@ def test_no_other_command_ends_in_a_fault_without_some_packages(without, first):
     errors = without(missing, *MORE_COMMANDS)
     assert len(errors) == len(MORE_COMMANDS)
     check(missing, errors)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("missing", ["nncf", "openvino"])
+def test_a_screen_names_what_is_missing_before_it_computes(without, tmp_path, missing):
+    (err,) = without(missing, "tune").values()
+    assert "pip install 'ndcg-harness[screen]'" in err
+    check(missing, {"tune": err})
+    assert not (tmp_path / "cache").exists()
 
 
 def test_every_needed_package_is_tried():

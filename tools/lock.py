@@ -44,7 +44,7 @@ DEV_EXTRAS = (
 )
 # Clients of stores, tested in an environment of their own (tests/external), which takes what is newest: the
 # driver of PostgreSQL has a licence that is not on the list of tools/dependencies.py.
-APART_EXTRAS = ("qdrant", "pgvector", "lancedb")
+APART_EXTRAS = ("qdrant", "pgvector", "lancedb", "screen")
 HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n# Ranges: sha256 {}\n"
 DOCS_LOCK = "requirements-docs.lock"
 LOCKS = ("requirements.lock", "requirements-torch.lock", "requirements-dev.lock")

@@ -149,16 +149,19 @@ class LocalModel(ABC, Generic[Configured]):
     def loaded(self) -> Any:
         """The model with its weights."""
         if self._loaded is None:
-            # its libraries take long to load, and most benchmarks find all values in the cache
-            from harness.models.weights import load
-
-            c = self.config
-            self._loaded = load(self.kind, self.model, c.device, c.dtype, c.backend)
+            self._loaded = self._with_weights()
             longest, window = getattr(self._loaded, "max_seq_length", None), self.tokenizer.window
             # the library lets models with an offset of positions, such as XLM-R, read past their last one
             if window and isinstance(longest, int) and longest > window:
                 self._loaded.max_seq_length = window
         return self._loaded
+
+    def _with_weights(self) -> Any:
+        # its libraries take long to load, and most benchmarks find all values in the cache
+        from harness.models.weights import load
+
+        c = self.config
+        return load(self.kind, self.model, c.device, c.dtype, c.backend)
 
     @abstractmethod
     def numbers(self, texts: Sequence[str]) -> Iterable[NDArray[np.float32]]:

@@ -9,7 +9,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BeforeValidator
 
 from harness.values import ModelError, first_line, real_path, text_sha256
 
@@ -33,7 +35,19 @@ BACKEND_TEXT = (
     "to 52 % less CPU time, depending on the processor (docs/speed.md). It needs `pip install "
     "'ndcg-harness[fast]'`; it is cached separately."
 )
-Precision = Literal["exact", "fast"]
+
+
+def _no_screen(value: object) -> object:
+    if value == "screen":
+        raise ValueError(
+            "a screen in int8 is for the stages of `harness tune`, which computes what is left again "
+            "exactly. It gives no results. Set `tune: {screen: true}` and run `harness tune`; precision is "
+            "exact or fast"
+        )
+    return value
+
+
+Precision = Annotated[Literal["exact", "fast"], BeforeValidator(_no_screen)]
 PRECISION_TEXT = (
     "How models on this machine compute where `dtype` and `backend` are the default ones: `exact` is float32 "
     "by torch; `fast` is the fastest way that a short probe finds here. Rankings of a sample are compared "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -210,12 +210,18 @@ def silence() -> None:
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
 
 
-def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
+def run_in_openvino(
+    loaded: Any,
+    device: str | None,
+    dtype: str,
+    convert: Callable[[Any, dict[str, Any]], Any] | None = None,
+) -> Any:
     """Let the transformer of a sentence-transformers model compute in OpenVINO; returns the model.
 
     ``loaded`` holds float32 weights; ``dtype`` is what OpenVINO computes in. Tokenizer, pooling, scaling and
-    everything else of the model stay as they are. Raises ModelError without the package ``openvino``, for a
-    ``device`` other than the CPU, and for a model that cannot be converted.
+    everything else of the model stay as they are. ``convert`` makes a network of the transformer and an
+    example of its input, by default one that gives the same numbers. Raises ModelError without the package
+    ``openvino``, for a ``device`` other than the CPU, and for a model that cannot be converted.
     """
     if device not in (None, "cpu"):
         raise ModelError(f"backend: openvino computes on the CPU, not on {device}: omit device.")
@@ -237,7 +243,10 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
         "NUM_STREAMS": str(streams),
     }
     try:
-        compiled = openvino.Core().compile_model(_converted(transformer.model, example), "CPU", options)
+        network = (convert or converted)(transformer.model, example)
+        compiled = openvino.Core().compile_model(network, "CPU", options)
+    except ModelError:
+        raise
     except Exception as error:
         raise ModelError(
             f"OpenVINO cannot run this model ({first_line(error)[:300]}). Remove backend from its step."
@@ -249,7 +258,8 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
     return loaded
 
 
-def _converted(model: Any, example: dict[str, Any]) -> Any:
+def converted(model: Any, example: dict[str, Any]) -> Any:
+    """The network of OpenVINO that gives the same numbers as the forward method of a model."""
     # openvino.convert_model would report the conversion to its makers; the front end below it does not
     from openvino.frontend import FrontEndManager
     from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from harness import models, steps
 from harness.models import LocalConfig, LocalEncoder
@@ -27,6 +27,10 @@ class RunModels:
     """
 
     probes: Artifacts | None = None
+    calibration: models.CalibrationTexts | None = None
+    """Texts by which bi-encoders on this CPU compute in int8, where their configuration leaves it open."""
+    quantised: Artifacts | None = None
+    """Where models in int8 are kept."""
     _probed: dict[tuple[type, str, str | None], Probe] = field(default_factory=dict)
     _loaded: dict[StageConfig, Any] = field(default_factory=dict)
     """What a probe has loaded, until it is used."""
@@ -40,8 +44,13 @@ class RunModels:
         """The encoder of a configuration."""
         config = self._fast(config)
         if config not in self._encoders:
-            self._encoders[config] = self._loaded.pop(config, None) or config.make()
+            self._encoders[config] = self._loaded.pop(config, None) or self._made(config)
         return self._encoders[config]
+
+    def _made(self, config: models.EncoderConfig) -> models.Encoder:
+        if self.calibration is None or self.quantised is None or not screens(config):
+            return config.make()
+        return models.ScreenEncoder(config, self.calibration, self.quantised)
 
     def tokenizer(self, name: str) -> models.AnyTokenizer:
         """The tokenizer of the model called ``name``, whose weights are not loaded, or that of words."""
@@ -116,6 +125,15 @@ class RunModels:
             if differs := [value for key, value in facts.items() if value != first.get(key)]:
                 described[f"{facts['name']} ({', '.join(differs)})"] = facts
         return described
+
+
+def screens(config: models.EncoderConfig) -> TypeGuard[models.EmbedConfig]:
+    """Whether an encoder can compute in int8: a bi-encoder here that says nothing of how it computes."""
+    return (
+        isinstance(config, models.EmbedConfig)
+        and config.way == models.EXACT
+        and config.device in (None, "cpu")
+    )
 
 
 def probe_of(config: LocalConfig, stored: Artifacts) -> tuple[Probe, models.LocalModel[Any] | None]:

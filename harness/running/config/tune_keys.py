@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from harness.values import StageConfig, duration
 
@@ -70,7 +70,16 @@ class TuneConfig(StageConfig):
         description="`search` drops what looks worse; `certify` only what is shown to be worse, and stops "
         "where that is beyond the budget.",
     )
-    seed: int = Field(7, ge=0, description="Seed of the parts that stages see, and of the sampler.")
+    screen: bool = Field(
+        False,
+        description="Whether stages before the last compute vectors in int8 on the CPU. The last one "
+        "computes what is left again without it. It needs `pip install 'ndcg-harness[screen]'`.",
+    )
+    seed: int = Field(
+        7,
+        ge=0,
+        description="Seed of the parts that stages see, of the sampler, and of what a screen learns by.",
+    )
     strategy: Literal["grid", "tpe"] = Field(
         "grid",
         description="How ranges become settings. `grid`: by the fixed values of each range. `tpe`: a sampler "
@@ -88,6 +97,15 @@ class TuneConfig(StageConfig):
         if match[2] == "%" and float(match[1]) > 100:
             raise ValueError("it is a share of the whole sweep, so at most 100 %")
         return budget
+
+    @model_validator(mode="after")
+    def _drops_by_what_it_sees(self) -> TuneConfig:
+        if self.screen and self.give == "certify":
+            raise ValueError(
+                "`give: certify` drops only what is shown to be worse, and a screen in int8 shows nothing of "
+                "exact vectors. Leave out `screen`, or have `give: search`"
+            )
+        return self
 
     @property
     def allowed(self) -> Allowance:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ import numpy as np
 
 from harness import __version__, report, store, values
 from harness.comparison import Options, SeenStage, from_rows, read_stored, shown_worse
+from harness.models import CalibrationTexts
 from harness.running.bench.job import input_hashes, run_or_reuse
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.config.space import Space
@@ -30,6 +31,7 @@ from harness.running.notes import RunNotes
 from harness.running.part import documents_of, labelled_documents
 from harness.running.passage_files import labels_by_file
 from harness.running.session import Session
+from harness.running.tuning.calibrating import calibrate, check_screen, draw_calibration
 from harness.running.tuning.certifying import affords, refuse_beyond
 from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
 from harness.running.tuning.outlay import outlays
@@ -37,7 +39,7 @@ from harness.running.tuning.sampler import optuna
 from harness.running.tuning.sampling import Sampled, sample
 from harness.running.tuning.screen import Screened, retriever_of, screen, without_rerankers
 from harness.running.tuning.standing import TuneChoice, dropped_rows, standing_of
-from harness.running.tuning.tune_words import PROPOSED, finding_lines, next_line, standing_line
+from harness.running.tuning.tune_words import PROPOSED, QUANTISED, finding_lines, next_line, standing_line
 from harness.running.tuning.tuned import Tuned
 from harness.values import HarnessError, Reporter, Silent, Task, by_key, counted, listed
 
@@ -49,7 +51,8 @@ TUNED = "tune.json"
 class Course:
     """What was planned and seen so far; ``certify``: dropped settings that may be better come back.
 
-    ``space`` is what settings are proposed from, None where the configuration names them.
+    ``space`` is what settings are proposed from, None where the configuration names them. ``calibration`` is
+    what models learn by that compute in int8.
     """
 
     origin: str
@@ -58,6 +61,11 @@ class Course:
     certify: bool = False
     space: Space | None = None
     sampled: Sampled = field(default_factory=Sampled)
+    calibration: CalibrationTexts | None = None
+
+    def calibration_at(self, stage: int) -> CalibrationTexts | None:
+        """The texts that the models of a stage, counted from 0, are calibrated by; None: it is exact."""
+        return self.calibration if self.ladder.stages[stage].quantised else None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -66,6 +74,7 @@ class Course:
             "plan": self.ladder.to_json(),
             "certify": self.certify,
             "sampled": self.sampled.to_json(),
+            "calibration": None if self.calibration is None else self.calibration.texts,
             "stages": [stage.to_json() for stage in self.screened],
         }
 
@@ -82,12 +91,15 @@ def open_course(config: BenchConfig, reporter: Reporter, space: Space | None = N
     """
     if space is not None:
         optuna()
+    if config.tune.screen:
+        check_screen(config)
     origin = _origin(config)
     begun = _read(plan_file(config), origin, reporter)
     if begun is not None:
         begun.space = space
         return begun, False
-    return Course(origin, make_plan_of_stages(config, reporter), space=space), True
+    ladder, calibration = make_plan_of_stages(config, reporter)
+    return Course(origin, ladder, space=space, calibration=calibration), True
 
 
 def _origin(config: BenchConfig) -> str:
@@ -104,7 +116,9 @@ def _read(path: Path, origin: str, reporter: Reporter) -> Course | None:
         screened = [Screened.from_json(stage) for stage in value["stages"]]
         sampled = Sampled.from_json(value["sampled"]) if "sampled" in value else Sampled()
         ladder = Ladder.from_json(value["plan"])
+        texts = value.get("calibration")
         course = Course(value["origin"], ladder, screened, value["certify"], sampled=sampled)
+        course.calibration = None if texts is None else CalibrationTexts(tuple(texts))
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise HarnessError(
             f"{path} is damaged ({type(error).__name__}): it holds the plan of `harness tune`. Move it away; "
@@ -116,19 +130,29 @@ def _read(path: Path, origin: str, reporter: Reporter) -> Course | None:
     return course
 
 
-def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> Ladder:
-    """Count what settings take on the labelled documents alone, and plan within the budget."""
-    tuning = config.tune
+def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> tuple[Ladder, CalibrationTexts | None]:
+    """Count what settings take on the labelled documents alone, and plan within the budget.
+
+    With the plan comes what models learn by that compute in int8.
+    """
+    tuning, quiet = config.tune, _Quiet(reporter)
     extent = _extent(config, tuning)
     part = PartConfig(text=0.0 if len(extent.sizes) > 1 else 1.0, seed=tuning.seed)
-    retrieving = None
-    with Session.at(config.cache, _Quiet(reporter), may_ask=False, precision=config.precision) as session:
+    retrieving = quantised = calibration = None
+    with ExitStack() as sessions:
+        session = Session.at(config.cache, quiet, may_ask=False, precision=config.precision)
+        sessions.enter_context(session)
         costs = outlays(config, part, session)
+        if tuning.screen:
+            session = sessions.enter_context(Session.at(config.cache, quiet, may_ask=False))
+            calibration = draw_calibration(config, part, session)
+            calibrate(session, calibration)
+            quantised = outlays(config, part, session)
         # what was held back is not shown to be worse, so that a certificate needs all of it
         if extent.retrieving < extent.settings and tuning.give == "search" and not extent.proposed:
             plain = config.model_copy(update={"settings": without_rerankers(config.settings)})
             retrieving = outlays(plain, part, session)
-    return make_ladder(extent, costs, tuning.allowed, retrieving)
+    return make_ladder(extent, costs, tuning.allowed, retrieving, quantised), calibration
 
 
 class _Quiet(Silent):
@@ -179,7 +203,9 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
     stages = course.ladder.stages
     if course.space is not None:
         reporters = reporter, _Quiet(reporter)
-        config = sample(config, course.space, course.sampled, stages[0].part, measure, reporters, keep)
+        space, calibration = course.space, course.calibration_at(0)
+        first = stages[0].part
+        config = sample(config, space, course.sampled, first, measure, reporters, keep, calibration)
         if not course.screened and course.sampled.screened is not None:
             course.screened.append(course.sampled.screened)
             keep()
@@ -190,7 +216,9 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
             chosen = [setting for setting in config.settings if setting.name in {*left}]
             update = {"settings": tuple(chosen), "part": stage.part}
             part = config.model_copy(update=update)
-            course.screened.append(screen(part, measure, _Quiet(reporter), held=stage.held))
+            calibration = course.calibration_at(at)
+            seen = screen(part, measure, _Quiet(reporter), held=stage.held, calibration=calibration)
+            course.screened.append(seen)
             keep()
         screened = course.screened[at]
         if tuning.give == "certify":
@@ -269,6 +297,8 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
         if not dropped:
             return ()
         notes.warn("tuning", _warning(len(settings), len(config.settings)))
+        if course.calibration is not None:
+            notes.warn("tuning", QUANTISED)
         seen = standing_of(course.screened, from_rows(scores, measure), pooled, options)
         characters = sum(len(document.text) for document in corpus.documents)
         return dropped_rows(course.screened, seen, characters)

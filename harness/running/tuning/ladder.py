@@ -29,6 +29,7 @@ class PlannedStage:
     """One stage: what it sees, how many settings enter it and leave it, and about what it takes.
 
     ``held``: settings are seen without their rerankers, so that those that retrieve alike are seen once.
+    ``quantised``: vectors are computed in int8.
     """
 
     part: PartConfig
@@ -37,6 +38,7 @@ class PlannedStage:
     queries: int
     outlay: Outlay
     held: bool = False
+    quantised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class Ladder:
                 stage["queries"],
                 Outlay(**stage["outlay"]),
                 stage["held"],
+                stage.get("quantised", False),
             )
             for stage in value["stages"]
         )
@@ -126,11 +129,16 @@ class _Step:
 
 
 def make_ladder(
-    extent: Extent, costs: Outlays, budget: Allowance, retrieving: Outlays | None = None
+    extent: Extent,
+    costs: Outlays,
+    budget: Allowance,
+    retrieving: Outlays | None = None,
+    quantised: Outlays | None = None,
 ) -> Ladder:
     """The plan that sees most within the budget; raises ConfigError where even the least is beyond it.
 
-    ``retrieving`` is what settings take without their rerankers, where these may be held back.
+    ``retrieving`` is what settings take without their rerankers, where these may be held back. ``quantised``
+    is what stages before the last take where they compute in int8; ``retrieving`` then is of int8 too.
     """
     whole = costs.of_text(extent.settings, extent.sizes[1.0]) + costs.of_queries(
         extent.settings, extent.queries
@@ -146,7 +154,7 @@ def make_ladder(
     best: tuple[tuple[float, ...], Ladder] | None = None
     least: Ladder | None = None
     for steps in _candidates(extent, retrieving is not None):
-        ladder = Ladder(tuple(_priced(steps, extent, costs, retrieving)), whole)
+        ladder = Ladder(tuple(_priced(steps, extent, costs, retrieving, quantised)), whole)
         if least is None or _compared(ladder.outlay, budget) < _compared(least.outlay, budget):
             least = ladder
         if fits(ladder.outlay, whole, budget):
@@ -187,12 +195,20 @@ def _candidates(extent: Extent, held: bool) -> Iterator[list[_Step]]:
 
 
 def _priced(
-    steps: Sequence[_Step], extent: Extent, costs: Outlays, retrieving: Outlays | None
+    steps: Sequence[_Step],
+    extent: Extent,
+    costs: Outlays,
+    retrieving: Outlays | None,
+    quantised: Outlays | None,
 ) -> Iterator[PlannedStage]:
     """Stages with what they take: text that a stage before has seen is not computed again."""
     before, asked = 0.0, 0.0
     for at, step in enumerate(steps):
         last = at == len(steps) - 1
+        screens = quantised is not None and not last
+        if last and quantised is not None:
+            # no exact vector is there yet
+            before, asked = 0.0, 0.0
         part = (
             PartConfig()
             if last
@@ -203,10 +219,12 @@ def _priced(
         # the rankings of a smaller text are others, so its queries are asked again on a larger one
         again = asked if size == before else 0.0
         of, count = (
-            (retrieving, extent.retrieving) if step.held and retrieving is not None else (costs, step.enter)
+            (retrieving, extent.retrieving)
+            if step.held and retrieving is not None
+            else (quantised if screens and quantised is not None else costs, step.enter)
         )
         outlay = of.of_text(count, size - before) + of.of_queries(count, max(queries - again, 0))
-        yield PlannedStage(part, step.enter, step.leave, queries, outlay, step.held)
+        yield PlannedStage(part, step.enter, step.leave, queries, outlay, step.held, screens)
         # what was held back is still to be asked
         before, asked = size, 0.0 if step.held else queries
 

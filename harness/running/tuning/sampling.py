@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.comparison import SeenStage
+from harness.models import CalibrationTexts
 from harness.running.config.models import BenchConfig
 from harness.running.config.space import Space, Values
 from harness.running.config.tune_keys import PartConfig
@@ -60,11 +61,12 @@ def sample(
     measure: str,
     reporters: tuple[Reporter, Reporter],
     keep: Callable[[], None],
+    calibration: CalibrationTexts | None = None,
 ) -> BenchConfig:
     """The configuration with what was proposed as its settings: as many as it has, or all that there are.
 
     ``keep`` is called after each round. The first of the ``reporters`` hears how far it is, the second one
-    is for the searches.
+    is for the searches. With ``calibration`` bi-encoders compute in int8.
     """
     count = len(config.settings)
     while len(sampled.proposals) < count and not sampled.exhausted:
@@ -72,7 +74,7 @@ def sample(
         wanted = min(count - before, round_size(count) if before else STARTUP)
         fresh = propose(space, sampled.proposals, sampled.scores, wanted, config.tune.seed)
         if fresh:
-            _see(config, space, sampled, fresh, part, measure, reporters[1])
+            _see(config, space, sampled, fresh, part, measure, reporters[1], calibration)
         sampled.exhausted = len(fresh) < wanted
         keep()
         reporters[0].note(_line(sampled, count))
@@ -92,13 +94,15 @@ def _see(
     part: PartConfig,
     measure: str,
     quiet: Reporter,
+    calibration: CalibrationTexts | None,
 ) -> None:
     """Search and score the fresh proposals; all of them again where grades depend on a common pool."""
     proposals = [*sampled.proposals, *fresh]
     settings = space.settings(proposals)
     seen = None if pool_judge_config(config) is not None else sampled.screened
     new = settings if seen is None else settings[len(sampled.proposals) :]
-    screened = screen(config.model_copy(update={"settings": tuple(new), "part": part}), measure, quiet)
+    chosen = config.model_copy(update={"settings": tuple(new), "part": part})
+    screened = screen(chosen, measure, quiet, calibration=calibration)
     names = tuple(setting.name for setting in settings)
     if seen is not None:
         values = np.concatenate([seen.seen.matrix.values, screened.seen.matrix.values])

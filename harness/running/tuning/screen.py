@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.comparison import ScoreMatrix, SeenStage
+from harness.models import CalibrationTexts
 from harness.running.bench.flow import shared_cache
 from harness.running.bench.preparing import prepare
 from harness.running.config.models import BenchConfig, Setting
@@ -19,6 +20,7 @@ from harness.running.judging.judgments import judge_pool
 from harness.running.pipeline import reranker_names
 from harness.running.search import search_settings
 from harness.running.session import Session
+from harness.running.tuning.calibrating import calibrate
 from harness.values import Reporter
 
 
@@ -77,10 +79,18 @@ def without_rerankers(settings: Sequence[Setting]) -> tuple[Setting, ...]:
     return tuple(distinct.values())
 
 
-def screen(config: BenchConfig, measure: str, reporter: Reporter, *, held: bool = False) -> Screened:
+def screen(
+    config: BenchConfig,
+    measure: str,
+    reporter: Reporter,
+    *,
+    held: bool = False,
+    calibration: CalibrationTexts | None = None,
+) -> Screened:
     """Search and score the settings of a configuration on its part. Answers are left to the last stage.
 
-    ``held``: rerankers are held back, and a setting has the scores of what it retrieves.
+    ``held``: rerankers are held back, and a setting has the scores of what it retrieves. With
+    ``calibration`` bi-encoders compute in int8.
     """
     named = config.settings
     settings = tuple(
@@ -89,10 +99,13 @@ def screen(config: BenchConfig, measure: str, reporter: Reporter, *, held: bool 
     )
     config = config.model_copy(update={"settings": settings, "answer_measures": ()})
     begun = time.process_time()
+    precision = config.precision if calibration is None else "exact"
     with (
-        Session.at(config.cache, reporter, precision=config.precision, engine=config.engine) as session,
+        Session.at(config.cache, reporter, precision=precision, engine=config.engine) as session,
         shared_cache(config, session),
     ):
+        if calibration is not None:
+            calibrate(session, calibration)
         corpora, points = prepare(config, session)
         corpus = corpora.united
         queries = corpus.queries.queries
@@ -115,6 +128,8 @@ def screen(config: BenchConfig, measure: str, reporter: Reporter, *, held: bool 
     )
     part = config.part
     text = "whole" if part.text == 1 else f"{part.text}"
+    # scores of vectors in int8 do not stand beside exact ones
+    text += ", int8" if calibration is not None else ""
     # a pool of other settings has other grades
     basis = text if pool_judge_config(config) is None else f"{text}, {len(settings)} settings"
     characters = sum(len(document.text) for document in corpus.documents)

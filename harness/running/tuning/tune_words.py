@@ -21,6 +21,10 @@ _COVERED = (
     "bound allows for how the sampler picked these."
 )
 PROPOSED = f"A sampler proposed the settings by the scores of earlier ones. {_COVERED}"
+QUANTISED = (
+    "Dropped settings were seen through a screen: their vectors were computed in int8. Their bounds hold for "
+    "what was seen so; what exact vectors would give them was not seen."
+)
 _SHOWN = 3
 
 
@@ -70,6 +74,12 @@ def promise_lines(ladder: Ladder, tuning: TuneConfig) -> Iterator[str]:
             "The first stage holds rerankers back, and drops settings by what these would have got to rank. "
             "What a reranker makes of a retriever that was dropped is not known."
         )
+    if any(stage.quantised for stage in ladder.stages):
+        yield (
+            "Stages before the last compute vectors in int8, which changes some of the first ten chunks of a "
+            "query. The last stage computes what is left again without this. No figure of the results comes "
+            "from the screen, and what exact vectors would give a dropped setting is not known."
+        )
     if give == "certify":
         yield (
             "To certify, a stage drops only what is shown to be worse. If more is left than planned and the "
@@ -84,6 +94,7 @@ def promise_lines(ladder: Ladder, tuning: TuneConfig) -> Iterator[str]:
 
 def _text_of(stage: PlannedStage) -> str:
     held = ", without rerankers" if stage.held else ""
+    held += ", vectors in int8" if stage.quantised else ""
     if stage.part.text == 1:
         return f"all documents{held}"
     others = f" and {100 * stage.part.text:g} % of the others" if stage.part.text else ""
@@ -156,6 +167,8 @@ def finding_lines(
         )
     if part:
         yield "What they would do on the whole text was not seen; no bound covers it."
+    if any(stage.quantised for stage in ladder.stages):
+        yield QUANTISED
     if standing.candidates:
         worth = sorted(standing.candidates, key=lambda name: -_known(standing.lead(name)))
         yield (
