@@ -1,11 +1,13 @@
 """The stopwatch of a new user, from `pip install` of the wheel to the score of a retriever of one's own.
 
-python -m benchmarks.first_score
+python -m benchmarks.first_score                # as pip does it by default
+python -m benchmarks.first_score --no-compile   # modules are compiled when they are first imported
 
 Builds the wheel, makes an empty environment, installs the light core there, and runs the ten lines below in a
 folder that has 14 documents, 130 queries and their labels, as a user's folder would: the included collection
-and nothing else of this repository. Prints the lines and what they print, the seconds of each part, and the
-packages and megabytes of the environment. Packages come from pip's index or its cache.
+and nothing else of this repository. Prints the lines and what they print, the seconds of each part and of
+what it consists of, and the packages and megabytes of the environment. Packages come from pip's index or its
+cache.
 """
 
 from __future__ import annotations
@@ -13,13 +15,15 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from harness.values import available_cpus, processor_name
@@ -41,14 +45,17 @@ results = harness.evaluate(search, "queries.csv", "labels.csv", "documents/*")
 print(results.verdict)
 """
 MOST_LINES = 10
+_LOGGED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{3}) (.*)")
+_IMPORTED = re.compile(r"import time:\s+(\d+) \|")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Taken:
-    """Seconds of one part, elapsed and of the CPU."""
+    """Seconds of one part, elapsed and of the CPU, and the elapsed seconds of what it consists of."""
 
     elapsed: float
     cpu: float
+    consists_of: dict[str, float] = field(default_factory=dict)
 
 
 @contextmanager
@@ -72,32 +79,53 @@ def write_work(folder: Path) -> None:
     (folder / "first.py").write_text(SCRIPT, encoding="utf-8")
 
 
-def run_script(environment: Environment, folder: Path) -> str:
-    """What the script prints; raises RuntimeError where it fails."""
-    done = environment.run("first.py", cwd=folder, HARNESS_CACHE=str(folder / "cache"))
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return done.stdout
+def run_script(environment: Environment, folder: Path) -> tuple[str, float]:
+    """What the script prints, and the seconds that its imports take; raises RuntimeError where it fails."""
+    ran = environment.run(
+        "first.py", cwd=folder, HARNESS_CACHE=str(folder / "cache"), PYTHONPROFILEIMPORTTIME="1"
+    )
+    if ran.returncode:
+        raise RuntimeError(ran.stderr)
+    return ran.stdout, sum(map(int, _IMPORTED.findall(ran.stderr))) / 1e6
 
 
-def measure(wheel: Path, folder: Path) -> tuple[dict[str, Taken], Environment, str]:
+def parts_of_pip(log: str) -> dict[str, float]:
+    """Elapsed seconds of the two halves of an installation, by the times in the log of pip."""
+    lines = [(datetime.fromisoformat(time), text) for time, text in _LOGGED.findall(log)]
+    (unpacking,) = (time for time, text in lines if text.strip().startswith("Installing collected packages:"))
+    first, last = lines[0][0], lines[-1][0]
+    return {
+        "finding and downloading packages": (unpacking - first).total_seconds(),
+        "unpacking and compiling them": (last - unpacking).total_seconds(),
+    }
+
+
+def measure(wheel: Path, folder: Path, *options: str) -> tuple[dict[str, Taken], Environment, str]:
     """What each part takes, the environment, and what the script printed."""
     taken: dict[str, Taken] = {}
     write_work(folder / "work")
+    log = folder / "pip.log"
     with timed(taken, "an empty environment"):
         environment = new_environment(folder / "core")
     with timed(taken, "`pip install` of the wheel"):
-        environment.install(str(wheel))
+        environment.install(str(wheel), "--log", str(log), *options)
+    taken["`pip install` of the wheel"].consists_of = parts_of_pip(log.read_text(encoding="utf-8"))
     with timed(taken, "the script, for the first time"):
-        said = run_script(environment, folder / "work")
+        said, importing = run_script(environment, folder / "work")
+    script = taken["the script, for the first time"]
+    script.consists_of = {
+        "importing": importing,
+        "reading, searching and scoring": script.elapsed - importing,
+    }
     return taken, environment, said
 
 
 def report(taken: dict[str, Taken], environment: Environment, said: str) -> str:
     """The lines that are printed."""
-    rows = [
-        f"| {part} | {part_taken.elapsed:.1f} | {part_taken.cpu:.1f} |" for part, part_taken in taken.items()
-    ]
+    rows = list[str]()
+    for part, part_taken in taken.items():
+        rows.append(f"| {part} | {part_taken.elapsed:.1f} | {part_taken.cpu:.1f} |")
+        rows += [f"| of it {name} | {seconds:.1f} | |" for name, seconds in part_taken.consists_of.items()]
     elapsed, cpu = (sum(getattr(part, name) for part in taken.values()) for name in ("elapsed", "cpu"))
     rows.append(f"| all | {elapsed:.1f} | {cpu:.1f} |")
     lines = sum(bool(line.strip()) for line in SCRIPT.splitlines())
@@ -112,13 +140,15 @@ def report(taken: dict[str, Taken], environment: Environment, said: str) -> str:
 
 def main() -> None:
     """Measure and print."""
-    argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    )
+    parser.add_argument("--no-compile", action="store_true", help="have pip compile nothing in advance")
+    options = ["--no-compile"] if parser.parse_args().no_compile else []
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         wheel = build_wheel(Path(folder) / "wheel")
-        sys.stdout.write(f"{report(*measure(wheel, Path(folder)))}; load {load:.1f} before\n")
+        sys.stdout.write(f"{report(*measure(wheel, Path(folder), *options))}; load {load:.1f} before\n")
 
 
 if __name__ == "__main__":

@@ -99,7 +99,8 @@ def test_the_core_searches_exactly_over_the_vectors_of_an_endpoint(core, tmp_pat
 @pytest.mark.slow
 def test_a_new_user_has_a_score_of_an_own_retriever_in_ten_lines(core, tmp_path):
     first_score.write_work(tmp_path)
-    said = first_score.run_script(core, tmp_path)
+    said, importing = first_score.run_script(core, tmp_path)
+    assert importing > 0
     mean = float(re.search(r"nothing to compare it with: ([0-9.]+) in NDCG", said)[1])
     (row,) = [
         row
@@ -109,7 +110,21 @@ def test_a_new_user_has_a_score_of_an_own_retriever_in_ten_lines(core, tmp_path)
     assert float(row["mean"]) == pytest.approx(mean, abs=0.005)
     assert sum(bool(line.strip()) for line in first_score.SCRIPT.splitlines()) <= first_score.MOST_LINES
     # what is printed says so
-    taken = {"pip install": first_score.Taken(40.0, 30.0), "the script": first_score.Taken(9.5, 8.0)}
+    taken = {
+        "pip install": first_score.Taken(40.0, 30.0, {"unpacking": 25.0}),
+        "the script": first_score.Taken(9.5, 8.0),
+    }
     printed = first_score.report(taken, core, said)
+    assert "| of it unpacking | 25.0 | |" in printed
     assert "| all | 49.5 | 38.0 |" in printed
     assert f"{len(core.packages())} packages" in printed
+
+
+def test_the_log_of_pip_says_when_it_began_to_unpack():
+    log = (
+        "2026-01-02T10:00:00,000 Looking in indexes: x\n"
+        "2026-01-02T10:00:30,500 Installing collected packages: a, b\n"
+        "  a line without a time\n"
+        "2026-01-02T10:01:00,750 Successfully installed a-1 b-2\n"
+    )
+    assert list(first_score.parts_of_pip(log).values()) == [30.5, 30.25]

@@ -4,7 +4,8 @@ Modules and functions that only POSIX has are gone; a file cannot be created und
 not take; a file that this or another such process has open cannot be removed, renamed or replaced, nor a
 folder with one in it; a rename onto something that is there fails, and no two folders are exchanged; a text
 file of ours that is opened without an encoding is an error. Paths, links and the locks themselves stay those
-of Linux.
+of Linux. "Another such process" is one whose variable LIKE_WINDOWS has the same value, so that a test and its
+children are a machine of their own, beside which other tests may run.
 """
 
 import ctypes
@@ -43,6 +44,7 @@ FUNCTIONS = [
 ]
 REFUSED = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)', re.IGNORECASE)
 IMITATORS = set()
+MACHINE = b"LIKE_WINDOWS=" + os.environb.get(b"LIKE_WINDOWS", b"")
 DEVICES = ("/dev/", "/proc/", "/sys/")
 HERE, NO_REPLACE = -100, 1
 
@@ -62,10 +64,10 @@ class Lacking(importlib.abc.MetaPathFinder):
 
 
 def imitates(process):
-    """Whether a process is such a one too."""
+    """Whether a process is one of the same machine."""
     if process not in IMITATORS:
         try:
-            if b"tests/like_windows" not in (process / "environ").read_bytes():
+            if MACHINE not in (process / "environ").read_bytes().split(b"\0"):
                 return False
         except OSError:
             return False
@@ -74,11 +76,12 @@ def imitates(process):
 
 
 def opened():
-    """The paths of what this process and others like it have open."""
+    """The paths of what this process and others of its machine have open."""
     paths = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            links = list((process / "fd").iterdir()) if imitates(process) else []
+            of_here = process.name == str(os.getpid()) or imitates(process)
+            links = list((process / "fd").iterdir()) if of_here else []
         except OSError:
             continue
         for link in links:

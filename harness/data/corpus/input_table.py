@@ -27,6 +27,7 @@ _MAX_FIELD = 10_000_000
 _SEP_LINE = re.compile(r"sep=(?P<mark>.)\r?\n", re.IGNORECASE)
 _IN_ROWS = re.compile(rb"[\x80-\xff]{4,}")
 _LINE_END = re.compile(r"\r\n?|\n")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -304,7 +305,7 @@ def read_jsonl(path: Path, required: Collection[str]) -> InputTable:
         if nested is not None:
             raise CorpusError(f"{path}, line {line}: {nested} is a list or an object. Write one value.")
         cells = {str(name): _json_text(value) for name, value in record.items()}
-        if any("\ud800" <= character <= "\udfff" for cell in cells.values() for character in cell):
+        if any(map(_SURROGATE.search, cells.values())):
             raise CorpusError(f"{path}, line {line}: holds half a character (a surrogate). Write it whole.")
         columns.update(dict.fromkeys(cells))
         rows.append(Row(line, cells))
