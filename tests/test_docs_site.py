@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs_commands import PAGES, ROOT
-from tools import docs_site, shipped
+from tools import docs_site, gallery, shipped
 from tools.site_links import dead_links
 
 
@@ -78,3 +78,18 @@ def test_the_navigation_leads_to_every_page():
     # the index itself is the navigation
     expected = {docs_site.place_of(str(page.relative_to(ROOT))) for page in PAGES} - {"pages.md"}
     assert expected <= named
+
+
+def test_the_gallery_has_the_pages_that_runs_have_left_and_says_by_what(tmp_path, monkeypatch):
+    for example in gallery.EXAMPLES:
+        assert (ROOT / "configs" / f"{example.config}.yaml").is_file()
+        (tmp_path / "results" / example.name).mkdir(parents=True)
+        (tmp_path / "results" / example.name / "report.html").write_text(example.title, encoding="utf-8")
+    monkeypatch.setattr(gallery, "ROOT", tmp_path)
+    gallery.write_gallery(tmp_path / "gallery")
+    index = (tmp_path / "gallery" / "index.md").read_text(encoding="utf-8")
+    for example in gallery.EXAMPLES:
+        page = tmp_path / "gallery" / f"{example.name}.html"
+        assert page.read_text(encoding="utf-8") == example.title
+        assert f"[{example.title}]({example.name}.html)" in index
+    assert "by `harness tune configs/recipes/tune.yaml`" in index

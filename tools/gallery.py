@@ -13,11 +13,17 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Example:
-    """A benchmark whose page is shown: its configuration by name, a title, and what one sees there."""
+    """A run whose page is shown: its configuration by name, a title, what one sees there, and its command."""
 
     config: str
     title: str
     shows: str
+    command: tuple[str, ...] = ("bench", "--quick")
+
+    @property
+    def name(self) -> str:
+        """The name of its results."""
+        return self.config.rpartition("/")[2]
 
 
 EXAMPLES = (
@@ -27,11 +33,17 @@ EXAMPLES = (
         "Chinese",
         "keyword search by pairs of characters, and without, in texts of a made-up town",
     ),
+    Example(
+        "recipes/tune",
+        "Many settings",
+        "of 24 settings those that saw everything, and those that `harness tune` dropped before",
+        ("tune",),
+    ),
 )
 _INTRO = """\
 # Example pages
 
-Each is the `report.html` of a benchmark of this repository, as a run wrote it: one file that works offline.
+Each is the `report.html` of a run of this repository, as a run wrote it: one file that works offline.
 [The report page](../report.md) explains them.
 
 """
@@ -42,23 +54,28 @@ def write_gallery(folder: Path) -> None:
     folder.mkdir(parents=True)
     lines = []
     for example in EXAMPLES:
-        page, command = _page_of(example.config)
-        shutil.copy(page, folder / f"{example.config}.html")
-        lines.append(f"- [{example.title}]({example.config}.html): {example.shows}; by `{command}`.")
+        page, command = _page_of(example)
+        shutil.copy(page, folder / f"{example.name}.html")
+        lines.append(f"- [{example.title}]({example.name}.html): {example.shows}; by `{command}`.")
     (folder / "index.md").write_text(_INTRO + "\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _page_of(name: str) -> tuple[Path, str]:
-    """The page of a benchmark and the command that made it."""
-    config = f"configs/{name}.yaml"
-    whole = ROOT / "results" / name / "report.html"
+def _page_of(example: Example) -> tuple[Path, str]:
+    """The page of a run and the command that made it."""
+    config = f"configs/{example.config}.yaml"
+    command, *options = example.command
+    whole = ROOT / "results" / example.name / "report.html"
     if whole.is_file():
-        return whole, f"harness bench {config}"
-    command = ["bench", config, "--quick", "--quiet"]
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", *command], cwd=ROOT, capture_output=True, text=True, check=False
+        return whole, f"harness {command} {config}"
+    words = [command, config, *options]
+    ran = subprocess.run(
+        [sys.executable, "-m", "harness", *words, "--quiet"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    page = ROOT / "results" / f"{name}-quick" / "report.html"
-    if done.returncode or not page.is_file():
-        raise RuntimeError(f"harness {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    return page, f"harness bench {config} --quick"
+    page = ROOT / "results" / f"{example.name}{'-quick' if '--quick' in options else ''}" / "report.html"
+    if ran.returncode or not page.is_file():
+        raise RuntimeError(f"harness {' '.join(words)} failed:\n{ran.stdout}{ran.stderr}")
+    return page, f"harness {' '.join(words)}"
