@@ -67,6 +67,14 @@ def test_a_misspelt_command_ends_with_one_line_and_a_suggestion(words, said, cap
     assert err == f"{said} `{said.split(':')[0]} --help` lists them.\n"
 
 
+def test_a_misspelt_option_gets_a_suggestion(capsys):
+    for words in ("bench my.yaml --dryrun", "tune my.yaml --dryrun", "bench my.yaml --DryRun=1"):
+        code, _, err = run(capsys, *words.split())
+        assert code == 2
+        assert "(did you mean '--dry-run'?)" in err
+    assert "did you mean" not in run(capsys, "bench", "my.yaml", "--zzzzzz")[2]
+
+
 @pytest.fixture
 def write_config(tmp_path, monkeypatch):
     """Writes c.yaml for a corpus of one document and one question in the current folder."""

@@ -17,7 +17,12 @@ SCHEME = "passages://"
 
 
 def takes_passages(config: BenchConfig) -> bool:
-    """Whether the documents are passages of a collection."""
+    """Whether the documents are passages of a collection; ConfigError where that is written in capitals."""
+    for pattern in config.documents:
+        if pattern.lower().startswith(SCHEME) and not pattern.startswith(SCHEME):
+            raise ConfigError(
+                f"documents: {pattern} is written in small letters: {SCHEME}{pattern[len(SCHEME) :]}."
+            )
     return any(pattern.startswith(SCHEME) for pattern in config.documents)
 
 
@@ -79,8 +84,9 @@ def labels_by_file(
 def _texts(retrieve: Any) -> dict[str, str]:
     where = f"{retrieve.where}, {retrieve.collection}"
     with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
-        rows = ((row.key, retrieve.keys.text_of(row.payload)) for row in store.rows())
+        rows = [(row.key, retrieve.keys.text_of(row.payload)) for row in store.rows()]
         texts = {passage_id(key): text for key, text in rows if text is not None and text.strip()}
+    refuse_empty(where, len(rows))
     if not texts:
         raise HarnessError(
             f"{where}: no row has a text under {retrieve.text or 'the usual keys'}, so none can be a "
@@ -89,13 +95,23 @@ def _texts(retrieve: Any) -> dict[str, str]:
     return texts
 
 
+def refuse_empty(where: str, rows: int) -> None:
+    """Raise HarnessError where a collection has no row."""
+    if not rows:
+        raise HarnessError(
+            f"{where}: the collection is there and holds no row, so it cannot be scored. Fill it, or name "
+            "the collection that is filled as retrieve.collection."
+        )
+
+
 def _write(place: Path, texts: dict[str, str]) -> None:
     """A file for each text, and no others; what is there as it should be is left alone."""
     place.mkdir(parents=True, exist_ok=True)
     _remove(path for path in place.glob("*.txt") if path.stem not in texts)
     for name, text in texts.items():
         path = place / f"{name}.txt"
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        # as bytes: line ends are part of a passage
+        if not path.is_file() or path.read_bytes() != text.encode("utf-8"):
             write_text(path, text)
 
 

@@ -59,6 +59,9 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
         "stored_unplaced": len(odd.unplaced),
         "stored_by_page": odd.by_page,
         "stored_other_page": odd.other_page,
+        "stored_page_zero": len(stored.pages.zero),
+        "stored_page_unread": len(stored.pages.unread),
+        "stored_page_beyond": len(stored.pages.beyond),
         "stored_blank": len(stored.blank),
         "stored_copies": odd.copies,
         "stored_documents_gone": len(odd.gone),
@@ -102,6 +105,7 @@ class _Odd:
                 f"retrieve.first_page is {stored.first_page}: check that the store gives this number to the "
                 "first page of a document."
             )
+        yield from stored.pages.sentences(stored.first_page)
         if stored.blank:
             rows = values.counted(len(stored.blank), "row has", "rows have")
             where = values.listed([hit.row.where.rpartition(", ")[2] for hit in stored.blank], _SHOWN)

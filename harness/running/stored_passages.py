@@ -10,6 +10,8 @@ from typing import Any
 from harness import values
 from harness.data import GivenHit, PlacedHit, named_document, place_hits, placed_by_page
 from harness.running.corpus import Corpus
+from harness.running.page_faults import PageFaults, page_faults
+from harness.running.passage_files import refuse_empty
 from harness.steps import StoreFacts, passage_id, store_faults
 
 _THRESHOLD = 90.0
@@ -21,7 +23,8 @@ class StoredPassages:
 
     ``facts`` is what the store says of it; ``blank`` rows have neither text nor page, and hold their ranks;
     ``unnamed``: no document of the collection is called like one of ours, so that passages were sought in all
-    of them. ``first_page`` is the number that the first page of a document has in the rows. ``outside`` are
+    of them. ``first_page`` is the number that the first page of a document has in the rows, and ``pages`` are
+    rows with pages that cannot be. ``outside`` are
     document and text of the passages of documents that the part of the benchmark leaves out.
     """
 
@@ -32,6 +35,7 @@ class StoredPassages:
     unnamed: bool = False
     first_page: int = 1
     outside: tuple[tuple[str, str], ...] = ()
+    pages: PageFaults = field(default_factory=PageFaults)
 
     @property
     def hits(self) -> tuple[PlacedHit, ...]:
@@ -43,7 +47,8 @@ class StoredPassages:
 class _Rows:
     """The rows of a collection: those with a text, those that stand for a page, and those with neither.
 
-    ``keys_seen`` counts the keys of all rows.
+    ``keys_seen`` counts the keys of all rows. ``bad_pages`` are rows, and what they state as a page that is
+    none.
     """
 
     facts: StoreFacts
@@ -51,6 +56,7 @@ class _Rows:
     pages: list[GivenHit] = field(default_factory=list)
     blank: list[GivenHit] = field(default_factory=list)
     keys_seen: Counter[str] = field(default_factory=Counter)
+    bad_pages: list[tuple[GivenHit, Any]] = field(default_factory=list)
 
 
 def read_passages(
@@ -67,12 +73,13 @@ def read_passages(
     """
     where = f"{retrieve.where}, {retrieve.collection}"
     rows = _read(retrieve, where, are_documents)
+    refuse_empty(where, len(rows.hits) + len(rows.pages) + len(rows.blank))
     if not rows.hits and not rows.pages:
         keys_seen = ", ".join(list(rows.keys_seen)[:20]) or "nothing"
         raise values.HarnessError(
             f"{where}: none of {values.counted(len(rows.blank), 'row')} has a text under "
             f"{retrieve.text or 'the usual keys'}; rows have {keys_seen}. Name the key of the text as "
-            "retrieve.text; an empty collection cannot be scored."
+            "retrieve.text."
         )
     stored = _placed(rows, corpus, texts_outside, retrieve.keys.first_page)
     if not any(hit.place for hit in stored.placed):
@@ -96,9 +103,13 @@ def _read(retrieve: Any, where: str, are_documents: bool) -> _Rows:
             text = keys.passage_of(row)
             document, page = keys.document_of(row.payload, text), keys.page_of(row.payload)
             if are_documents:
-                document, page = passage_id(row.key), None
+                # a row without text is no document
+                document, page = passage_id(row.key) if keys.has_text(row) else "", None
             given = {"document": document, "page": page, "text": text}
             hit = GivenHit(where=f"{where}, row {row.key}", line=line, query_id="", **given)
+            stated = None if are_documents else keys.stated_page(row.payload)
+            if stated is not None and page is None:
+                rows.bad_pages.append((hit, stated))
             kind = rows.hits if keys.has_text(row) else rows.blank if keys.is_blank(row) else rows.pages
             kind.append(hit)
     return rows
@@ -142,7 +153,19 @@ def _placed(
             outside.append((hit.place.doc_id, hit.row.text))
         else:
             inside.append(hit)
+    named = {
+        name: documents[doc_id]
+        for name, doc_id in document_of.items()
+        if doc_id is not None and doc_id not in outside_ids
+    }
     without_place = tuple(PlacedHit(row, None, 0.0, 0) for row in blank)
     return StoredPassages(
-        tuple(inside), rows.facts, without_place, tuple(names), unnamed, first_page, tuple(outside)
+        tuple(inside),
+        rows.facts,
+        without_place,
+        tuple(names),
+        unnamed,
+        first_page,
+        tuple(outside),
+        page_faults(every_row, rows.bad_pages, named, first_page),
     )

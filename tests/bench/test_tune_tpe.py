@@ -84,6 +84,7 @@ def test_a_range_stands_for_numbers_as_its_key_takes_them(sections, values):
         ({"retrieve": {"kind": "chroma", "model": {"from": 1, "to": 2}}}, "model: .*takes no number"),
         ({"chunk": chunk_with(separators={"from": 1, "to": 2})}, "separators: .*takes a list"),
         ({"retrieve": rrf_with(weights=[1, {"from": 3, "to": 2}])}, "weights: .*to a larger one"),
+        ({"retrieve": rrf_with(weights=[1, {"from": -1, "to": 2}])}, "weights: .*from: .*Correct its ends"),
         ({"tolerance": {"from": 0.01, "to": 0.1}}, "tolerance: no range can stand here"),
         ({"bootstrap": {"resamples": {"from": 100, "to": 200}}}, "resamples: no range can stand here"),
     ],

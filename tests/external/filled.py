@@ -317,6 +317,11 @@ class Opensearch:
         (index,) = self.server.indices.values()
         index["rows"]["more"] = body
 
+    def clear(self):
+        """Leave the index without rows."""
+        (index,) = self.server.indices.values()
+        index["rows"].clear()
+
     def state(self):
         return self.server.state()
 

@@ -47,7 +47,7 @@ def bench(tmp_path, monkeypatch):
         assert store.state() == before
         return results, folder
 
-    bench.section, bench.config = section, config_with
+    bench.section, bench.config, bench.store = section, config_with, store
     return bench
 
 
@@ -127,6 +127,48 @@ def test_documents_besides_or_without_the_collection_are_refused(bench, tmp_path
         bench(retrieve={"kind": "bm25"})
     with pytest.raises(HarnessError, match=r"no row has a text under no\.key"):
         bench(retrieve={**bench.section, "text": "no.key"})
+
+
+@pytest.mark.parametrize(
+    "passage", ["The\0 keeper\0", "\ufeffThe keeper", "The \ufeffkeeper", "The \ud800keeper"]
+)
+def test_what_no_file_of_text_may_hold_is_left_out_of_a_passage(bench, tmp_path, passage):
+    rows = [passage, "She lit the lamp.", "Ships pay ten crowns."]
+    store = Opensearch(tmp_path)
+    section = store.fill([{"text": text, "document": "", "vector": [1.0, 0.0]} for text in rows])
+    results, _ = bench(retrieve={**bench.section, **section})
+    ((name, rankings),) = by_name(results).items()
+    assert results.record.counts["settings"][name]["stored_unplaced"] == 0
+    assert "id-0" in {chunk.partition(":")[0] for chunk in rankings[0].chunk_ids}
+
+
+def test_passages_with_windows_line_ends_are_not_written_again(bench, tmp_path):
+    bench()
+    (path,) = (tmp_path / "cache").rglob("id-2.txt")
+    assert path.read_bytes() == ROWS[2].encode()
+    before = path.stat().st_ino
+    bench()
+    # what is written atomically is another file
+    assert path.stat().st_ino == before
+
+
+def test_a_scheme_in_capitals_gets_a_suggestion(bench):
+    with pytest.raises(ConfigError, match="small letters: passages://contracts"):
+        bench(documents="PASSAGES://contracts")
+
+
+@pytest.mark.parametrize("columns", ["query_id,passage,grade", "query_id,document,passage,grade"])
+def test_a_column_that_means_the_quote_is_no_other_column(bench, tmp_path, columns):
+    cells = "q1,id-1,She lit the lamp.,4" if "document" in columns else "q1,She lit the lamp.,4"
+    write_files(tmp_path, {"labels.csv": f"{columns}\n{cells}\n"})
+    with pytest.raises(LabelError, match=r"the column 'passage' is not read\. Rename it to 'quote'"):
+        bench()
+
+
+def test_an_empty_collection_is_named_as_empty(bench):
+    bench.store.clear()
+    with pytest.raises(HarnessError, match=r"OpenSearch at http.*, contracts: .* holds no row.*Fill it"):
+        bench()
 
 
 def test_keys_of_rows_are_names_of_files():

@@ -30,8 +30,13 @@ def bench(tmp_path, monkeypatch):
     (tmp_path / "labels.csv").write_text(LABELS)
 
     def bench(*rows, **more):
+        empty = more.pop("rows", None) == 0
+        rows = rows or [{"text": PAGES[0]}]
         stored = [{"document": "light.pdf", "vector": [1.0] * 384, **row} for row in rows]
-        section = {**Opensearch(tmp_path).fill(stored), "search": "words", "model": MODEL, **more}
+        store = Opensearch(tmp_path)
+        section = {**store.fill(stored), "search": "words", "model": MODEL, **more}
+        if empty:
+            store.clear()
         config = {
             **{"name": "pages", "documents": ["*.pdf"], "queries": "queries.csv", "labels": "labels.csv"},
             **{"retrieve": section, "measures": ["recall@5", "ndcg_exp@5"]},
@@ -88,6 +93,51 @@ def test_passages_whose_page_does_not_exist_stay_unplaced_and_are_counted(bench)
     _, counts, scores = bench(*rows, {"text": PAGES[0], "page": 1}, top_k=10)
     assert (counts["stored_by_page"], counts["stored_unplaced"]) == (0, 9)
     assert scores["recall@5", "retrieve"] == 0.5
+
+
+def test_pages_that_count_from_zero_are_told_with_the_remedy(bench):
+    # each passage is found by its text, on the page after the one that its row says
+    rows = [
+        {"text": PAGES[0], "page": 0},
+        {"text": PAGES[2], "page": 2.0},
+        {"text": "Of a letter", "page": 0.0},
+    ]
+    results, counts, _ = bench(*rows)
+    assert (counts["stored_page_zero"], counts["stored_page_unread"], counts["stored_page_beyond"]) == (
+        2,
+        0,
+        0,
+    )
+    assert "2 rows are of page 0 (such as row id-0 of light.pdf)" in warned(results)
+    assert "set first_page: 0" in warned(results)
+    results, counts, _ = bench(*rows, first_page=0)
+    assert counts["stored_page_zero"] == 0
+    assert "page 0" not in warned(results)
+
+
+def test_pages_that_cannot_be_are_counted_and_told_once_with_an_example(bench):
+    pages = ["iv", -1, 99, False, "", None, 3]
+    rows = [{"text": PAGES[2], "page": page} for page in pages]
+    # the pages of a document that is not there are nobody's
+    rows.append({"text": "Of a letter", "page": 0, "document": "letter.pdf"})
+    results, counts, _ = bench(*rows)
+    assert (counts["stored_page_zero"], counts["stored_page_unread"], counts["stored_page_beyond"]) == (
+        0,
+        3,
+        1,
+    )
+    text = warned(results)
+    assert text.count("3 rows give something as page that is no page number") == 1
+    assert "(such as 'iv' in row id-0)" in text
+    assert "1 row gives a page that its document does not have" in text
+    assert "(such as page 99 in row id-2: light.pdf has 3 pages)" in text
+
+
+def test_an_empty_collection_is_named_as_empty(bench):
+    with pytest.raises(
+        HarnessError, match=r"OpenSearch at http.*, contracts: the collection .* holds no row"
+    ):
+        bench(rows=0)
 
 
 @pytest.mark.parametrize(("page", "first_page"), [(2.0, 0), ("3", 1)])

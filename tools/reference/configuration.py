@@ -6,7 +6,7 @@ import types
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -241,6 +241,8 @@ def _type(annotation: Any) -> str:
         return " \\| ".join(f"`{str(value).lower() if value is False else value}`" for value in args)
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(_type(arg) for arg in args if arg is not type(None)))
+    if origin is Annotated and args[0] in (int, float):
+        return _type(args[0])
     if origin in (list, tuple):
         return f"list of {_type(args[0])}".replace("section", "sections") if args else "list"
     if annotation is StageConfig:

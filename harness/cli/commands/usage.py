@@ -88,13 +88,24 @@ def _folded(command: str, width: int) -> list[str]:
     return [line + " \\" for line in joined[:-1]] + joined[-1:]
 
 
+# how argparse begins its message
+_UNKNOWN = "unrecognized arguments:"
+
+
 class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help, **options})
 
     def error(self, message: str) -> NoReturn:
-        """Refuse an argument, which is shown but steers no terminal; ends with 2."""
-        super().error(printable_lines(message))
+        """Refuse an argument, which is shown but steers no terminal; ends with 2.
+
+        Of unknown options the first gets a suggestion.
+        """
+        unknown = next((word for word in message.split() if word.startswith("-")), "")
+        near = ""
+        if message.startswith(_UNKNOWN) and unknown:
+            near = suggestion(unknown.partition("=")[0], self._option_string_actions)
+        super().error(f"{printable_lines(message)}{near}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a word that is no command in one line: usage and the list of all would hide the answer."""

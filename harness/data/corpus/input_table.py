@@ -164,6 +164,7 @@ _MEANT = {
     "query_id": ("id", "qid", "query", "question_id", "queryid", "_id"),
     "text": ("question", "query", "query_text", "prompt"),
     "document": ("doc", "doc_id", "docid", "file", "filename", "file_name", "source"),
+    "quote": ("passage", "text", "chunk", "content"),
     "grade": ("relevance", "rel", "label", "score", "relevance_score", "gain"),
 }
 

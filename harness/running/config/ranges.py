@@ -88,4 +88,6 @@ def _entry_type(field: FieldInfo) -> Any:
 
 
 def _is_number(kind: Any) -> bool:
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
     return kind in (int, float)

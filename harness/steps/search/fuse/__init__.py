@@ -24,7 +24,7 @@ class FusionConfig(RetrieverConfig):
     routes: Annotated[tuple[SerializeAsAny[RetrieverConfig], ...], Section("retrieve")] = Field(
         min_length=1, description="The retrievers to fuse: a list of sections like `retrieve`."
     )
-    weights: tuple[float, ...] | None = Field(
+    weights: tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
         None,
         description="The weight of each route, in order; a list of lists is a sweep. Empty: equal weights.",
     )
@@ -43,8 +43,8 @@ class FusionConfig(RetrieverConfig):
             routes = counted(len(self.routes), "route")
             weights = counted(len(self.weights), "number")
             raise ValueError(f"weights has {weights} for {routes}; give one for each")
-        if any(weight < 0 for weight in self.weights) or not any(self.weights):
-            raise ValueError("weights are 0 or more, and not all 0; correct them")
+        if not any(self.weights):
+            raise ValueError("weights are not all 0; correct them")
         return self
 
     @property

@@ -105,6 +105,8 @@ def _only(method: Callable[..., Any]) -> Callable[..., Any]:
     return read
 
 
+# NUL, byte order marks, and halves of characters
+_NO_TEXT = re.compile("[\\x00\\ufeff\\ud800-\\udfff]")
 _SLOW = re.compile("timed? ?out|timeout|deadline", re.IGNORECASE)
 
 
@@ -147,21 +149,26 @@ class PassageKeys:
     first_page: int = 1
 
     def text_of(self, payload: Mapping[str, Any]) -> str | None:
-        """The text of a row, None where there is none."""
+        """The text of a row, None where there is none; what no file of text may hold is left out of it."""
         text = at(payload, self.text) if self.text else first_of(payload, TEXT_KEYS)
-        return text if isinstance(text, str) else None
+        return _NO_TEXT.sub("", text) if isinstance(text, str) else None
 
     def document_of(self, payload: Mapping[str, Any], text: str = "") -> str:
         """The document of a row, '' where there is none."""
         name = at(payload, self.document) if self.document else first_of(payload, DOCUMENT_KEYS, text)
         return "" if name is None else str(name)
 
-    def page_of(self, payload: Mapping[str, Any]) -> int | None:
-        """The page of a row, counted from 1; None where there is none."""
+    def stated_page(self, payload: Mapping[str, Any]) -> Any:
+        """What a row holds under the key of the page, None where that is nothing."""
         page = at(payload, self.page) if self.page else None
         if isinstance(page, float) and page.is_integer():
             # some stores hold every number as a float
             page = int(page)
+        return None if page == "" else page
+
+    def page_of(self, payload: Mapping[str, Any]) -> int | None:
+        """The page of a row, counted from 1; None where there is none."""
+        page = self.stated_page(payload)
         number = int(page) if isinstance(page, int | str) and str(page).isdecimal() else -1
         return number - self.first_page + 1 if number >= self.first_page else None
 
