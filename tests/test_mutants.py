@@ -9,7 +9,7 @@ from tools.mutants import EQUIVALENT, ROOT, caught, mutants
 def test_what_is_called_equivalent_is_a_mutant_of_that_line(entry):
     path = ROOT / entry.path
     lines = path.read_text(encoding="utf-8").splitlines()
-    (number,) = [number for number, line in enumerate(lines, 1) if entry.text in line]
+    (number,) = [number for number, line in enumerate(lines, 1) if entry.text in f"{line}\n"]
     made = [make() for make in mutants(path) if make.args[5].lineno == number]
     assert [mutant.equivalent for mutant in made if mutant.change == entry.change] == [entry.why]
     # another change of the same line is tried

@@ -68,7 +68,10 @@ OPERATIONS = {
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A change that no test can tell from the code: of a line with ``text`` of one module, and why."""
+    """A change that no test can tell from the code: of a line with ``text`` of one module, and why.
+
+    A text that ends with a line break is the end of its line.
+    """
 
     path: str
     text: str
@@ -88,6 +91,12 @@ EQUIVALENT = (
         "zip(lost, rows_by_query.values(), strict=True)",
         "True  ->  False",
         "one dictionary of losses is made for each query",
+    ),
+    Equivalent(
+        "harness/comparison/gating.py",
+        "must_decide: bool = False\n",
+        "False  ->  True",
+        "only the gate makes checks, and it sets this one of each",
     ),
     Equivalent(
         "harness/comparison/pull_request.py",
@@ -151,7 +160,12 @@ class Mutant:
         line = self.path.read_text(encoding="utf-8").splitlines()[self.line - 1]
         where = self.path.relative_to(ROOT).as_posix()
         return next(
-            (e.why for e in EQUIVALENT if e.path == where and e.text in line and e.change == self.change), ""
+            (
+                e.why
+                for e in EQUIVALENT
+                if e.path == where and e.text in f"{line}\n" and e.change == self.change
+            ),
+            "",
         )
 
 
