@@ -136,6 +136,7 @@ ROWS = {
     ],
     "hits.jsonl": [
         ("unknown query", ('"q1"', '"q3"'), 1),
+        ("half a character", ('"q1"', '"q1\\ud800"'), "line 1: holds half a character"),
         ("unknown document", ("engines", "engine"), 1),
         ("offsets beyond the text", ("79", "799"), 1),
         ("a rank left out", ('"rank": 1', '"rank": 3'), 1),
