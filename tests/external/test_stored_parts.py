@@ -158,7 +158,7 @@ def test_tune_sees_a_collection_in_its_stages(bench):
     stated = bench.config(rows_of(TEXTS), {"kind": "bm25", "top_k": 3}) | {"tune": {"budget": "100 %"}}
     config = load_config(stated)
     # a plan counts on the labelled documents alone
-    ladder = make_plan_of_stages(config, Silent())
+    ladder, _ = make_plan_of_stages(config, Silent())
     assert [stage.enter for stage in ladder.stages] == [2]
     stage = screen(config, "recall@5", Silent())
     assert stage.documents == 3
