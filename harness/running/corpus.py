@@ -126,7 +126,7 @@ def read_documents(
 
 
 def texts_outside(config: BenchConfig, corpus: Corpus, session: Session) -> dict[str, values.Document]:
-    """The documents that the part of a benchmark leaves out, by their ids; those that cannot be read are not.
+    """The documents that the part of a benchmark leaves out, by their ids; a warning counts unread ones.
 
     They are read only to tell of which document a passage is: nothing that they hold is searched or scored.
     """
@@ -135,8 +135,16 @@ def texts_outside(config: BenchConfig, corpus: Corpus, session: Session) -> dict
         parsed, _, _ = _parse(lenient, config.settings[0].parse, session.again(), corpus.outside)
     except values.CorpusError:
         # none of them can be read
-        return {}
-    return {item.document.doc_id: item.document for item in parsed}
+        parsed = []
+    texts = {item.document.doc_id: item.document for item in parsed}
+    if unread := sorted({file.doc_id for file in corpus.outside} - texts.keys()):
+        session.notes.warn(
+            "text",
+            f"{values.counted(len(unread), 'document')} outside the part cannot be read "
+            f"({values.listed(unread, 3)}), so passages of theirs that name no document are taken for text "
+            "in none and keep their rank. Mend or remove these files.",
+        )
+    return texts
 
 
 def load_documents(config: BenchConfig, session: Session, only: str = "") -> dict[str, values.Document]:

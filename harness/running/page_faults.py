@@ -60,10 +60,10 @@ def page_faults(
         and 0 < (last := len(documents[hit.document].page_starts)) < hit.page
     ]
     return PageFaults(
-        tuple(f"such as {_name(hit)} of {hit.document}" for hit in zero),
-        tuple(f"such as {quoted(value, 40)} in {_name(hit)}" for hit, value in unread),
+        tuple(f"such as {row_name(hit)} of {hit.document}" for hit in zero),
+        tuple(f"such as {quoted(value, 40)} in {row_name(hit)}" for hit, value in unread),
         tuple(
-            f"such as page {(hit.page or 0) - 1 + first_page} in {_name(hit)}: {hit.document} has "
+            f"such as page {(hit.page or 0) - 1 + first_page} in {row_name(hit)}: {hit.document} has "
             f"{counted(last, 'page')}"
             for hit, last in beyond
         ),
@@ -74,6 +74,6 @@ def _is_zero(value: Any) -> bool:
     return not isinstance(value, bool) and str(value) == "0"
 
 
-def _name(hit: GivenHit) -> str:
+def row_name(hit: GivenHit) -> str:
     """Such as ``row 7``."""
-    return hit.where.rpartition(", ")[2]
+    return f"row {hit.where.rpartition(', row ')[2]}"

@@ -8,7 +8,6 @@ from typing import Any
 
 from harness import data
 from harness.running.config.models import BenchConfig
-from harness.running.pipeline import collection_searched
 from harness.steps import passage_id, store_faults
 from harness.store import key_of, write_text
 from harness.values import ConfigError, Document, HarnessError, listed
@@ -21,7 +20,7 @@ def takes_passages(config: BenchConfig) -> bool:
     for pattern in config.documents:
         if pattern.lower().startswith(SCHEME) and not pattern.startswith(SCHEME):
             raise ConfigError(
-                f"documents: {pattern} is written in small letters: {SCHEME}{pattern[len(SCHEME) :]}."
+                f"documents: write {pattern} in small letters: {SCHEME}{pattern[len(SCHEME) :]}."
             )
     return any(pattern.startswith(SCHEME) for pattern in config.documents)
 
@@ -46,7 +45,7 @@ def with_passages(config: BenchConfig, folder: Path, note: Callable[[str], None]
             "can be one. Name nothing beside it, or name the files that the collection was filled from."
         )
     (pattern,) = collections
-    existing = list(filter(None, map(collection_searched, config.settings)))
+    existing = config.existing
     named = {
         repr([retrieve.where, retrieve.keys]): retrieve
         for retrieve in existing

@@ -13,6 +13,7 @@ from harness.data import PlacedHit, named_document
 from harness.running.config.models import Setting
 from harness.running.corpus import Corpus
 from harness.running.notes import RunNotes
+from harness.running.page_faults import row_name
 from harness.running.stored_passages import StoredPassages
 
 _SHOWN = 3
@@ -108,7 +109,7 @@ class _Odd:
         yield from stored.pages.sentences(stored.first_page)
         if stored.blank:
             rows = values.counted(len(stored.blank), "row has", "rows have")
-            where = values.listed([hit.row.where.rpartition(", ")[2] for hit in stored.blank], _SHOWN)
+            where = values.listed([row_name(hit.row) for hit in stored.blank], _SHOWN)
             yield (
                 f"{rows} neither text nor page ({where}): where the store returns one, it counts as unjudged "
                 "text at its rank."

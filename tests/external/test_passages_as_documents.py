@@ -189,6 +189,15 @@ def test_a_key_is_written_in_a_label_as_it_is_in_the_store():
         with_passages_named([LabelRow(query_id="q", document="k2.pdf", grade=4)], passages, passage_id)
 
 
+def test_settings_that_are_left_know_the_documents_of_the_collection_that_is_not(bench):
+    # a stage of tune may drop all settings that search the collection
+    config = load_config(bench.config(retrieve=[bench.section, {"kind": "bm25"}], chunk={"kind": "page"}))
+    left = [setting for setting in config.settings if not getattr(setting.retrieve, "existing", False)]
+    results, _ = run_bench(config.model_copy(update={"settings": tuple(left)}), Silent())
+    ((name, _),) = results.runs
+    assert means(results, name)["recall@5", "retrieve"] == 1
+
+
 def test_what_may_change_at_any_time_never_counts_as_unchanged(bench):
     assert origin_of(load_config(bench.config())) is None
 

@@ -86,6 +86,12 @@ def test_rows_that_name_no_file_are_of_the_document_with_their_text(bench, docum
     assert results.record.counts["documents_parsed"] == 3
 
 
+def test_a_document_outside_the_part_that_cannot_be_read_is_told(bench, tmp_path):
+    (tmp_path / f"{OUTSIDE[0]}.txt").rename(tmp_path / f"{OUTSIDE[0]}.pdf")
+    results, _ = bench(rows_of(TEXTS, ""), {"kind": "bm25", "top_k": 3}, documents=["*.txt", "*.pdf"])
+    assert f"1 document outside the part cannot be read ({OUTSIDE[0]})" in warned(results)
+
+
 def test_a_text_inside_and_outside_the_part_is_found_in_it(bench, tmp_path):
     write_files(tmp_path, {f"{OUTSIDE[0]}.txt": TEXTS["light"]})
     results, _ = bench([{"text": TEXTS["light"], "document": ""}])

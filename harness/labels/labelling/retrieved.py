@@ -41,6 +41,11 @@ def config_of(record: dict[str, Any]) -> running.BenchConfig:
         # the documents are what settings searched
         collections = filter(None, map(running.recorded_collection, record["config"]["settings"]))
         settings = [running.Setting.model_validate({**basic, "retrieve": each}) for each in collections]
+        if not settings:
+            raise HarnessError(
+                f"documents: {', '.join(config.documents)} are passages of a collection that no setting of "
+                "these results searches, so they cannot be read again. Label results of a setting that does."
+            )
     return config.model_copy(update={"settings": tuple(settings)})
 
 

@@ -22,7 +22,7 @@ from harness.report import (
     read_graded_spans,
     read_scoring_inputs,
 )
-from harness.running.config.models import RelevanceConfig
+from harness.running.config.relevance import RelevanceConfig
 from harness.running.judging.judged import GradedQueries
 from harness.values import ConfigError, HarnessError, Judgment, Query, counted, finite, listed, real_path
 

@@ -16,9 +16,10 @@ from harness import steps
 from harness.data import PARSERS
 from harness.models import default_tokenizer
 from harness.running.config.answer_measures import AnswerScoringConfig
-from harness.running.config.models import STAGES, BenchConfig, RelevanceConfig, Setting
+from harness.running.config.models import STAGES, BenchConfig, Setting
 from harness.running.config.naming import name_settings
 from harness.running.config.ranges import lists_of, numbers_of
+from harness.running.config.relevance import RelevanceConfig
 from harness.running.config.source import KeyPath, Source, read_source, source_of
 from harness.running.config.stored_chunks import as_existing, searches_existing
 from harness.running.config.tune_keys import is_range

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -38,11 +39,12 @@ def recorded_collection(setting: Mapping[str, Any]) -> RetrieverConfig | None:
     if not stated.get("existing"):
         return None
     config = RETRIEVERS[stated["kind"]].config
-    # some keys exclude others, also where they are stated with their defaults
+    # some keys exclude others, also where they are stated with their defaults; other versions had other keys
+    fields = {key: field for key, field in config.model_fields.items() if key not in _OF_SEARCHES}
     changed = {
-        key: value
-        for key, value in stated.items()
-        if key not in _OF_SEARCHES and value != config.model_fields[key].default
+        key: stated[key]
+        for key, field in fields.items()
+        if key in stated and stated[key] != json.loads(json.dumps(field.default, default=str))
     }
     collection: RetrieverConfig = config.model_validate(changed)
     return collection

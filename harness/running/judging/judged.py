@@ -11,7 +11,8 @@ from harness.judge import PEOPLE, LabelsConfig
 from harness.measures import SpanQrels
 from harness.models import EMBEDDED
 from harness.report import WHY, CostRow, JudgmentRow
-from harness.running.config.models import BenchConfig, RelevanceConfig
+from harness.running.config.models import BenchConfig
+from harness.running.config.relevance import RelevanceConfig
 from harness.running.corpus import Corpus
 from harness.running.judging.label_kind import label_kind
 from harness.running.notes import RunNotes
