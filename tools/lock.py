@@ -42,8 +42,8 @@ DEV_EXTRAS = (
     "all",
     "dev",
 )
-# Clients of stores, tested in an environment of their own (tests/external), which takes what is newest: the
-# driver of PostgreSQL has a licence that is not on the list of tools/dependencies.py.
+# Clients of stores, and what a screen needs: tested in an environment of their own (tests/external), which
+# takes what is newest. The driver of PostgreSQL has a licence that tools/dependencies.py does not list.
 APART_EXTRAS = ("qdrant", "pgvector", "lancedb", "screen")
 HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n# Ranges: sha256 {}\n"
 DOCS_LOCK = "requirements-docs.lock"

@@ -13,9 +13,10 @@ import logging
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -92,8 +93,8 @@ class ScreenEncoder(SentenceEncoder):
 
     @property
     def fingerprint(self) -> str:
-        """Everything that decides a vector besides the text: the calibration too."""
-        facts = [_KIND, self.model.fingerprint, self._calibration.key, self._exact]
+        """Everything that decides a vector besides the text: the calibration and the packages too."""
+        facts = [_KIND, self.model.fingerprint, self._calibration.key, self._exact, _versions()]
         return text_sha256(json.dumps(facts))
 
     def describe(self) -> dict[str, str]:
@@ -123,6 +124,8 @@ class ScreenEncoder(SentenceEncoder):
             ]
             try:
                 parts = _quantised(converted(model, example), samples, self._exact)
+            except (MemoryError, OSError):
+                raise
             except Exception as error:
                 raise ModelError(
                     f"{self.model.name} cannot be computed in int8 ({first_line(error)[:300]}). Leave out "
@@ -131,6 +134,17 @@ class ScreenEncoder(SentenceEncoder):
             self._stored.put(_KIND, self.fingerprint, parts)
         network, weights = (base64.b64decode(parts[name]) for name in ("network", "weights"))
         return openvino.Core().read_model(network, weights)
+
+
+def _versions() -> dict[str, str]:
+    """The versions of the packages that round and run a model; '' for one that is missing."""
+    return {name: _version(name) for name in ("nncf", "openvino")}
+
+
+def _version(name: str) -> str:
+    with suppress(PackageNotFoundError):
+        return version(name)
+    return ""
 
 
 def _quantised(network: Any, samples: Sequence[Mapping[str, Any]], exact: Sequence[str]) -> dict[str, str]:

@@ -248,9 +248,8 @@ def run_in_openvino(
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(
-            f"OpenVINO cannot run this model ({first_line(error)[:300]}). Remove backend from its step."
-        ) from error
+        remedy = "Leave out tune.screen" if convert else "Remove backend from its step"
+        raise ModelError(f"OpenVINO cannot run this model ({first_line(error)[:300]}). {remedy}.") from error
     fill = {name: tokenizer.pad_token_id if name == "input_ids" else 0 for name in example}
     requests = [compiled.create_infer_request() for _ in range(streams)]
     output = transformer.modality_config["text"]["method_output_name"]

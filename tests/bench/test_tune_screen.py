@@ -114,6 +114,17 @@ def test_a_dry_run_says_what_is_computed_in_int8(pool, embedded, capsys):
     assert "int8" not in printed(capsys, "tune", "my.yaml", "--dry-run")
 
 
+def test_a_search_through_the_screen_is_not_certified(pool, embedded, capsys):
+    told = printed(capsys, "tune", "my.yaml", "--dry-run")
+    assert "Nothing was spent. The models of the screen were calibrated, and are kept." in told
+    assert "Without `screen`, `give: certify` drops" in " ".join(told.split())
+    assert "Leave out tune.screen, and run again with" in refused(capsys, "tune", "my.yaml", "--certify")
+    assert exit_code("tune", "my.yaml") == 0
+    ended = " ".join(capsys.readouterr().out.split())
+    assert " in int8" in ended
+    assert "--certify" not in ended.partition("This is a search")[2]
+
+
 def test_a_benchmark_by_the_screen_is_refused_and_told_what_it_is_for(pool, capsys):
     (pool / "my.yaml").write_text(config() + "precision: screen\n")
     told = refused(capsys, "bench", "my.yaml")

@@ -9,6 +9,7 @@ from harness import report, running
 from harness.cli.commands.common import print_ending
 from harness.cli.commands.declaring import QUIET, command, config_file, flag
 from harness.cli.terminal import TerminalReporter, print_line, show
+from harness.values import ConfigError
 
 _DESCRIPTION = """\
 Choose among many settings: all of them on a part of the text and queries, the best of these on more, and
@@ -36,7 +37,7 @@ _SHOWN = 5
 @command(
     _DESCRIPTION,
     config_file("YAML file, as for `harness bench`"),
-    flag("--dry-run", "show the plan, and stop; nothing is embedded or paid for"),
+    flag("--dry-run", "show the plan, and stop; nothing is paid for, and of models only a screen is made"),
     flag("--certify", "go on from a search: dropped settings that may be better see everything too"),
     QUIET,
 )
@@ -44,6 +45,11 @@ def tune(args: argparse.Namespace) -> int:
     """Plan, run the stages, and print what was found."""
     config, space = running.load_tuning(args.config)
     reporter = TerminalReporter(quiet=args.quiet)
+    if args.certify and config.tune.screen:
+        raise ConfigError(
+            "--certify: a screen in int8 shows nothing of what exact vectors would give a dropped setting. "
+            "Leave out tune.screen, and run again with `give: certify`."
+        )
     course, new = running.open_course(config, reporter, space)
     plan = running.plan_file(config)
     seen = f"{len(course.screened)} of {len(course.ladder.stages)} stages seen"
@@ -53,7 +59,8 @@ def tune(args: argparse.Namespace) -> int:
     promise = tuple(running.promise_lines(course.ladder, config.tune))
     show(*([(stands,)] if stands else []), running.plan_table(course.ladder), promise)
     if args.dry_run:
-        print_line("Nothing was spent.")
+        made = " The models of the screen were calibrated, and are kept." if config.tune.screen else ""
+        print_line(f"Nothing was spent.{made}")
         return 0
     tuned = running.run_course(config, course, reporter, certify=args.certify)
     print_ending(tuned.ending)

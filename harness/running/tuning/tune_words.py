@@ -74,7 +74,8 @@ def promise_lines(ladder: Ladder, tuning: TuneConfig) -> Iterator[str]:
             "The first stage holds rerankers back, and drops settings by what these would have got to rank. "
             "What a reranker makes of a retriever that was dropped is not known."
         )
-    if any(stage.quantised for stage in ladder.stages):
+    quantised = any(stage.quantised for stage in ladder.stages)
+    if quantised:
         yield (
             "Stages before the last compute vectors in int8, which changes some of the first ten chunks of a "
             "query. The last stage computes what is left again without this. No figure of the results comes "
@@ -86,9 +87,11 @@ def promise_lines(ladder: Ladder, tuning: TuneConfig) -> Iterator[str]:
             "budget does not cover it, this stops and says what certifying takes. --certify goes on anyway."
         )
     if give == "search":
+        sure = "`give: certify`, or --certify afterwards,"
+        sure = "Without `screen`, `give: certify`" if quantised else sure
         yield (
-            "This is a search: what it drops may be better. `give: certify`, or --certify afterwards, "
-            "drops only what is shown to be worse, and takes longer."
+            f"This is a search: what it drops may be better. {sure} drops only what is shown to be worse, "
+            "and takes longer."
         )
 
 
@@ -167,17 +170,22 @@ def finding_lines(
         )
     if part:
         yield "What they would do on the whole text was not seen; no bound covers it."
-    if any(stage.quantised for stage in ladder.stages):
+    quantised = any(stage.quantised for stage in ladder.stages)
+    better = f"may be better by more than {options.tolerance:g}{' in int8' if quantised else ''}"
+    if quantised:
         yield QUANTISED
-    if standing.candidates:
-        worth = sorted(standing.candidates, key=lambda name: -_known(standing.lead(name)))
+    if not standing.candidates:
+        yield f"None of them {better}."
+        return
+    worth = sorted(standing.candidates, key=lambda name: -_known(standing.lead(name)))
+    yield f"{len(worth)} of them {better}: {listed(worth, _SHOWN)}."
+    if quantised:
+        yield "To certify, leave out tune.screen and run again with `give: certify`."
+    else:
         yield (
-            f"{len(worth)} of them may be better by more than {options.tolerance:g}: {listed(worth, _SHOWN)}."
-            f" To certify they would have to see everything: about "
+            "To certify they would have to see everything: about "
             f"{outlay_in_words(certifying(ladder, len(worth)), ladder.whole)}, by `harness tune --certify`."
         )
-    else:
-        yield f"None of them may be better by more than {options.tolerance:g}."
 
 
 def _known(lead: float) -> float:
