@@ -142,7 +142,8 @@ def other_measures(verdict: Verdict) -> dict[str, Any] | None:
     if not conflicts:
         codes = [{1: "measures.one", 2: "measures.both"}.get(count, "measures")]
     elif apart == len(conflicts):
-        codes = ["measures.unfit"]
+        of_all = "measures.unfit.all" if count > 1 else "measures.unfit.one"
+        codes = [of_all if apart == count else "measures.unfit"]
     else:
         codes = [f"measures.{'better' if clear else 'open'}{'' if count > 1 else '.one'}"]
         codes += [] if not apart else ["measures.apart" if apart > 1 else "measures.apart.one"]

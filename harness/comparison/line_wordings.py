@@ -106,6 +106,8 @@ LINES: Mapping[str, str] = {
     "measures": "All {count} have the same leader.",
     "measures.both": "Both have the same leader.",
     "measures.one": "The other measure has the same leader.",
+    "measures.unfit.all": "None of the other {count} can compare these settings.",
+    "measures.unfit.one": "The other measure cannot compare these settings.",
     "measures.unfit": "All that can compare these settings have the same leader.",
     "measures.open": "By {shown} of {count} another setting leads, but it is not shown to be better.",
     "measures.open.one": "By the other measure another setting leads, but it is not shown to be better.",

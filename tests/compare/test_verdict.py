@@ -422,7 +422,12 @@ def test_the_page_says_whether_other_measures_have_the_same_leader():
 
 def test_the_page_names_measures_that_cannot_compare_the_settings():
     rows = {"m1": (0.7, 0.3), "m2": (0.7, 0.3)}
-    alone = others_of((0.3, 0.7), rows, unfit=rows)
+    assert (
+        others_of((0.3, 0.7), rows, unfit=rows)["text"] == "None of the other 2 can compare these settings."
+    )
+    single = others_of((0.3, 0.7), {"m1": (0.7, 0.3)}, unfit=["m1"])
+    assert single["text"] == "The other measure cannot compare these settings."
+    alone = others_of((0.3, 0.7), rows | {"m3": (0.3, 0.7)}, unfit=rows)
     assert alone == {
         "text": "All that can compare these settings have the same leader.",
         "names": ["m1", "m2"],
