@@ -30,7 +30,8 @@ class ScoredConfig(PoolJudgeConfig, ABC):
     cuts: tuple[float, float, float, float] | None = Field(
         None,
         description="The scores above which grades 1, 2, 3 and 4 begin. If you set none, they are fitted to "
-        "the grades of train queries in `labels`, if there are at least 30 and some of them are 0.",
+        "the grades of other train queries in `labels`, if there are at least 30 and some of them are 0, "
+        "whichever query is graded.",
     )
 
     @field_validator("cuts")
@@ -122,9 +123,10 @@ class ScoredJudge(ABC, Generic[Configured]):
             return fitted
         if self.config.usual_cuts is None:
             raise JudgeError(
-                f"{self.name}: its scores have no scale that is known, and there are not 30 grades of train "
-                "queries, some of them 0, to fit one to. State the scores above which grades 1 to 4 begin, "
-                "for logits such as relevance: {cuts: [-4, 0, 4, 8]}, or label more."
+                f"{self.name}: its scores have no scale that is known, and without the query that is graded "
+                "there are not always 30 grades of train queries, some of them 0, to fit one to. State the "
+                "scores above which grades 1 to 4 begin, for logits such as relevance: "
+                "{cuts: [-4, 0, 4, 8]}, or label more."
             )
         return Calibration(self.config.usual_cuts)
 

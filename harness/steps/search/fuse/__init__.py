@@ -44,7 +44,7 @@ class FusionConfig(RetrieverConfig):
             weights = counted(len(self.weights), "number")
             raise ValueError(f"weights has {weights} for {routes}; give one for each")
         if not any(self.weights):
-            raise ValueError("weights are not all 0; correct them")
+            raise ValueError("weights are all 0; give one above 0")
         return self
 
     @property
