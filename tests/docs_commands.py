@@ -64,7 +64,7 @@ def shown(page):
 
 def small_folder(folder):
     """What a clone has, with fewer documents and questions."""
-    for name in ("configs", "benchmarks", "docs", "corpora/lanchuan"):
+    for name in ("configs", "benchmarks", "docs", "corpora/lanchuan", "corpora/rgb_sample"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (folder / "configs").glob("*.yaml"):
         text = path.read_text(encoding="utf-8")

@@ -43,7 +43,6 @@ QUESTIONS = (
 def clone(tmp_path_factory):
     """What a clone has, with few pages and questions."""
     folder = small_folder(tmp_path_factory.mktemp("clone"))
-    shutil.copytree(SAMPLE, folder / "corpora" / "rgb_sample")
     for queries, labels in QUESTIONS:
         graded = [row for row in table(folder / labels) if kept(row)]
         of_query = Counter(row["query_id"] for row in graded)
