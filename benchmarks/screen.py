@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from harness.models import EmbedConfig, ways
 from harness.models.encoder import SentenceEncoder
-from harness.models.quantised import TEXTS, ScreenEncoder, calibration_of, check_packages
+from harness.models.quantised import TEXTS, ScreenEncoder, calibration_of, check_screen_packages
 from harness.running import Session, load_config
 from harness.running.bench.preparing import prepare
 from harness.store import Artifacts
@@ -80,7 +80,7 @@ def main() -> None:
     )
     parser.add_argument("--chunk-size", type=int, default=500)
     args = parser.parse_args()
-    check_packages()
+    check_screen_packages()
     chunks, queries, documents = texts_of(args.chunk_size)
     print(
         f"{len(chunks)} chunks of up to {args.chunk_size} characters, {len(queries)} queries, {MODEL}; "

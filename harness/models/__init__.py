@@ -73,7 +73,12 @@ if TYPE_CHECKING:
     from harness.models.llm.sender import Received, Sender, send_all
     from harness.models.llm.untrusted import UntrustedJsonError, read_json
     from harness.models.model_files import EMBEDDED, EXACT, PRECISION_TEXT, Precision, Way, resolve
-    from harness.models.quantised import CalibrationTexts, ScreenEncoder, calibration_of, check_packages
+    from harness.models.quantised import (
+        CalibrationTexts,
+        ScreenEncoder,
+        calibration_of,
+        check_screen_packages,
+    )
     from harness.models.served.embedding import ServedEncoder
     from harness.models.served.fetching import ServedRequest, fetch
     from harness.models.served.reranking import ServedPairs
@@ -129,7 +134,7 @@ else:
             "harness.models.llm.sender": "Received Sender send_all",
             "harness.models.llm.untrusted": "UntrustedJsonError read_json",
             "harness.models.model_files": "EMBEDDED EXACT PRECISION_TEXT Precision Way resolve",
-            "harness.models.quantised": "CalibrationTexts ScreenEncoder calibration_of check_packages",
+            "harness.models.quantised": "CalibrationTexts ScreenEncoder calibration_of check_screen_packages",
             "harness.models.served.embedding": "ServedEncoder",
             "harness.models.served.fetching": "ServedRequest fetch",
             "harness.models.served.reranking": "ServedPairs",

@@ -63,7 +63,7 @@ def calibration_of(documents: Sequence[str], seed: int, count: int = TEXTS) -> C
     return CalibrationTexts(tuple(pieces))
 
 
-def check_packages() -> None:
+def check_screen_packages() -> None:
     """Raise ModelError where a package that a screen needs is missing, or where it is no gain."""
     if any(find_spec(name) is None for name in ("openvino", "nncf")):
         raise ModelError(NO_SCREEN)
@@ -102,7 +102,7 @@ class ScreenEncoder(SentenceEncoder):
         return {**self.model.describe(), "dtype": _KIND, "backend": "openvino"}
 
     def _with_weights(self) -> Any:
-        check_packages()
+        check_screen_packages()
         # its libraries take long to load
         from harness.models.weights import load, run_in_openvino
 

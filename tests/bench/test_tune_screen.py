@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.models import EmbedConfig, ScreenEncoder, calibration_of, check_packages
+from harness.models import EmbedConfig, ScreenEncoder, calibration_of, check_screen_packages
 from harness.models.encoder import SentenceEncoder
 from harness.models.quantised import NO_SCREEN
 from harness.running import load_config
@@ -57,7 +57,7 @@ def embedded(pool, monkeypatch):
     monkeypatch.setattr(ScreenEncoder, "encode", rounded)
     # what a plan measures would be the time of this machine
     monkeypatch.setattr(outlay, "speed_by_model", lambda left, _: SPEEDS[type(left.model.model)])
-    monkeypatch.setattr("harness.running.tuning.calibrating.check_packages", lambda: None)
+    monkeypatch.setattr("harness.running.tuning.calibrating.check_screen_packages", lambda: None)
     (pool / "my.yaml").write_text(config(", screen: true"))
     return seen
 
@@ -158,7 +158,7 @@ def test_a_missing_package_is_told_before_anything_is_computed(pool, capsys, mon
     assert NO_SCREEN in refused(capsys, "tune", "my.yaml")
     assert not (pool / "cache").exists()
     with pytest.raises(ModelError, match=r"pip install 'ndcg-harness\[screen\]'"):
-        check_packages()
+        check_screen_packages()
 
 
 def test_vectors_of_the_screen_have_keys_of_their_own(tmp_path):

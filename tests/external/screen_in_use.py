@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from harness.models import EmbedConfig, ScreenEncoder, calibration_of, check_packages, quantised
+from harness.models import EmbedConfig, ScreenEncoder, calibration_of, check_screen_packages, quantised
 from harness.models.encoder import SentenceEncoder
 from harness.store import Artifacts
 from harness.values import ModelError
@@ -40,7 +40,7 @@ def unit(vectors):
 def test_vectors_are_near_the_exact_ones_and_the_model_is_calibrated_once(
     model, quiet, tmp_path, monkeypatch, capfd
 ):
-    check_packages()
+    check_screen_packages()
     calibration = calibration_of([" ".join(TEXTS * 20)], 7, count=8)
     screen = ScreenEncoder(model, calibration, Artifacts(tmp_path))
     screen.try_out()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.models import CalibrationTexts, calibration_of, check_packages
+from harness.models import CalibrationTexts, calibration_of, check_screen_packages
 from harness.running.config.models import BenchConfig
 from harness.running.config.tune_keys import PartConfig
 from harness.running.corpora import load_corpora
@@ -15,7 +15,7 @@ from harness.values import ConfigError
 
 def check_screen(config: BenchConfig) -> None:
     """Raise ModelError where ``tune.screen`` lacks a package, ConfigError where it has nothing to do."""
-    check_packages()
+    check_screen_packages()
     retrievers = [part for part in parts_of(config.settings) if isinstance(part, RetrieverConfig)]
     if not any(screens(encoder) for retriever in retrievers for encoder in retriever.encoders()):
         raise ConfigError(
