@@ -1,7 +1,8 @@
-"""How long one query takes: the same search again, one query at a time, models and indexes warm."""
+"""How long one query takes, and one of many: the same search again, with models and indexes warm."""
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from collections import defaultdict
@@ -49,7 +50,7 @@ from harness.store import key_of
 from harness.values import Kept, Part, Query, Ranking, kind_of
 
 # Raised when the measurement changes.
-_VERSION = 4
+_VERSION = 5
 _SEED = 7
 # asked beforehand and not counted
 _WARM_UP = 3
@@ -102,7 +103,7 @@ class Timing(Running):
 
     ``search`` is the search that is timed, and ``seconds`` what a query takes by part. Where a part cannot be
     timed, ``why`` says so, and its result is taken from there. ``opened`` are the indexes and tables in use;
-    making them is not counted.
+    making them is not counted. ``batch``: texts of several queries are embedded in one call.
     """
 
     shares = False
@@ -113,6 +114,7 @@ class Timing(Running):
     seconds: dict[Place, float] = field(default_factory=lambda: defaultdict(float))
     why: dict[Place, str] = field(default_factory=dict)
     opened: dict[Any, Any] = field(default_factory=dict)
+    batch: bool = False
 
     def stored(self, kept: Kept, where: Where, key: str) -> Any | None:
         """Nothing."""
@@ -212,8 +214,15 @@ class Timing(Running):
         if not isinstance(encoder, models.LocalEncoder):
             return Unknown(f"{need.encoder.model_name} is not a model on this machine")
         start = perf_counter()
-        values = [value for text in need.texts for value in encoder.encode([text])]
+        texts = need.texts
+        batches = encoder.batches(texts) if self.batch and texts else [[at] for at in range(len(texts))]
+        by_place = {
+            at: value
+            for batch in batches
+            for at, value in zip(batch, encoder.encode([texts[at] for at in batch]), strict=True)
+        }
         self.seconds[where.stage, where.what] += perf_counter() - start
+        values = [by_place[at] for at in range(len(texts))]
         if need.shape == "encodings":
             return Met(lambda: list(map(value_bytes, values)))
         return Met(lambda: np.stack([np.asarray(value, dtype=np.float32) for value in values]))
@@ -271,29 +280,42 @@ def _measured(
         if not result.chunking.chunks:
             timing.why[RETRIEVE, ""] = "there are no chunks"
 
-        def ask(at: int) -> Mapping[Place, float]:
-            timing.seconds = defaultdict(float)
-            Loop(timing).run({"0": searching_of(point, [sample[at]], timing.session.models)})
+        def ask(first: int, count: int = 1) -> Mapping[Place, float]:
+            timing.seconds, timing.batch = defaultdict(float), count > 1
+            part = slice(first, first + count)
+            Loop(timing).run({"0": searching_of(point, sample[part], timing.session.models)})
             if reading is not None:
                 start = perf_counter()
-                reading.ranking(last[at])
+                for ranking in last[part]:
+                    reading.ranking(ranking)
                 timing.seconds[READ, ""] += perf_counter() - start
             return timing.seconds
+
+        def warm(first: int, count: int = 1) -> Mapping[Place, float]:
+            # each index is searched once before it counts
+            before, seconds = len(timing.opened), ask(first, count)
+            return ask(first, count) if len(timing.opened) > before else seconds
 
         for at in range(min(_WARM_UP, len(sample))):
             ask(at)
         begin = perf_counter()
         while len(times) < len(sample) and perf_counter() - begin < config.seconds:
-            before, seconds = len(timing.opened), ask(len(times))
-            # each index is searched once before it counts
-            times.append(ask(len(times)) if len(timing.opened) > before else seconds)
-    yield from _rows(result, times, timing.why)
+            times.append(warm(len(times)))
+        # as many as were timed alone, so that it does not take longer than they did
+        batch = warm(0, len(times)) if len(times) > 1 else None
+    yield from _rows(result, times, batch, timing.why)
 
 
 def _rows(
-    result: Searched, seconds: Sequence[Mapping[Place, float]], why: Mapping[Place, str]
+    result: Searched,
+    seconds: Sequence[Mapping[Place, float]],
+    batch: Mapping[Place, float] | None,
+    why: Mapping[Place, str],
 ) -> Iterator[LatencyRow]:
-    """The rows of a setting: of each stage with its routes, and of all up to it."""
+    """The rows of a setting: of each stage with its routes, and of all up to it.
+
+    ``seconds`` are those of each query alone, ``batch`` those of all of them together; None: not asked so.
+    """
     setting = result.setting
     every = dict.fromkeys(part for parts in (*seconds, why) for part in parts)
     # the filter of the setting takes the place of one that the retriever has
@@ -313,13 +335,22 @@ def _rows(
         of_part, whole = _percentiles(parts, seconds, why), _percentiles(total, seconds, why)
         reasons = [*(why[p] for p in why if p in parts), *(why[p] for p in why if p in total)]
         queries = 0 if of_part[0] is None else len(seconds)
-        yield LatencyRow(setting.name, stage, queries, *of_part, *whole, remark=next(iter(reasons), ""))
+        row = LatencyRow(setting.name, stage, queries, *of_part, *whole, remark=next(iter(reasons), ""))
+        yield row if whole[0] is None else replace(row, total_in_batch=_in_batch(total, batch, len(seconds)))
         if stage in result.steps or stage not in result.rankings:
             before |= parts
 
 
 def _within(stage: str, outer: str) -> bool:
     return f"{stage}.".startswith(f"{outer}.")
+
+
+def _in_batch(parts: Set[Place], batch: Mapping[Place, float] | None, queries: int) -> float | None:
+    """The mean milliseconds of a query for some parts, where all queries were asked at once."""
+    if batch is None:
+        return None
+    seconds = math.fsum(value for part, value in batch.items() if part in parts)
+    return round(1000 * seconds / queries, 3)
 
 
 def _percentiles(

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from harness.models import EmbedConfig
 from harness.report import LatencyRow, PriceRow, same_result
 from harness.running import latency, loop
 from harness.running.pipeline import Search
@@ -77,6 +78,33 @@ def test_every_step_and_route_is_measured_and_the_totals_add_up(write_config, cl
         before = before if stage in routes else totals[stage]
     assert {row.stage: row.total_p50 for row in rows} == pytest.approx(totals)
     assert {row.stage: row.total_p99 for row in rows} == pytest.approx(totals)
+    # by this clock every read takes a millisecond: a batch reads it as often as one query, but for filters
+    in_batch = {row.stage: row.total_in_batch for row in rows}
+    assert all(0 < in_batch[stage] < totals[stage] for stage in totals)
+    assert in_batch["rewrite"] < in_batch["retrieve"] < in_batch["rerank"] < in_batch["read"]
+
+
+def test_in_a_batch_texts_of_all_queries_are_embedded_and_reranked_together(lexical, monkeypatch):
+    sizes = []
+    encode = EmbedConfig.make
+
+    def make(config):
+        encoder = encode(config)
+        of_batch = encoder.encode
+        encoder.encode = lambda texts: sizes.append(len(texts)) or of_batch(texts)
+        return encoder
+
+    monkeypatch.setattr(EmbedConfig, "make", make)
+    (row,) = run(lexical(retrieve=f"{{kind: exact, {MODEL}}}", more=MEASURED, cache="fresh"))
+    # three queries are asked beforehand, four alone, and the same four in one call
+    assert sizes[-8:] == [*[1] * 7, 4]
+    assert row.total_in_batch > 0
+
+
+def test_one_query_is_no_batch(lexical):
+    (row,) = run(lexical(more="measures: [ndcg_exp@3]\nlatency: {queries: 1, seconds: 3600}", cache="fresh"))
+    assert row.total_p50 is not None
+    assert row.total_in_batch is None
 
 
 def test_what_was_measured_is_kept_and_is_no_part_of_the_outcome(lexical, clock, tmp_path, with_toys):
@@ -192,6 +220,8 @@ def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(lexical, m
         assert server.count == 5, "nothing is asked again to measure it"
     rows = {row.stage: row for row in results.of(LatencyRow)}
     assert rows["rewrite"].p50 >= 150
+    # four answers, as many at a time as the endpoint takes, are those of one query where it takes four
+    assert rows["rewrite"].total_in_batch >= 150 / 4
     assert rows["retrieve"].total_p50 >= rows["rewrite"].p50
     # no price table: what it costs is not known
     assert {row.cost_per_1000 for row in results.of(PriceRow)} == {None}

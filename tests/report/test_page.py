@@ -119,18 +119,18 @@ def test_names_are_referred_to_by_their_place(tmp_path):
 def test_what_a_query_takes_is_next_to_what_it_costs(tmp_path):
     folder = write_folder(tmp_path / "r", settings=2, queries=3)
     (first, second) = payload_of(page_of(folder).html)["settings"]
-    columns = ("setting", "stage", "queries", "total_p50", "total_p95", "total_p99")
+    columns = ("setting", "stage", "queries", "total_p50", "total_p95", "total_p99", "total_in_batch")
     rows = [
-        (first, "rewrite", 3, 1, 1, 1),
-        (first, "retrieve", 3, 12.5, 13, 14),
-        (second, "retrieve", 0, "", "", ""),
+        (first, "rewrite", 3, 1, 1, 1, 0.5),
+        (first, "retrieve", 3, 12.5, 13, 14, 2.5),
+        (second, "retrieve", 0, "", "", "", ""),
     ]
     write_table(folder / "latency.csv", columns, rows)
     prices = payload_of(page_of(folder).html)["prices"]
-    shown = [[row[f"latency_{q}"] for q in ("p50", "p95", "p99")] for row in prices]
+    shown = [[row[f"latency_{q}"] for q in ("p50", "p95", "p99", "in_batch")] for row in prices]
     places = [(row["setting"], row["stage"]) for row in prices]
     assert places == [(0, "retrieve"), (0, "rerank"), (1, "retrieve"), (1, "rerank")]
-    assert shown == [[12.5, 13, 14], *[[None] * 3] * 3]
+    assert shown == [[12.5, 13, 14, 2.5], *[[None] * 4] * 3]
 
 
 def test_what_was_asked_is_in_the_drill_down(tmp_path):

@@ -172,7 +172,7 @@ def _plain(tables: Tables, name: str) -> list[dict[str, Any]]:
 
 
 def _prices(tables: Tables, axes: Axes, noted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The prices of every setting and stage, with what one query takes, and the seconds of the run.
+    """The prices of every setting and stage, with what a query takes, and the seconds of the run.
 
     ``read`` has for each measure the tokens that it reads, and how deep; None where that is not known.
     """
@@ -189,7 +189,7 @@ def _prices(tables: Tables, axes: Axes, noted: Mapping[str, Any]) -> list[dict[s
     latency = {(row["setting"], row["stage"]): row for row in _table(tables, "latency", axes) or []}
     for row in rows.values():
         times = latency.get((row["setting"], row["stage"]), {})
-        row |= {f"latency_{q}": times.get(f"total_{q}") for q in ("p50", "p95", "p99")}
+        row |= {f"latency_{q}": times.get(f"total_{q}") for q in ("p50", "p95", "p99", "in_batch")}
         notes = noted.get(axes.settings[row["setting"]], {})
         row["seconds"] = notes.get("seconds", {}).get(row["stage"])
         row["seconds_computed_share"] = notes.get("computed_share", {}).get(row["stage"])

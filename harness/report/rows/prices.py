@@ -28,8 +28,8 @@ class PriceRow:
     (the share of its vectors and pairs that this run computed; 0: all came from the cache, and the seconds
     say nothing about the setting). Settings of a run share what they have in common, and the first one that
     needs it pays the seconds: compare times only where ``computed_share`` is 1. What one query takes is
-    measured apart: ``latency: {queries: 50}`` in the configuration writes ``latency.csv``, by step, and the
-    page draws quality against it.
+    measured apart, for one query and for one of many: ``latency: {queries: 50}`` in the configuration writes
+    ``latency.csv``, by step, and the page draws quality against it.
 
     ``build_seconds`` and ``index_bytes`` are the exception: they are measured when an index is built and kept
     with it in the cache, so that all runs over that cache have the same values. Two results that differ only
@@ -184,7 +184,7 @@ _TOTAL = "the search up to and including the step, with all rewriting for it"
 
 @table(
     "latency",
-    "how long one query takes",
+    "how long one query takes, and one of many",
     key=("setting", "stage"),
     when="with `latency: {queries: 50}` or similar",
 )
@@ -194,14 +194,16 @@ class LatencyRow:
     Queries are asked once more after everything else, one after the other, with models loaded and indexes
     open; the first few are asked beforehand and not counted. So an embedding is computed for each query, a
     store is searched as in a deployment (Chroma and FAISS without the check against a full scan), and the
-    time to build an index is not part of it. Routes of a fusion are asked one after the other. Under a
-    filter each query is searched in an index of the documents that it names, as in the run; a filter that a
-    retriever or a route has for itself is part of that. ``multi_vector`` reads its token vectors from the
-    cache for each query, as in the run. For an answer of a language model it is the time that its call took
-    when it was paid for, which the ledger has; calls that wait for no other are made at once. Services and
-    endpoints are not asked again, and code of your own only with ``latency: {own_code: true}``; ``remark``
-    says so. What is measured is kept in the cache and not measured again on the same machine before `harness
-    cache --clear`. It is not part of the outcome: two results that differ in this file alone are the same.
+    time to build an index is not part of it. Then the same queries are asked in one batch: models embed and
+    rerank as many at a time as in a run, and a store gets all of them in one call. Routes of a fusion are
+    asked one after the other. Under a filter each query is searched in an index of the documents that it
+    names, as in the run; a filter that a retriever or a route has for itself is part of that.
+    ``multi_vector`` reads its token vectors from the cache for each query, as in the run. For an answer of
+    a language model it is the time that its call took when it was paid for, which the ledger has; calls
+    that wait for no other are made at once. Services and endpoints are not asked again, and code of your
+    own only with ``latency: {own_code: true}``; ``remark`` says so. What is measured is kept in the cache
+    and not measured again on the same machine before `harness cache --clear`. It is not part of the
+    outcome: two results that differ in this file alone are the same.
     """
 
     setting: Setting
@@ -222,4 +224,12 @@ class LatencyRow:
     total_p50: Annotated[float | None, Column(f"{_TOTAL}, the median", unit="milliseconds")]
     total_p95: Annotated[float | None, Column("the same, 95th percentile", unit="milliseconds")]
     total_p99: Annotated[float | None, Column("the same, 99th percentile", unit="milliseconds")]
+    total_in_batch: Annotated[
+        float | None,
+        Column(
+            "what a query takes of it where the measured ones are asked in one batch, the mean; 1,000 by it "
+            "are queries a second; empty: they were not",
+            unit="milliseconds",
+        ),
+    ] = None
     remark: Annotated[str, Column("why it was not measured")] = ""

@@ -26,7 +26,7 @@ STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank"
 
 
 class LatencyConfig(StageConfig):
-    """How long one query takes: measured one at a time after everything is warm, and kept in the cache."""
+    """How long a query takes, alone and among many: measured when all is warm, and kept in the cache."""
 
     queries: int = Field(0, ge=0, description="How many randomly chosen queries are timed; 0: none.")
     seconds: float = Field(
@@ -216,7 +216,7 @@ class BenchConfig(StageConfig):
         description="What a recommended setting may cost at most, in the unit of price that the verdict "
         "names; empty: any price.",
     )
-    latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
+    latency: LatencyConfig = Field(LatencyConfig(), description="How long a query takes, by step.")
     part: PartConfig = Field(PartConfig(), description="Only a part of documents and queries.")
     tune: TuneConfig = Field(TuneConfig(), description="What `harness tune` may spend.")
     engine: EngineConfig = Field(EngineConfig(), description="Where models compute and documents are read.")

@@ -6,6 +6,7 @@ const PRICES = {
   latency_p50: ['milliseconds that one query takes, the median', amount],
   latency_p95: ['milliseconds that 19 of 20 queries take at most', amount],
   latency_p99: ['milliseconds that 99 of 100 queries take at most', amount],
+  latency_in_batch: ['milliseconds that a query takes where many are asked at once, the mean', amount],
   index_tokens: ['tokens in the index', amount],
   rerank_tokens: ['tokens that the reranker reads', amount],
   rerank_pairs: ['pairs that the reranker scores', amount],
