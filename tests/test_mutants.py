@@ -1,5 +1,7 @@
 """`tools/mutants.py` runs tests on what it changed, and leaves out only what is named as equivalent."""
 
+import multiprocessing
+
 import pytest
 
 from tools.mutants import EQUIVALENT, ROOT, caught, mutants
@@ -17,7 +19,10 @@ def test_what_is_called_equivalent_is_a_mutant_of_that_line(entry):
 
 
 @pytest.mark.slow
-def test_tests_run_on_the_changed_module(tmp_path):
+@pytest.mark.parametrize(
+    "way", [way for way in ("forkserver", "spawn") if way in multiprocessing.get_all_start_methods()]
+)
+def test_tests_run_on_the_changed_module(way, tmp_path):
     """Also where pytest loads the modules of a package itself, as it has a plugin of pytest."""
     test = tmp_path / "test_axis.py"
     test.write_text(
@@ -28,8 +33,8 @@ def test_tests_run_on_the_changed_module(tmp_path):
     )
     made = [make() for make in mutants(ROOT / "harness/comparison/first_screen.py")]
     place = next(mutant for mutant in made if mutant.change == "value - self.low  ->  value + self.low")
-    assert caught(place, [str(test)], 100).endswith("::test_place")
+    assert caught(place, [str(test)], 100, way=way).endswith("::test_place")
     ends = next(mutant for mutant in made if mutant.change == "0.5  ->  1.5")
-    assert caught(ends, [str(test)], 100) == ""
+    assert caught(ends, [str(test)], 100, way=way) == ""
     unused = next(make() for make in mutants(ROOT / "harness/comparison/glance_svg.py"))
-    assert caught(unused, [str(test)], 100) is None
+    assert caught(unused, [str(test)], 100, way=way) is None

@@ -14,9 +14,9 @@ import copy
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,6 +24,10 @@ from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.warm_tests import TIMED_OUT, first_failure  # noqa: E402 - also where this file is run by its path
+
 # room -> its modules, its share of the mutants, and the tests that guard it
 ROOMS = {
     "measures": (["harness/measures"], 25, ["tests/measures", "tests/answer"]),
@@ -131,7 +135,6 @@ EQUIVALENT = (
 )
 # how many test files that speak of a module run before all others
 NEAREST = 6
-TIMED_OUT = "no end"
 # put on the path of the tests: replaces one module while it is imported, and notes that it was
 HOOK = """
 import importlib.machinery
@@ -279,41 +282,26 @@ def stages(module, tests):
     return [nearest, [file for file in files if file not in nearest]]
 
 
-def caught(mutant, tests, seconds):
+def caught(mutant, tests, seconds, *, way=None):
     """The first test that fails with a mutant, or with the code as it is.
 
-    '' if all pass, and None if that is because no test loads the module.
+    '' if all pass, and None if that is because no test loads the module. ``way`` is how processes start, if
+    not the fastest that the system has.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        loaded = Path(folder, "loaded")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        loaded, hook = Path(folder, "loaded"), ""
         if mutant:
             hook = HOOK.format(path=str(mutant.path), source=mutant.source, loaded=str(loaded))
-            Path(folder, "sitecustomize.py").write_text(hook, encoding="utf-8")
         for files in stages(mutant.path, tests) if mutant else [tests]:
-            if files and (killer := first_failure(files, folder, seconds)):
+            if files and (killer := first_failure(files, folder, seconds, hook=hook, way=way)):
                 return killer
         return "" if loaded.exists() or not mutant else None
 
 
-def first_failure(files, folder, seconds):
-    """The first test of some files that fails with what ``folder`` puts before the code; '' if all pass."""
-    options = ["-x", "-q", "-n0", "-pno:cacheprovider", "--hypothesis-seed=1", "--tb=no"]
-    # else pytest itself loads the modules of packages that have a plugin for it, ours among them, as they are
-    options.append("--assert=plain")
-    words = [sys.executable, "-m", "pytest", *options, *map(str, files)]
-    path = os.pathsep.join([folder, str(ROOT)])
-    settings = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    settings["HYPOTHESIS_STORAGE_DIRECTORY"] = folder
-    try:
-        done = subprocess.run(
-            words, cwd=ROOT, env=settings, timeout=seconds, capture_output=True, text=True, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return TIMED_OUT
-    if not done.returncode:
-        return ""
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failed[0].split(" - ")[0] if failed else f"exit {done.returncode}"
+def without_mutant(room):
+    """The first test of a room that fails with the code as it is, and the seconds that its tests took."""
+    begin = time.monotonic()
+    return caught(None, ROOMS[room][2], None), time.monotonic() - begin
 
 
 def main():
@@ -325,7 +313,8 @@ def main():
         "--seconds",
         type=int,
         default=150,
-        help="the longest run of tests, which counts as caught (default: %(default)s)",
+        help="the longest run of tests, which counts as caught; never less than three times what the room "
+        "takes without a mutant (default: %(default)s)",
     )
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (default: %(default)s)")
     parser.add_argument("--room", choices=ROOMS, help="only the mutants of this room")
@@ -342,11 +331,14 @@ def main():
             place = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
             print(f"EQUIVALENT {place} {mutant.change}  {mutant.equivalent}")
     work = [(room, mutant) for room, mutant in work if not mutant.equivalent]
+    # read when numpy is loaded, once for all processes
+    os.environ["OMP_NUM_THREADS"] = "1"
     with ThreadPoolExecutor(given.jobs) as pool:
-        broken = list(pool.map(lambda room: caught(None, ROOMS[room][2], given.seconds), rooms))
-        if any(broken):
-            sys.exit(f"the tests fail without a mutant: {broken}")
-        runs = pool.map(lambda item: caught(item[1], ROOMS[item[0]][2], given.seconds), work)
+        plain = dict(zip(rooms, pool.map(without_mutant, rooms), strict=True))
+        if any(killer for killer, _ in plain.values()):
+            sys.exit(f"the tests fail without a mutant: {[killer for killer, _ in plain.values()]}")
+        limits = {room: max(given.seconds, 3 * taken) for room, (_, taken) in plain.items()}
+        runs = pool.map(lambda item: caught(item[1], ROOMS[item[0]][2], limits[item[0]]), work)
         killers = []
         for (_, mutant), killer in zip(work, runs, strict=True):
             where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
