@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         PassageRow,
         RankedRow,
         SurroundingRow,
+        TokenStartRow,
         spans_of_chunk,
     )
     from harness.report.rows.score_rows import (
@@ -133,7 +134,9 @@ else:
             ),
             "harness.report.rows.labels": "AnchoringRow DocumentRow HitRow JudgmentRow",
             "harness.report.rows.prices": "CostRow LatencyRow PriceRow",
-            "harness.report.rows.ranking_rows": "AskedRow PassageRow RankedRow SurroundingRow spans_of_chunk",
+            "harness.report.rows.ranking_rows": (
+                "AskedRow PassageRow RankedRow SurroundingRow TokenStartRow spans_of_chunk"
+            ),
             "harness.report.rows.score_rows": (
                 "AnswerabilityRow LabelSensitivityRow QueryRow ReadingRow ScoreRow SeedRatioRow SummaryRow "
                 "ThresholdRow WHY left_out_words"

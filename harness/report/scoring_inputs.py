@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import cast
 
-from harness.report.rows.ranking_rows import ChunkOffsetRow, before_cell, before_of
+from harness.report.rows.ranking_rows import ChunkOffsetRow, TokenStartRow, before_cell, before_of
 from harness.report.rows.score_rows import QueryRow
 from harness.report.stored_tables import damaged, read_as, read_rows
-from harness.report.table_spec import TABLES
+from harness.report.table_spec import TABLES, spec_of
 from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Span, Split, by_key
 
 ChunkPlaces = tuple[str, Callable[[], Iterable[tuple[str, Sequence[Span]]]]]
@@ -20,11 +21,16 @@ SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
 
 @dataclass(frozen=True, slots=True)
 class ScoringInputs:
-    """``rankings`` maps (setting, stage) to its rankings, ``chunks`` a setting to all of its chunks."""
+    """``rankings`` maps (setting, stage) to its rankings, ``chunks`` a setting to all of its chunks.
+
+    ``tokens`` maps a setting to the offsets at which the tokens of each document begin and the last one ends;
+    None where the result does not keep them.
+    """
 
     queries: tuple[Query, ...]
     rankings: Mapping[tuple[str, str], list[Ranking]]
     chunks: Mapping[str, list[Chunk]]
+    tokens: Mapping[str, Mapping[str, list[int]]] | None
 
 
 def lacking_inputs(folder: Path) -> list[str]:
@@ -32,8 +38,11 @@ def lacking_inputs(folder: Path) -> list[str]:
     return [name for name in SCORED_FROM if not TABLES[name.removesuffix(".csv")].path_in(folder).exists()]
 
 
-def read_scoring_inputs(folder: Path) -> ScoringInputs:
-    """Read it; raises HarnessError if a file is missing or damaged."""
+def read_scoring_inputs(folder: Path, tokenizers: Mapping[str, str]) -> ScoringInputs:
+    """Read it; raises HarnessError if a file is missing or damaged.
+
+    ``tokenizers`` maps every setting to the name of its tokenizer.
+    """
     missing = lacking_inputs(folder)
     if missing:
         raise HarnessError(
@@ -44,7 +53,7 @@ def read_scoring_inputs(folder: Path) -> ScoringInputs:
         Query(row.query_id, row.text, cast("Split", row.split), row.answerable, row.cluster)
         for row in read_as(folder, QueryRow)
     )
-    return ScoringInputs(queries, _rankings(folder), read_chunk_offsets(folder))
+    return ScoringInputs(queries, _rankings(folder), read_chunk_offsets(folder), _tokens(folder, tokenizers))
 
 
 def read_graded_spans(folder: Path) -> list[Judgment]:
@@ -84,6 +93,26 @@ def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
     except ValueError as error:
         raise damaged(folder / "rankings.csv", str(error)) from None
     return rankings
+
+
+def _tokens(folder: Path, tokenizers: Mapping[str, str]) -> dict[str, dict[str, list[int]]] | None:
+    """Where tokens begin, by setting and document; None if no such file is there, or not of every setting."""
+    path = TABLES[spec_of(TokenStartRow).name].path_in(folder)
+    if not path.exists():
+        return None
+    places: dict[str, dict[str, list[int]]] = {}
+    for row in read_as(folder, TokenStartRow):
+        edges = places.setdefault(row.tokenizer, {}).setdefault(row.document, [row.start])
+        try:
+            lengths = list(map(int, row.lengths.split()))
+        except ValueError as error:
+            raise damaged(path, str(error)) from None
+        if edges[-1] != row.start or not lengths or min(lengths) < 0:
+            raise damaged(path, f"the tokens of {row.document} at {row.start} do not follow one another")
+        edges += list(accumulate(lengths, initial=row.start))[1:]
+    if not places.keys() >= set(tokenizers.values()):
+        return None
+    return {setting: places[tokenizer] for setting, tokenizer in tokenizers.items()}
 
 
 def offset_rows(cut: Mapping[str, ChunkPlaces]) -> Iterator[ChunkOffsetRow]:

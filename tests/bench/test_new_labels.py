@@ -86,17 +86,64 @@ def test_a_baseline_of_five_files_is_compared_on_its_labels(before_and_after, co
     assert "the judged spans differ" in refused(capsys, "gate", after, "--baseline", kept)
 
 
-def test_measures_of_tokens_alone_are_left_out(lexical, corpus, capsys):
+@pytest.fixture
+def counted_in_tokens(lexical, corpus):
+    """Two runs of one search, by measures that count tokens, the later one with one label more."""
     folders = []
     for name in ("before", "after"):
-        more = "measures: [ndcg_text_tokens@100, ndcg_exp@3, tokens@3]"
+        more = "measures: [ndcg_text_tokens@100, ndcg_evidence_tokens@100, ndcg_exp@3, tokens@3]"
         path = lexical(retrieve="{kind: bm25, top_k: 10}", more=more)
         folders.append(shutil.move(bench(path)[1], corpus / name))
-        text = (corpus / "labels.csv").read_text(encoding="utf-8")
-        (corpus / "labels.csv").write_text(text.replace("three roll-on ships.,3", "three roll-on ships.,2"))
-    before, after = folders
+        with (corpus / "labels.csv").open("a", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerow(["q1", "people", SENTENCES["people"][1], 2])
+    record = json.loads((folders[0] / "record.json").read_text(encoding="utf-8"))
+    record["date"] = record["date"].replace(record["date"][:4], "2020", 1)
+    (folders[0] / "record.json").write_text(json.dumps(record), encoding="utf-8")
+    return folders
+
+
+def test_measures_of_tokens_are_scored_again(counted_in_tokens, capsys):
+    before, after = counted_in_tokens
+    told = printed(capsys, "gate", after, "--baseline", before, "--measure", "ndcg_text_tokens@100")
+    assert "before was scored again, from its rankings, on the labels of after: 1 new label." in told
+    assert "Left out" not in told
+    stored = read_united([before, after], "final", None)
+    # the same search on the same labels has the same values, by every measure
+    written = {
+        (row["query_id"], row["stage"], row["measure"]): float(row["value"]) if row["value"] else None
+        for row in table(after / "per_query.csv")
+    }
+    assert _values(stored, before) == written
+    assert {measure for _, _, measure in written} == {
+        "ndcg_text_tokens@100",
+        "ndcg_evidence_tokens@100",
+        "ndcg_exp@3",
+        "tokens@3",
+    }
+    earlier = {(row["query_id"], row["measure"]): row["value"] for row in table(before / "per_query.csv")}
+    assert earlier["q1", "ndcg_text_tokens@100"] != str(written["q1", "retrieve", "ndcg_text_tokens@100"])
+
+
+def test_measures_of_tokens_are_left_out_where_their_places_are_not_kept(counted_in_tokens, capsys):
+    """As in results of earlier versions."""
+    before, after = counted_in_tokens
+    (before / "token_starts.csv").unlink()
     told = printed(capsys, "gate", after, "--baseline", before)
-    assert "Left out: ndcg_text_tokens@100. Results do not keep where the tokens" in told
+    assert (
+        "Left out of the comparison, ndcg_text_tokens@100 and ndcg_evidence_tokens@100: before "
+        "lacks the places of tokens in all documents (token_starts.csv)." in told
+    )
     assert "ndcg_exp@3" in told
     refusal = refused(capsys, "gate", after, "--baseline", before, "--measure", "ndcg_text_tokens@100")
     assert "ndcg_text_tokens@100 cannot be scored again" in refusal
+    assert "lacks the places of tokens" in refusal
+
+
+def test_a_damaged_place_of_a_token_is_told(counted_in_tokens, capsys):
+    before, after = counted_in_tokens
+    path = before / "token_starts.csv"
+    plain = path.read_text(encoding="utf-8")
+    cells = plain.splitlines()[1].rpartition(",")[2]
+    for damage in ("", "4 x", "4 -1"):
+        path.write_text(plain.replace(cells, damage, 1), encoding="utf-8")
+        assert "token_starts.csv is damaged" in refused(capsys, "gate", after, "--baseline", before)

@@ -143,3 +143,23 @@ class ChunkOffsetRow:
     start: Annotated[int | None, Column("the first character", unit="characters")]
     end: Annotated[int | None, Column("the end, exclusive", unit="characters")]
     before: Before = ""
+
+
+@table("token_starts", "the place of every token", when="if a measure counts tokens of text")
+class TokenStartRow:
+    """Up to 10,000 tokens of a document, one after the other.
+
+    The first row of a document begins at its first token, each other one where the row before it ends.
+    """
+
+    tokenizer: Annotated[str, Column("the tokenizer of one or more settings", filled=True)]
+    document: DocumentId
+    start: Start
+    lengths: Annotated[
+        str,
+        Column(
+            "from the beginning of each token to that of the next, at the last one to its end; separated by "
+            "blanks",
+            unit="characters",
+        ),
+    ]

@@ -5,26 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from operator import attrgetter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness.comparison import Stored, answers_to_take, measure_to_take, names_of, read_stored
 from harness.judge import JUDGES
-from harness.measures import Scorer, family_of, less_is_better
-from harness.report import (
-    SCORED_FROM,
-    ScoreRow,
-    ScoringInputs,
-    StoredResult,
-    lacking_inputs,
-    read_graded_spans,
-    read_scoring_inputs,
-)
+from harness.measures import less_is_better
+from harness.report import SCORED_FROM, ScoringInputs, StoredResult, lacking_inputs, read_graded_spans
+from harness.running.bench.rescoring import SCORING_RULES, can_be_rescored, has_tokens, inputs_of, rescored
 from harness.running.config.relevance import RelevanceConfig
 from harness.running.judging.judged import GradedQueries
-from harness.values import ConfigError, HarnessError, Judgment, Query, counted, finite, listed, real_path
+from harness.values import ConfigError, HarnessError, Judgment, Query, counted, listed, real_path
 
 
 def read_to_compare(
@@ -85,15 +77,14 @@ def united(
     kinds = [result.record.get("judge", {}).get("kind", "labels") for result in results.values()]
     pooled = "labels" not in kinds
     if set(kinds) == {"labels"}:
-        measures, sentences = _on_shared_labels(results, names, measure)
-        return measures, (*sentences, *_left_out_measures(results, sentences))
+        return _on_shared_labels(results, names, measure)
     alike = {
         json.dumps([result.judged, result.record["config"].get("relevance")]) for result in results.values()
     }
     if not pooled or len(alike) == 1:
         return dict(results), ()
     judge = _one_judge({names[folder]: result.record["judge"] for folder, result in results.items()})
-    inputs = {folder: read_scoring_inputs(folder) for folder in results}
+    inputs = {folder: inputs_of(folder, result) for folder, result in results.items()}
     judged = {folder: read_graded_spans(folder) for folder in results}
     pools: dict[str, Grades] = {
         names[folder]: {(j.query_id, j.doc_id, j.start, j.end, j.evidence): j.grade for j in labels}
@@ -102,12 +93,12 @@ def united(
     grades = unite(pools.values())
     judgments = [Judgment(*span[:4], grade=grade, evidence=span[4]) for span, grade in grades.items()]
     clusters = united_clusters([(inputs[at].queries, judged[at]) for at in results], judgments)
-    measures = {
-        folder: _again(folder, result, inputs[folder], judgments, clusters, judge, measure)
+    lacking = _without_tokens(results, inputs, judgments)
+    scored = {
+        folder: _again(result, inputs[folder], judgments, clusters, judge, _Request(measure, lacking))
         for folder, result in results.items()
     }
-    in_words = tuple(_sentences(grades, pools))
-    return measures, (*in_words, *_left_out_measures(results, in_words))
+    return scored, (*_sentences(grades, pools), *_left_out_measures(results, names, lacking))
 
 
 def _on_shared_labels(
@@ -131,7 +122,7 @@ def _on_shared_labels(
     # of equal dates the last one, as the oldest or the baseline comes first
     order = fixed or list(results)
     shown = max(order, key=lambda folder: (results[folder].record.get("date", ""), order.index(folder)))
-    inputs = {folder: read_scoring_inputs(folder) for folder in results if folder not in fixed}
+    inputs = {folder: inputs_of(folder, at) for folder, at in results.items() if folder not in fixed}
     judged = {folder: read_graded_spans(folder) for folder in results}
     questions = {
         folder: inputs[folder].queries if folder in inputs else _clustered_queries(result)
@@ -140,8 +131,9 @@ def _on_shared_labels(
     labels = judged[shown]
     clusters = united_clusters([(questions[folder], judged[folder]) for folder in results], labels)
     judge = results[shown].record.get("judge", {})
+    lacking = _without_tokens(results, inputs, labels)
     scored = {
-        folder: _again(folder, result, inputs.get(folder), labels, clusters, judge, measure)
+        folder: _again(result, inputs.get(folder), labels, clusters, judge, _Request(measure, lacking))
         for folder, result in results.items()
     }
     sentences = [
@@ -155,7 +147,7 @@ def _on_shared_labels(
             f"To compare on the newest labels, keep {', '.join(SCORED_FROM)} of {kept} as well: "
             "values cannot be computed again without them."
         )
-    return scored, tuple(sentences)
+    return scored, (*sentences, *(_left_out_measures(results, names, lacking) if sentences else ()))
 
 
 def _label_sentence(
@@ -253,31 +245,37 @@ def _one_judge(judges: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return shared
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """The ``measure`` that was asked for, and the results that lack the places of tokens."""
+
+    measure: str | None
+    lacking: Sequence[Path]
+
+
 def _again(
-    folder: Path,
     result: StoredResult,
     inputs: ScoringInputs | None,
     judgments: Sequence[Judgment],
     clusters: Mapping[str, str],
     judge: Mapping[str, Any],
-    measure: str | None,
+    request: _Request,
 ) -> StoredResult:
     """The result as scored on these judgments; without ``inputs``, as it was scored on the same ones."""
     record, relevance = result.record, result.record["config"]["relevance"]
-    rows = [row for row in result.per_query if can_be_rescored(row.measure)]
-    wanted = measure or result.per_query[0].measure
-    if not rows or (measure is not None and not can_be_rescored(measure)):
+    tokens = not request.lacking
+    rows = [row for row in result.per_query if can_be_rescored(row.measure, tokens)]
+    wanted = request.measure or result.per_query[0].measure
+    if not rows or (request.measure is not None and not can_be_rescored(wanted, tokens)):
         raise HarnessError(
-            f"{wanted} cannot be scored again from {folder} on the judgments of all results. Compare by a "
-            "measure of ranks or characters, such as ndcg_text@5000."
+            f"{wanted} cannot be scored again on the judgments of all results: "
+            f"{_why(wanted, request.lacking)} Run the benchmarks again, or compare by a measure of ranks "
+            "or characters, such as ndcg_text@5000."
         )
     stated = {key: relevance.get(key) for key in SCORING_RULES} | {"judge": judge}
     counts = {**record.get("counts", {})}
     if inputs is not None:
-        rules = RelevanceConfig(**{key: relevance[key] for key in SCORING_RULES if key in relevance})
-        graded = GradedQueries(inputs.queries, judgments, rules)
-        rows = rescored(result.per_query, inputs, graded)
-        counts["left_out"] = graded.left_out()
+        rows, counts["left_out"] = rescored(rows, inputs, judgments, relevance)
     # the share that was judged in this pool alone
     counts.pop("judged", None)
     spans = sorted((j.query_id, j.doc_id, j.start, j.end, j.evidence, repr(j.grade)) for j in judgments)
@@ -289,15 +287,32 @@ def _again(
     )
 
 
-def _left_out_measures(results: Mapping[Path, StoredResult], kept: Sequence[str]) -> Iterator[str]:
-    """A sentence on the measures of quality that no result could be compared by, as they count tokens."""
-    measures = {row.measure: None for result in results.values() for row in result.per_query}
-    left_out = [name for name in measures if not can_be_rescored(name) and not less_is_better(name)]
-    if kept and left_out:
-        yield (
-            f"Left out: {listed(left_out)}. Results do not keep where the tokens of their texts begin, so "
-            "measures that count tokens cannot be scored again."
-        )
+def _without_tokens(
+    results: Mapping[Path, StoredResult], inputs: Mapping[Path, ScoringInputs], judgments: Sequence[Judgment]
+) -> list[Path]:
+    """The results that are scored again and do not keep where the tokens of their texts begin."""
+    return [folder for folder in results if folder in inputs and not has_tokens(inputs[folder], judgments)]
+
+
+def _left_out_measures(
+    results: Mapping[Path, StoredResult], names: Mapping[Path, str], lacking: Sequence[Path]
+) -> Iterator[str]:
+    """A sentence for each reason why results are not compared by some measures of quality."""
+    measures = dict.fromkeys(row.measure for result in results.values() for row in result.per_query)
+    reasons: dict[str, list[str]] = {}
+    for name in measures:
+        if not can_be_rescored(name, not lacking) and not less_is_better(name):
+            reasons.setdefault(_why(name, [names[folder] for folder in lacking]), []).append(name)
+    for why, left_out in reasons.items():
+        yield f"Left out of the comparison, {listed(left_out)}: {why}"
+
+
+def _why(measure: str, lacking: Sequence[object]) -> str:
+    """Why a measure cannot be scored again."""
+    if can_be_rescored(measure, True):
+        lack = f"{listed(list(map(str, lacking)))} {'lacks' if len(lacking) == 1 else 'lack'}"
+        return f"{lack} the places of tokens in all documents (token_starts.csv)."
+    return "results do not keep all that it is scored from."
 
 
 def _sentences(grades: Grades, pools: Mapping[str, Grades]) -> Iterator[str]:
@@ -316,35 +331,3 @@ def _sentences(grades: Grades, pools: Mapping[str, Grades]) -> Iterator[str]:
             )
     if failed := len(grades) - len(graded):
         yield f"{counted(failed, 'span')} have no grade in any of the results, because the judge failed."
-
-
-SCORING_RULES = ("rule", "span_share", "chunk_share", "unanswerable", "answerable_from")
-"""The keys of ``relevance`` that say how judgments become values; the others say where they come from."""
-
-
-def can_be_rescored(measure: str) -> bool:
-    """Whether ranks, grades and offsets are enough for a column of per_query.csv."""
-    family = family_of(measure)
-    return family is not None and family.reads in ("ranks", "characters")
-
-
-def rescored(per_query: Sequence[ScoreRow], inputs: ScoringInputs, graded: GradedQueries) -> list[ScoreRow]:
-    """The rows of per_query.csv with the values that these judgments give.
-
-    Measures that need more than the folder holds, such as those that count tokens, are left out.
-    """
-    queries, spans = graded.to_score(), graded.spans(None)
-    measures = [name for name in dict.fromkeys(row.measure for row in per_query) if can_be_rescored(name)]
-    values: dict[tuple[str, str, str, str], float | None] = {}
-    how, without = graded.relevance.projection, graded.relevance.without_relevant_text
-    scorers = {
-        setting: Scorer(queries, spans, chunks, projection=how, unanswerable=without)
-        for setting, chunks in inputs.chunks.items()
-    }
-    for (setting, stage), rankings in inputs.rankings.items():
-        table = scorers[setting].score(rankings, measures)
-        for query, row in zip(table.query_ids, table.values.tolist(), strict=True):
-            for measure, value in zip(measures, row, strict=True):
-                values[setting, stage, query, measure] = finite(value)
-    key = attrgetter("setting", "stage", "query_id", "measure")
-    return [replace(row, value=values[key(row)]) for row in per_query if row.measure in measures]

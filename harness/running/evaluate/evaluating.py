@@ -60,6 +60,7 @@ class Evaluated:
 
     ``rows`` are losses, and means with labels drawn longer and shorter, and with less and more text read;
     ``left_out`` counts the queries that means leave out for each reason, none where they count as zero.
+    ``scorers`` have made the scores.
     """
 
     judged: Judged
@@ -68,6 +69,7 @@ class Evaluated:
     scored: list[ScoredSetting]
     rows: list[LossRow | LabelSensitivityRow | ReadingRow]
     left_out: Mapping[str, int]
+    scorers: Scorers
 
 
 def evaluate(
@@ -98,7 +100,7 @@ def evaluate(
         drawn = label_sensitivity_rows(searched, scorers, corpus, config, session)
     with session.notes.timed("reading"):
         read = reading_rows(searched, scorers, config)
-    return Evaluated(judged, graded, clusters, scored, [*losses, *drawn, *read], graded.left_out())
+    return Evaluated(judged, graded, clusters, scored, [*losses, *drawn, *read], graded.left_out(), scorers)
 
 
 def clusters_of(
@@ -130,7 +132,7 @@ class Scorers:
         def boundaries(tokenizer: str) -> TokenBoundaries:
             return cache(lambda doc_id: _boundaries(texts[doc_id], models.tokenizer(tokenizer)))
 
-        self._boundaries = boundaries
+        self.boundaries = boundaries
 
     @classmethod
     def of_judged(cls, judged: Judged, corpus: Corpus, config: BenchConfig, models: RunModels) -> Scorers:
@@ -167,7 +169,7 @@ class Scorers:
                 searched.chunking.chunks,
                 projection=self.graded.relevance.projection,
                 unanswerable=self.graded.relevance.without_relevant_text,
-                token_boundaries=self._boundaries(setting.tokenizer),
+                token_boundaries=self.boundaries(setting.tokenizer),
                 chunk_tokens=searched.chunking.tokens,
             )
         return self._scorers[key]

@@ -18,6 +18,7 @@ from harness.running.config.models import BenchConfig
 from harness.running.corpus import Corpus
 from harness.running.costs import embedding_facts, price_rows, spending_facts
 from harness.running.evaluate.evaluating import Evaluated
+from harness.running.evaluate.token_places import token_rows
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import GradedQueries, Judged, rankers_that_judge
 from harness.running.pipeline import has_answers
@@ -56,6 +57,7 @@ def results_of(
         judgments=judged.rows,
         rows=[
             *evaluated.rows,
+            *token_rows(searched, evaluated.scorers, corpus, config.measures),
             *surrounding_rows(ranked, corpus.texts),
             *asked_rows(searched),
             *filtered,
