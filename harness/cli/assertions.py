@@ -71,7 +71,8 @@ def faults_of(
         )
         for check in checked.result.checks:
             if check.failed:
-                words = f"{check.setting}: {checked.result.measure} {check.reason} {checked.result.holds_for}"
+                parts = (checked.result.measure, check.reason, checked.result.holds_for)
+                words = f"{check.setting}: {' '.join(filter(None, parts))}"
                 faults.setdefault(check.setting, []).append(words)
     page = folder / "report.html"
     where = [f"Page: {page.resolve().as_uri()}"] if page.exists() else []

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from harness.comparison.advice import is_poor
-from harness.comparison.gating import Check, GateResult, NewSetting
+from harness.comparison.gating import Check, GateResult, NewSetting, units_in_words
 from harness.comparison.phrases import rounded_down, rounded_up
 from harness.comparison.wordings import sentences_said
 from harness.values import confidence
@@ -21,7 +21,6 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     everything = result.everything
     failed = [check for check in everything if check.failed]
     untested = len(everything) - len(checks)
-    most = [check.most for check in checks]
     best = max(check.mean for check in everything if not math.isnan(check.mean))
     values = {
         "level": confidence(result.confidence),
@@ -32,7 +31,7 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     values |= {"tolerance": f"{first.tolerance:g}", "tolerated": f"{first.max_drop:g}"}
     after = [
         *([f"gate.untested{'.one' if untested == 1 else ''}"] if untested and not failed else []),
-        *(["gate.here"] if first.units.kind == "few clusters" else []),
+        *(["gate.here"] if first.units.kind == "few clusters" and first.tested else []),
         *(["gate.poor"] if is_poor(best, result.measure) else []),
         *(["gate.unread"] if any(check.unread for check in checks) else []),
     ]
@@ -45,12 +44,14 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
         others = len(failed) - 1
         codes = [code, *(["gate.another failed" if others == 1 else "gate.others failed"] if others else [])]
         values |= {**more, "count": str(others)}
-    elif None in most:
-        codes, after = ["gate.one query"], []
+    elif not all(check.tested for check in checks):
+        fewest = min(checks, key=lambda check: check.units.count)
+        codes, after = ["gate.one query" if fewest.n == 1 else "gate.few queries"], []
+        values["units"] = units_in_words(fewest.units)
     elif all(check.equivalent for check in checks):
         codes = ["gate.equal" + {1: ".one", 2: ".both"}.get(len(checks), "")]
     else:
-        largest = max(drop for drop in most if drop is not None)
+        largest = max(check.most for check in checks if check.most is not None)
         tolerated = "gate.tolerated" if largest <= first.max_drop else "gate.open"
         codes = ["gate.excluded" if largest <= 0 else tolerated]
         values["bound"] = rounded_up(largest)

@@ -19,6 +19,8 @@ from harness.comparison.wordings import doubt_sentence, sentence_of
 from harness.values import HarnessError, counted, printable
 
 RESAMPLES, SEED = 10_000, 7
+# More are drawn where the least p-value that they can give is above the tail; not more than this many.
+MOST_RESAMPLES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +28,11 @@ class Check:
     """One setting against the baseline's of that name over ``n`` queries.
 
     ``drop`` is the mean of the baseline minus the mean now, ``at_least`` the lower bound of it that holds
-    with the gate's confidence (None for a single query), ``p`` that of the drop being ``max_drop`` or less.
-    The two agree: it has ``dropped``, certainly by more than is tolerated, where the bound is above
-    ``max_drop``, which is where ``p`` is small enough for the gate's confidence. A handful of queries that
-    drop by the same amount prove nothing. ``units`` are what was
-    flipped. ``most`` is the upper bound of the drop, with the same confidence (None for a single query);
+    with the gate's confidence (None where queries are too few for any), ``p`` that of the drop being
+    ``max_drop`` or less. The two agree: it has ``dropped``, certainly by more than is tolerated, where the
+    bound is above ``max_drop``, which is where ``p`` is small enough for the gate's confidence. A handful of
+    queries that drop by the same amount prove nothing. ``units`` are what was flipped. ``most`` is the
+    upper bound of the drop, with the same confidence (None as above);
     ``equivalent`` says whether the two are the same within ``tolerance``, by two one-sided tests, ``unread``
     whether rankings of one of the two end earlier, so that the change may be of their depth alone. ``least``
     is the mean that is required, None for any; ``must_decide`` says that what is undecided fails.
@@ -52,6 +54,11 @@ class Check:
     unread: bool
     least: float | None = None
     must_decide: bool = False
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are enough queries for a test: with fewer no drop can be shown or excluded."""
+        return self.most is not None
 
     @property
     def undecided(self) -> bool:
@@ -77,13 +84,14 @@ class Check:
             codes.append("check.undecided")
         if self.unread:
             codes.append("check.unread")
-        if self.units.kind == "few clusters":
+        if self.units.kind == "few clusters" and self.tested:
             codes.append("check.here")
         shown = {
             "mean": f"{self.mean:.4f}",
             "before": f"{self.baseline_mean:.4f}",
             "least": "" if self.least is None else f"{self.least:g}",
             "queries": counted(self.n, "query", "queries"),
+            "units": units_in_words(self.units),
             "drop": f"{self.drop:.4f}",
             "tolerated": f"{self.max_drop:g}",
             "tolerance": f"{self.tolerance:g}",
@@ -98,7 +106,7 @@ class Check:
     def _finding(self) -> str:
         """The code of what is found about the drop."""
         if self.at_least is None or self.most is None:
-            return "one query"
+            return "one query" if self.n == 1 else "few queries"
         if self.dropped:
             return "dropped"
         if self.drop > self.max_drop:
@@ -158,8 +166,11 @@ class GateResult:
 
     @property
     def holds_for(self) -> str:
-        """The units drawn at random, to which a failure generalises."""
-        units = self.checks[0].units
+        """The units drawn at random, to which a failure generalises; empty where nothing could be tested."""
+        tested = [check.units for check in self.checks if check.tested]
+        if not tested:
+            return ""
+        units = tested[0]
         if units.kind == "clusters":
             return f"Tested by {units.clusters} whole clusters of queries: holds for new clusters like these."
         if units.kind == "few clusters":
@@ -231,6 +242,12 @@ def gate(
     means = dict(zip(results.settings, map(float, results.means), strict=True))
     new = tuple(NewSetting(name, mean, least) for name, mean in means.items() if name not in apart)
     return GateResult(results.measure, confidence, tuple(checks), doubt or JudgeDoubt(), new)
+
+
+def units_in_words(units: Units) -> str:
+    """How many units a test flips, such as '3 queries'."""
+    unit = ("cluster",) if units.kind == "clusters" else ("query", "queries")
+    return counted(units.count, *unit)
 
 
 def junit(result: GateResult) -> str:
@@ -310,11 +327,12 @@ def _check(
     units = units_of(results.only(defined).clusters, len(drops))
     at_least, p, most, equivalent = None, 1.0, None, False
     if len(drops) > 1:
-        at_least, p = bound_below(drops, max_drop, units, tail, RESAMPLES, SEED)
-        least_rise, too_low = bound_below(-drops, -tolerance, units, tail, RESAMPLES, SEED)
-        _, too_high = bound_below(drops, -tolerance, units, tail, RESAMPLES, SEED)
+        resamples = max(RESAMPLES, min(math.ceil(1 / tail), MOST_RESAMPLES))
+        at_least, p = bound_below(drops, max_drop, units, tail, resamples, SEED)
+        least_rise, too_low = bound_below(-drops, -tolerance, units, tail, resamples, SEED)
+        _, too_high = bound_below(drops, -tolerance, units, tail, resamples, SEED)
         # nothing drops below 0
-        most = min(-least_rise, float(before[defined].mean()))
+        most = None if least_rise is None else min(-least_rise, float(before[defined].mean()))
         equivalent = max(too_low, too_high) <= tail
     return Check(
         setting=setting,

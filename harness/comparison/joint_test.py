@@ -84,14 +84,16 @@ def differences(
 
 def bound_below(
     row: Floats, against: float, units: stats.Units, tail: float, resamples: int, seed: int
-) -> tuple[float, float]:
+) -> tuple[float | None, float]:
     """The one-sided lower bound of the mean of ``row`` [Q], and the p-value of its being ``against`` or less.
 
     The p-value is at most ``tail`` where the bound is above ``against``, and nowhere else, up to rounding.
+    Units so few that no data could give a p-value as small as that do not bound the mean: the bound is None.
     """
+    bounded = _least_p(units, resamples) <= tail
     rows = (row - against)[None, :]
     if np.sqrt((rows**2).mean()) <= stats.ROUNDING:
-        return against, 1.0
+        return against if bounded else None, 1.0
     mean, error, skew = moments(rows, units)
     guarded = np.where(mean > 0, _guarded(mean, error, skew, units.count), 0.0)
     # against a row of zeros the difference is the row itself
@@ -102,9 +104,17 @@ def bound_below(
     if mean[0] > 0:
         reached = _reached(flipped, _on_scale(guarded, units.count), complete)
         p = float(max(reached[0], stats.student_tail(guarded, units.effective - 1)[0] / 2))
+    if not bounded:
+        return None, p
     critical = critical_of(flipped, complete, tail, units, 1, sides=1)
     low = float(stats.bounds_at(mean, error, skew, critical)[0][0])
     return against + (min(low, 0.0) if p > tail else low), p
+
+
+def _least_p(units: stats.Units, resamples: int) -> float:
+    """The least one-sided p-value that flips of so many units can give: that of the data alone."""
+    _, patterns, complete = stats.sign_flips(units.count, resamples, seed=0)
+    return 1 / (patterns if complete else patterns + 1)
 
 
 def moments(rows: Floats, units: stats.Units) -> tuple[Floats, Floats, Floats]:

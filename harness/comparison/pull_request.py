@@ -35,6 +35,7 @@ def comment_on(
     ``matrices`` are the scores now and those of the baseline; ``texts`` are queries by id, ``notes`` what the
     reader must know, such as warnings, ``link`` where the results are.
     """
+    notes = [*_new_settings(result), *notes, *filter(None, [result.holds_for])]
     shown = sorted(result.checks, key=lambda check: (not check.failed, -check.drop))[:MOST_SETTINGS]
     parts = [
         marker(name),
@@ -42,7 +43,7 @@ def comment_on(
         render([_table(result, shown)], "markdown"),
         _chart(result, shown),
         _worst_queries(shown[0], matrices, texts),
-        "\n".join(f"- {in_markdown(note)}" for note in (*_new_settings(result), *notes, result.holds_for)),
+        "\n".join(f"- {in_markdown(note)}" for note in notes),
     ]
     if len(result.checks) > len(shown):
         parts.append(

@@ -129,6 +129,7 @@ STEPS: Mapping[str, str] = {
 CHECKS: Mapping[str, str] = {
     "check.low": "{mean} is below the {least} required.",
     "check.one query": f"{_CHANGE} a single query cannot show whether a drop is real.",
+    "check.few queries": f"{_CHANGE} {{units}} are too few to show whether a drop is real.",
     "check.dropped": f"{_DROP}; at least {{sure}} of it is more than chance explains.",
     "check.chance": f"{_DROP}, but chance may explain all of it.",
     "check.chance.part": f"{_DROP}, but chance may explain all but {{sure}} of it.",

@@ -165,6 +165,7 @@ VERDICTS: Mapping[str, str] = {
     "gate.another failed": "1 other failed too.",
     "gate.others failed": "{count} others failed too.",
     "gate.one query": "Passed: a single query cannot show whether a drop is real.",
+    "gate.few queries": "Passed: {units} are too few to show whether a drop is real ({level}).",
     "gate.equal": "Passed: all {count} settings are equal to the baseline within {tolerance} ({level}).",
     "gate.equal.both": "Passed: both settings are equal to the baseline within {tolerance} ({level}).",
     "gate.equal.one": "Passed: the setting is equal to the baseline within {tolerance} ({level}).",

@@ -51,8 +51,8 @@ def test_a_check_that_passes_says_whether_the_two_are_equivalent():
     (same,) = checked(SLIGHTLY_DIFFERENT).checks
     assert -0.02 < same.drop < same.most < 0.02
     assert replace(same, most=-0.0).reason.endswith("a drop is at most 0.0000.")
-    # two queries bound a drop by more than there was to lose
-    assert checked([0.1, 0.1], [0.2, 0.4]).checks[0].most == pytest.approx(0.3)
+    # five queries bound a drop by more than there was to lose
+    assert checked([0.1, 0.0, 0, 0, 0], [0.1, 0.4, 0, 0, 0]).checks[0].most == pytest.approx(0.1)
     assert not checked(SLIGHTLY_DIFFERENT, tolerance=0.001).checks[0].equivalent
 
 
@@ -129,8 +129,37 @@ def test_three_queries_that_drop_alike_prove_nothing():
     # of the eight patterns of signs one reaches the data, the data themselves
     assert result.checks[0].p == 1 / 8
     assert not result.failed
-    # by their spread alone the bound would be 0.5; it does not look surer than the test
-    assert result.checks[0].at_least == pytest.approx(0.02)
+    # by their spread alone the bound would be 0.5; the test supports none
+    assert result.checks[0].at_least is None
+
+
+@pytest.mark.parametrize("max_drop", [0, 0.02, 0.5])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_queries_too_few_for_the_test_exclude_nothing(n, max_drop):
+    """Of n queries one pattern of signs in 2^n is that of the data, so four cannot show anything at 95 %."""
+    values = np.full(n, 0.5)
+    passed, strict = (checked(values, values, max_drop=max_drop, must_decide=must) for must in (False, True))
+    (check,) = passed.checks
+    few = n < 5
+    assert (check.most is None, check.at_least is None, check.undecided) == (few, few, few)
+    assert (check.equivalent, passed.failed, strict.failed) == (not few, False, few)
+    said = gate_sentence(passed, str, "document")
+    assert ("excluded" in said, "cannot show" in said or "too few to show" in said) == (False, few)
+    # nothing was tested, so nothing holds for other queries
+    assert (passed.holds_for == "") == few
+
+
+def test_settings_and_confidence_take_more_queries_and_more_flips():
+    before = matrix({f"s{i}": BASE[:7] for i in range(8)})
+    result = gate(before, before, max_drop=0)
+    assert "7 queries are too few to show" in gate_sentence(result, str, "document")
+    alone = gate(matrix({"a": BASE[:7]}), matrix({"a": BASE[:7]}), max_drop=0)
+    assert gate_sentence(alone, str, "document").startswith("Passed: the setting is equal")
+    whole = replace(matrix({"a": BASE}), clusters=tuple(f"d{i % 7}" for i in range(100)))
+    rare = gate(whole, whole, max_drop=0, confidence=0.999)
+    assert gate_sentence(rare, str, "document").startswith("Passed: 7 clusters are too few to show")
+    # ten thousand flips could never give a p-value as small as this
+    assert checked(BASE - 0.3, confidence=0.99995).failed
 
 
 def test_what_cannot_be_compared_is_refused():

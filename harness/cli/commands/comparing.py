@@ -186,7 +186,7 @@ def gate(args: argparse.Namespace) -> int:
         )
     for new in result.new:
         print_line(f"{'FAILED' if new.failed else 'new   '}  {new.setting}: {result.measure} {new.reason}")
-    for line in (result.holds_for, *checked.after):
+    for line in filter(None, (result.holds_for, *checked.after)):
         print_line(line)
     if args.junit:
         write_lines(comparison.junit(result), args.junit)
