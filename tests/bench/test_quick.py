@@ -1,7 +1,9 @@
 """What needs no model runs first; `--quick` stops there, and a whole run goes on from it."""
 
+import csv
 import re
 from collections import Counter
+from itertools import cycle
 
 import pytest
 
@@ -9,8 +11,10 @@ from harness.measures import Scorer
 from harness.report import ScoreRow, SummaryRow
 from harness.report.stored_tables import read_as
 from harness.running import load_config, quick_part
+from harness.running.bench import quick as quick_runs
 from harness.running.bench.flow import run_bench
-from harness.running.bench.quick import is_quick
+from harness.running.bench.quick import LeftOfModel, Remaining, is_quick, speed_by_model
+from harness.running.compute import LocalPass
 from harness.running.evaluate.scoring import scored_by
 from harness.running.meeting import Running
 from harness.running.search import FoundBySettings
@@ -45,7 +49,7 @@ def test_a_quick_run_is_the_start_of_a_whole_one(mixed, capsys):
     assert exit_code("bench", "my.yaml", "--quick") == 0
     output = " ".join(capsys.readouterr().out.split())
     left = r"2 of 4 settings need models and were left out \(\d+ texts to embed by "
-    left += r"embedded:all-MiniLM-L6-v2, about \d.* s\). To run these as well: harness bench my.yaml"
+    left += r"embedded:all-MiniLM-L6-v2, at most about \d.* s\). To run these as well: harness bench my.yaml"
     assert re.search(left, output)
     quick = mixed / "results/t-quick"
     assert {row.setting for row in read_as(quick, SummaryRow)} == {"chunk=80/0 bm25", "chunk=160/0 bm25"}
@@ -120,6 +124,96 @@ def test_first_results_are_those_of_the_run_which_searches_and_scores_once(mixed
     quick = sorted((row for row in means if "bm25" in row.setting), key=lambda row: -row.mean)
     shown = " and ".join(f"{row.setting} {row.mean:.3f}" for row in quick)
     assert text == f"First results, mean {measure} of what needs no model: {shown}."
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Takes 2 seconds for the first half of a sample and 1 for the second, whatever the machine does."""
+    ticks = cycle([2.0, 1.0])
+    times = (time for took in ticks for time in (0.0, took))
+    monkeypatch.setattr(quick_runs, "perf_counter", lambda: next(times))
+
+
+def test_the_rest_is_timed_by_the_slower_half_of_a_sample(clock, tmp_path):
+    class Model:
+        def score(self, items):
+            return items
+
+    class Stored:
+        rate = None
+
+        def get(self, *_):
+            return self.rate
+
+    model = LocalPass("vectors", "f", tmp_path, None, Model())
+    # of 4 texts every second one is in a half: 20 + 20 characters in 2 s, 60 + 60 in 1 s
+    sample = ["a" * 20, "b" * 60, "c" * 20, "d" * 60]
+    left, stored = LeftOfModel(model, "4 texts to embed by m", 2000, sample), Stored()
+    assert speed_by_model(left, stored) == 20
+    # 2000 characters at 20 a second, and a quarter more: 125 s
+    assert (
+        Remaining([left], elsewhere=False).takes(stored) == "4 texts to embed by m, at most about 2 min 5 s"
+    )
+    besides = Remaining([left], elsewhere=True).takes(stored)
+    assert besides.endswith("2 min 5 s; what endpoints and code of your own take besides is not known")
+    # the slower of sample and earlier runs counts, unless no model is to be loaded
+    stored.rate = {"characters": 100, "seconds": 10}
+    assert speed_by_model(left, stored) == 10
+    stored.rate = {"characters": 1000, "seconds": 10}
+    assert speed_by_model(left, stored) == 20
+    assert speed_by_model(left, stored, stored=True) == 100
+
+
+def test_a_run_without_a_setting_that_needs_no_model_says_what_it_takes(mixed, clock):
+    (mixed / "dense.yaml").write_text(
+        CONFIG.replace("  - retrieve: {kind: bm25, top_k: 5}\n", "") % (DENSE % "exact")
+    )
+    said = []
+
+    class Lines(Silent):
+        def note(self, text):
+            if "to go" in text:
+                said.append((text, list((mixed / "cache").rglob("vectors/*.sqlite"))))
+
+    run_bench(load_config(mixed / "dense.yaml"), Lines())
+    ((text, vectors),) = said
+    assert not vectors
+    words = r"2 settings to go: \d+ texts to embed by embedded:all-MiniLM-L6-v2, at most about \d.* s\."
+    assert re.fullmatch(words, text)
+
+
+def test_a_scorer_that_reads_a_passage_once_takes_no_longer_than_all_passages(mixed, monkeypatch):
+    """5 queries on 5 passages are up to 25 pairs, which would take several times as long."""
+    text = CONFIG % "{kind: bm25, top_k: 5}\n    rerank: {kind: late_interaction}"
+    (mixed / "reranked.yaml").write_text(text.replace("chunk_size: [80, 160]", "chunk_size: 80"))
+    needs = []
+    monkeypatch.setattr(quick_runs, "speed_by_model", lambda need, *_, **__: needs.append(need) or 1.0)
+    run_bench(load_config(mixed / "reranked.yaml"), Silent())
+    (need,) = needs
+    assert need.items == "at most 25 pairs to score by embedded:maxsim"
+    documents = sum(len(path.read_text()) for path in (mixed / "docs").glob("*.txt"))
+    with (mixed / "queries.csv").open() as file:
+        queries = sum(len(row["text"]) for row in csv.DictReader(file))
+    # but for the line breaks between chunks
+    assert 0.9 * (documents + queries) < need.characters <= documents + queries
+
+
+def test_the_rest_is_timed_after_the_first_results(mixed, monkeypatch):
+    """Loading a model does not hold them up."""
+    order, speed = [], quick_runs.speed_by_model
+
+    def noted(*words, **named):
+        order.append("timed")
+        return speed(*words, **named)
+
+    monkeypatch.setattr(quick_runs, "speed_by_model", noted)
+
+    class Lines(Silent):
+        def note(self, text):
+            order.extend(word for word in ("First results", "to go") if word in text)
+
+    run_bench(load_config(mixed / "my.yaml"), Lines())
+    assert order == ["First results", "timed", "to go"]
 
 
 def test_without_a_setting_that_needs_no_model_it_is_refused(mixed, capsys):

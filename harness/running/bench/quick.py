@@ -11,7 +11,7 @@ from typing import Any
 from harness.comparison import sentence_of
 from harness.running.bench.preparing import prepare
 from harness.running.bench.spread import Work
-from harness.running.compute import LocalPass
+from harness.running.compute import LocalPass, length_of
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.corpora import Corpora
 from harness.running.engine import LocalEngine, run_of, speed_of
@@ -31,6 +31,8 @@ _SLOW = _ELSEWHERE | {"model", "models"}
 _SEARCH = ("chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 _SAMPLE = 32
 _SHOWN = 4
+# A run takes so much longer than its models alone: it also keeps what they compute.
+_SLACK = 1.25
 
 
 def is_quick(setting: Setting) -> bool:
@@ -76,7 +78,8 @@ def left_out(config: BenchConfig, reporter: Reporter, whole: str) -> str:
         corpora, points = prepare(config, session, Planning(session))
         rest = [point for point in points if not is_quick(point.setting)]
         apart = session.engine.apart
-        left = None if apart else estimate(rest, corpora, config, session)
+        needs = None if apart else left_of(rest, corpora, config, session)
+        left = None if needs is None else needs.takes(session.artifacts, stored=True)
     code = "quick.unknown" if apart else "quick.left out" if left else "quick.stored"
     code += ".one" if len(others) == 1 else ""
     total = counted(len(config.settings), "setting")
@@ -87,11 +90,11 @@ def left_out(config: BenchConfig, reporter: Reporter, whole: str) -> str:
 class FirstResults:
     """Notes the means of the settings that need no model once all of them are searched, the best first.
 
-    ``stages`` is by setting the step that ends its search; ``rest`` says what the other settings take.
+    ``stages`` is by setting the step that ends its search; ``rest`` then finds out what the others take.
     """
 
     stages: Mapping[str, str]
-    rest: str
+    rest: Callable[[], str]
     measure: str
     reporter: Reporter
     means: dict[str, float | None] = field(default_factory=dict)
@@ -108,7 +111,7 @@ class FirstResults:
         best_first = sorted(self.means.items(), key=lambda pair: math.inf if pair[1] is None else -pair[1])
         shown = listed([f"{name} {number(mean)}" for name, mean in best_first], _SHOWN)
         self.reporter.note(f"First results, mean {self.measure} of what needs no model: {shown}.")
-        self.reporter.note(self.rest)
+        self.reporter.note(self.rest())
 
 
 def first_results(
@@ -116,19 +119,22 @@ def first_results(
 ) -> FirstResults | None:
     """What shows the first results of a search; None where there is nothing to show, or to score by.
 
-    That is where all or nothing is quick, or the others are stored already. Where a language model judges,
-    what the other settings take is noted at once.
+    That is where all settings are quick, or the others are stored already. Where none is quick, or a language
+    model judges, what models take is noted at once.
     """
     quick = [point for point in points if is_quick(point.setting)]
     rest = [point for point in points if not is_quick(point.setting)]
-    if not quick or not rest or session.engine.apart:
+    if not rest or session.engine.apart:
         return None
-    left = estimate(rest, corpora, config, session)
+    left = left_of(rest, corpora, config, session)
     if left is None:
         return None
-    sentence = f"{counted(len(rest), 'setting')} to go: {left}."
-    if pool_judge_config(config) is not None:
-        session.notes.reporter.note(sentence)
+
+    def sentence() -> str:
+        return f"{counted(len(rest), 'setting')} to go: {left.takes(session.artifacts)}."
+
+    if not quick or pool_judge_config(config) is not None:
+        session.notes.reporter.note(sentence())
         return None
     stages = {point.setting.name: last_stage(point.setting) for point in quick}
     return FirstResults(stages, sentence, run_headline(config), session.notes.reporter)
@@ -144,28 +150,41 @@ class LeftOfModel:
     sample: Sequence[Any]
 
 
-def estimate(
-    points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, session: Session
-) -> str | None:
-    """What models on this machine still have to compute for settings, and in about what time; None: nothing.
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What models on this machine still have to compute; ``elsewhere``: endpoints or code take part too."""
 
-    The speed is that of earlier runs here, or that of a sample, which is not kept.
-    """
+    models: Sequence[LeftOfModel]
+    elsewhere: bool
+
+    def takes(self, artifacts: Artifacts, *, stored: bool = False) -> str:
+        """What it is, and the time that models on this machine take for it at most.
+
+        Each model computes a sample, which is not kept; with ``stored`` only if no earlier run here has said
+        how fast it is.
+        """
+        if not self.models:
+            return "what they take is not known, as no model on this machine computes it"
+        seconds = sum(
+            need.characters / speed_by_model(need, artifacts, stored=stored) for need in self.models
+        )
+        items = ", ".join(need.items for need in self.models)
+        more = "; what endpoints and code of your own take besides is not known" if self.elsewhere else ""
+        return f"{items}, at most about {duration(_SLACK * seconds)}{more}"
+
+
+def left_of(
+    points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, session: Session
+) -> Remaining | None:
+    """What models still have to compute for settings; None: nothing, as all that they compute is stored."""
     queries = corpora.united.queries.queries
     planned = plan_settings(points, queries, session.again())
     if all(planned.searched):
         return None
     work = Work(points, planned, queries, config, session)
     left = [*_texts(work), *_pairs(work)]
-    if not left and not any(_names(point.setting, _ELSEWHERE) for point in points):
-        # all that models compute is stored, only rankings are not
-        return None
-    if not left:
-        return "what they take is not known, as no model on this machine computes it"
-    seconds = sum(need.characters / speed_by_model(need, session.artifacts) for need in left)
-    # settings share pairs, and late interaction reads a passage once for all its queries
-    most = "at most" if any(item.items.startswith("at most") for item in left) else "about"
-    return f"{', '.join(item.items for item in left)}, {most} {duration(seconds)}"
+    elsewhere = any(_names(point.setting, _ELSEWHERE) for point in points)
+    return Remaining(left, elsewhere) if left or elsewhere else None
 
 
 def _spread(texts: Sequence[Any]) -> Sequence[Any]:
@@ -185,18 +204,35 @@ def _pairs(work: Work) -> Iterator[LeftOfModel]:
     """At most so many pairs, as settings share them."""
     for name, model, count, characters, some in work.pairs():
         if count and isinstance(model, LocalPass) and isinstance(model.model, LocalModelScorer):
+            if model.model.reads_once:
+                characters = min(characters, _characters(work))
             amount = f"at most {counted(count, 'pair')} to score by {name}"
             yield LeftOfModel(model, amount, characters, _spread(some))
 
 
-def speed_by_model(left: LeftOfModel, artifacts: Artifacts) -> float:
-    """Characters a second: by earlier runs on this machine, else by the sample, after one that warms up."""
-    speed = speed_of(left.model.path, LocalEngine().worker, artifacts)
-    if speed is not None:
-        return speed
+def _characters(work: Work) -> int:
+    """The characters of all queries and of every passage that settings may score, each once."""
+    every: set[str] = {query.text for query in work.queries}
+    for point in work.points:
+        passages = point.texts.passages
+        every.update(point.texts.bare.values(), passages.texts)
+        every.update(*(other.texts for other in passages.by_context.values()))
+    return sum(map(len, every))
+
+
+def speed_by_model(left: LeftOfModel, artifacts: Artifacts, *, stored: bool = False) -> float:
+    """Characters a second: those of the slower half of a sample, or of earlier runs here if that is less.
+
+    With ``stored`` a speed of earlier runs is enough. An item before the sample warms the model up.
+    """
+    earlier = speed_of(left.model.path, LocalEngine().worker, artifacts)
+    if stored and earlier is not None:
+        return earlier
     run, sample = run_of(left.model.model), list(left.sample)
     list(run(sample[:1]))
-    start = perf_counter()
-    list(run(sample))
-    characters = sum(len(item) if isinstance(item, str) else sum(map(len, item)) for item in sample)
-    return characters / max(1e-6, perf_counter() - start)
+    speeds = [] if earlier is None else [earlier]
+    for half in filter(None, (sample[::2], sample[1::2])):
+        start = perf_counter()
+        list(run(half))
+        speeds.append(sum(map(length_of, half)) / max(1e-6, perf_counter() - start))
+    return min(speeds)

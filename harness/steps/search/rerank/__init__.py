@@ -131,7 +131,12 @@ Configured = TypeVar("Configured", bound=LocalModelConfig)
 
 
 class LocalModelScorer(LocalModel[Configured], PairScorer, Generic[Configured]):
-    """Scores pairs with a model that runs here."""
+    """Scores pairs with a model that runs here.
+
+    ``reads_once``: it computes each passage once for all of its queries.
+    """
+
+    reads_once: ClassVar[bool] = False
 
     @property
     def fingerprint(self) -> str:

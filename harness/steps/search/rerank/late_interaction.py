@@ -32,6 +32,7 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
     """Scores pairs; special tokens take no part."""
 
     kind = "SentenceTransformer"
+    reads_once = True
 
     def __init__(self, config: LateInteractionConfig) -> None:
         super().__init__(config)
