@@ -490,6 +490,22 @@ def test_the_sentence_has_at_most_25_words_and_the_end_of_a_run_24_lines(case, c
         assert not used or any("use this" in line for line in lines)
 
 
+def test_many_settings_get_the_lines_that_factors_leave():
+    """Of sixteen settings as many are shown as fit below two factors, in 24 lines in all."""
+    rng, sizes = np.random.default_rng(0), range(200, 1800, 200)
+    base, rows, configured = rng.normal(0.4, 0.1, 60), {}, {}
+    for size in sizes:
+        for kind in SEARCHES:
+            mean = 0.2 * (kind == "bm25") - size / 10_000
+            rows[f"{size} {kind}"] = base + mean + rng.normal(0, 0.02, 60)
+            configured[f"{size} {kind}"] = setting(size, kind)
+    lines = glance_lines(
+        verdict(replace(matrix(rows), measure="ndcg_evidence@5000"), configured), ["Page: x"]
+    )
+    assert len(lines) == 24
+    assert sum("keyword search" in line or "vector search" in line for line in lines) > 2
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(0, 1, width=32), min_size=4 * 30, max_size=4 * 30))
 def test_effects_add_up_to_differences_of_settings(values):
