@@ -1,12 +1,13 @@
 """The time of a whole run compared with the plain script of a tutorial: equal chunks, models and questions.
 
-python benchmarks/run_speed.py [--questions 30] [--chunkings 6] [--repeats 1] [--pdf FILE]
+python benchmarks/run_speed.py [--questions 30] [--chunkings 6] [--repeats 1] [--pdf FILE] [--int8 1]
 
 Several chunkings of one PDF, a fresh cache for every run, a cross-encoder of the size of
 ms-marco-MiniLM-L-6-v2 with random weights, which take as long, the first 20 reranked. Two scripts, one that
 parses the file in every setting and one that keeps the text, take turns with the harness, exact and fast; the
 fastest of each counts. CPU seconds leave out what other work on the machine takes. What fast has to probe is
-part of its time.
+part of its time. `--int8 SHARE` adds a run of `fast` with `int8_changes: SHARE`; the scores of random weights
+lie so close together that only 1 allows int8 here.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ TOP_K = 20
 BI_ENCODER = "embedded:all-MiniLM-L6-v2"
 MERIDIAN = ROOT / "corpora" / "meridian"
 SCRIPTS = {"script that parses in every setting": False, "script that keeps the text": True}
-PRECISIONS = ("exact", "fast")
+PRECISIONS, INT8 = ("exact", "fast"), "fast-int8"
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,14 @@ def save_cross_encoder(folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def write_config(folder: Path, job: dict[str, Any], precision: str) -> Path:
+def write_config(folder: Path, job: dict[str, Any], name: str, int8: float) -> Path:
     """The same work as a configuration of the harness, with a fresh cache of its own."""
-    cache = folder / f"cache-{precision}"
+    cache = folder / f"cache-{name}"
     shutil.rmtree(cache, ignore_errors=True)
     config = {
-        "name": precision,
-        "precision": precision,
+        "name": name,
+        "precision": "exact" if name == "exact" else "fast",
+        "int8_changes": int8 if name == INT8 else 0,
         "documents": job["document"],
         "queries": str(folder / "queries.csv"),
         "labels": str(folder / "labels.csv"),
@@ -85,7 +87,7 @@ def write_config(folder: Path, job: dict[str, Any], precision: str) -> Path:
         "cache": str(cache),
         "results": str(folder / "results"),
     }
-    path = folder / f"{precision}.yaml"
+    path = folder / f"{name}.yaml"
     path.write_text(yaml.safe_dump(config), encoding="utf-8")
     return path
 
@@ -159,12 +161,14 @@ def main() -> None:
     parser.add_argument("--chunkings", type=int, default=len(CHUNKINGS))
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--pdf", type=Path, default=MERIDIAN / "documents" / "meridian-10k-2025.pdf")
+    parser.add_argument("--int8", type=float, default=0.0, metavar="SHARE")
     args = parser.parse_args()
+    runs = (*PRECISIONS, *((INT8,) if args.int8 else ()))
     from benchmarks.plain_script import read
 
     text = read(str(args.pdf))
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
         job = write_job(folder, args)
         print(
             f"{args.pdf.name}: {len(text):,} characters, {len(job['chunkings'])} chunkings, "
@@ -177,13 +181,13 @@ def main() -> None:
                 path = folder / "job.json"
                 path.write_text(json.dumps({**job, "keeps_text": keeps_text}), encoding="utf-8")
                 costs.setdefault(script, []).append(run(["-m", "benchmarks.plain_script", str(path)]))
-            for precision in PRECISIONS:
-                command = ["-m", "harness", "bench", str(write_config(folder, job, precision))]
-                costs.setdefault(f"harness, {precision}", []).append(run(command))
+            for name in runs:
+                command = ["-m", "harness", "bench", str(write_config(folder, job, name, args.int8))]
+                costs.setdefault(f"harness, {name}", []).append(run(command))
         ranked = json.loads((folder / "ranked.json").read_text(encoding="utf-8"))
         same = {
-            f"harness, {one}": f"{equal_share(our_rankings(folder / 'results', one, text), ranked):.0%}"
-            for one in PRECISIONS
+            f"harness, {name}": f"{equal_share(our_rankings(folder / 'results', name, text), ranked):.0%}"
+            for name in runs
         }
         print_costs({name: fastest(found) for name, found in costs.items()}, same)
 

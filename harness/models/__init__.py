@@ -72,9 +72,11 @@ if TYPE_CHECKING:
     from harness.models.llm.requests import Inquiry
     from harness.models.llm.sender import Received, Sender, send_all
     from harness.models.llm.untrusted import UntrustedJsonError, read_json
-    from harness.models.model_files import EMBEDDED, EXACT, PRECISION_TEXT, Precision, Way, resolve
+    from harness.models.model_files import EMBEDDED, EXACT, INT8, PRECISION_TEXT, Precision, Way, resolve
     from harness.models.quantised import (
         CalibrationTexts,
+        InInt8,
+        Quantising,
         ScreenEncoder,
         calibration_of,
         check_screen_packages,
@@ -97,7 +99,7 @@ if TYPE_CHECKING:
     )
     from harness.models.tagger import TaggerConfig, tagged
     from harness.models.token_encoder import TokenConfig, content_vectors, unpack
-    from harness.models.ways import Probe, probe
+    from harness.models.ways import WORTH, Probe, probe, seconds_of
     from harness.models.word_tokens import WORDS, AnyTokenizer, default_tokenizer, tokenizer_named
 else:
     __getattr__ = door(
@@ -133,8 +135,10 @@ else:
             "harness.models.llm.requests": "Inquiry",
             "harness.models.llm.sender": "Received Sender send_all",
             "harness.models.llm.untrusted": "UntrustedJsonError read_json",
-            "harness.models.model_files": "EMBEDDED EXACT PRECISION_TEXT Precision Way resolve",
-            "harness.models.quantised": "CalibrationTexts ScreenEncoder calibration_of check_screen_packages",
+            "harness.models.model_files": "EMBEDDED EXACT INT8 PRECISION_TEXT Precision Way resolve",
+            "harness.models.quantised": (
+                "CalibrationTexts InInt8 Quantising ScreenEncoder calibration_of check_screen_packages"
+            ),
             "harness.models.served.embedding": "ServedEncoder",
             "harness.models.served.fetching": "ServedRequest fetch",
             "harness.models.served.reranking": "ServedPairs",
@@ -144,7 +148,7 @@ else:
             ),
             "harness.models.tagger": "TaggerConfig tagged",
             "harness.models.token_encoder": "TokenConfig content_vectors unpack",
-            "harness.models.ways": "Probe probe",
+            "harness.models.ways": "Probe WORTH probe seconds_of",
             "harness.models.word_tokens": "AnyTokenizer WORDS default_tokenizer tokenizer_named",
         },
     )

@@ -56,16 +56,16 @@ PRECISION_TEXT = (
 
 
 class Way(NamedTuple):
-    """A number format, and the library that computes in it."""
+    """A number format, and the library that computes in it. No configuration names int8."""
 
-    dtype: Dtype = "float32"
+    dtype: Dtype | Literal["int8"] = "float32"
     backend: Backend = "torch"
 
     def __str__(self) -> str:
         return f"{self.dtype} by {self.backend}"
 
 
-EXACT = Way()
+EXACT, INT8 = Way(), Way("int8", "openvino")
 Kind = Literal[
     "SentenceTransformer", "CrossEncoder", "SparseEncoder", "MultiVectorEncoder", "TokenClassification"
 ]

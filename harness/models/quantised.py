@@ -1,4 +1,4 @@
-"""A bi-encoder that computes in int8: a screen for the stages of `harness tune`, never for a result.
+"""Models that compute in int8: in the stages of `harness tune`, and where `int8_changes` allows it.
 
 The matrices of the model and what they multiply are rounded to 8 bits by NNCF, which learns the ranges of the
 values from texts of the corpus (post-training quantisation with SmoothQuant). OpenVINO runs what comes out.
@@ -20,15 +20,13 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Generic, NamedTuple
 
-from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.models.encoder import Configured, LocalEncoderConfig, LocalModel, SentenceEncoder
 from harness.store import Artifacts
 from harness.values import ModelError, first_line, text_sha256
 
-NO_SCREEN = (
-    "tune.screen computes vectors in int8, which needs its packages: pip install 'ndcg-harness[screen]'"
-)
+NO_SCREEN = "{key} computes in int8, which needs its packages: pip install 'ndcg-harness[screen]'"
 TEXTS = 128
 # as short as small chunks, as long as large ones, in characters
 _SHORTEST, _LONGEST = 100, 2_000
@@ -49,11 +47,18 @@ class CalibrationTexts:
         return text_sha256(json.dumps(self.texts))
 
 
+class Quantising(NamedTuple):
+    """What models in int8 are made by: the texts, and where what was made of a model is kept."""
+
+    calibration: CalibrationTexts
+    stored: Artifacts
+
+
 def calibration_of(documents: Sequence[str], seed: int, count: int = TEXTS) -> CalibrationTexts:
     """Pieces drawn from documents, long documents more often, in lengths of small and of large chunks."""
     documents = [text for text in documents if text.strip()]
     if not documents:
-        raise ModelError("tune.screen: no document has text, so there is nothing to calibrate a model by.")
+        raise ModelError("No document has text, so there is nothing to calibrate a model in int8 by.")
     rng = random.Random(seed)
     pieces = []
     for text in rng.choices(documents, weights=list(map(len, documents)), k=count):
@@ -63,10 +68,13 @@ def calibration_of(documents: Sequence[str], seed: int, count: int = TEXTS) -> C
     return CalibrationTexts(tuple(pieces))
 
 
-def check_screen_packages() -> None:
-    """Raise ModelError where a package that a screen needs is missing, or where it is no gain."""
+def check_screen_packages(key: str = "tune.screen") -> None:
+    """Raise ModelError where a package that int8 needs is missing, or where it is no gain.
+
+    ``key`` of the configuration asks for it.
+    """
     if any(find_spec(name) is None for name in ("openvino", "nncf")):
-        raise ModelError(NO_SCREEN)
+        raise ModelError(NO_SCREEN.format(key=key))
     from harness.models.weights import silence
 
     silence()
@@ -74,26 +82,30 @@ def check_screen_packages() -> None:
 
     if (device := get_device_name()) != "cpu":
         raise ModelError(
-            f"tune.screen computes on the CPU, and models on this machine run on its {device}, which is "
+            f"{key} computes on the CPU, and models on this machine run on its {device}, which is "
             "faster. Leave it out."
         )
 
 
-class ScreenEncoder(SentenceEncoder):
-    """A bi-encoder in int8 on the CPU, calibrated once: ``stored`` keeps what came out.
+class InInt8(LocalModel[Configured], Generic[Configured]):
+    """Base of models in int8 on the CPU, calibrated once: ``stored`` keeps what came out.
 
     ``exact`` are patterns of names of operations that stay in float32.
     """
 
     def __init__(
-        self, config: EmbedConfig, calibration: CalibrationTexts, stored: Artifacts, exact: Sequence[str] = ()
+        self, config: Configured, calibration: CalibrationTexts, stored: Artifacts, exact: Sequence[str] = ()
     ) -> None:
         super().__init__(config)
         self._calibration, self._stored, self._exact = calibration, stored, tuple(exact)
 
+    def _samples(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """What the model reads at a time, made of texts: one text, or a pair."""
+        return [(text,) for text in texts]
+
     @property
     def fingerprint(self) -> str:
-        """Everything that decides a vector besides the text: the calibration and the packages too."""
+        """Everything that decides a value besides the text: the calibration and the packages too."""
         facts = [_KIND, self.model.fingerprint, self._calibration.key, self._exact, _versions()]
         return text_sha256(json.dumps(facts))
 
@@ -117,10 +129,10 @@ class ScreenEncoder(SentenceEncoder):
 
         parts = self._stored.get(_KIND, self.fingerprint)
         if parts is None:
-            window = self.tokenizer.window or _WINDOW
+            cut = {"truncation": True, "max_length": self.tokenizer.window or _WINDOW}
             samples = [
-                dict(tokenizer([text], return_tensors="np", truncation=True, max_length=window))
-                for text in self._calibration.texts
+                dict(tokenizer(*([text] for text in sample), return_tensors="np", **cut))
+                for sample in self._samples(self._calibration.texts)
             ]
             try:
                 parts = _quantised(converted(model, example), samples, self._exact)
@@ -129,11 +141,15 @@ class ScreenEncoder(SentenceEncoder):
             except Exception as error:
                 raise ModelError(
                     f"{self.model.name} cannot be computed in int8 ({first_line(error)[:300]}). Leave out "
-                    "tune.screen."
+                    "tune.screen or int8_changes."
                 ) from error
             self._stored.put(_KIND, self.fingerprint, parts)
         network, weights = (base64.b64decode(parts[name]) for name in ("network", "weights"))
         return openvino.Core().read_model(network, weights)
+
+
+class ScreenEncoder(InInt8[LocalEncoderConfig], SentenceEncoder):
+    """A bi-encoder in int8."""
 
 
 def _versions() -> dict[str, str]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _TEXTS = [f"{number} {'a sentence of the text that a model reads. ' * 12}" for number in range(8)]
 _ROUNDS = 2
 _MOST_SECONDS = 2.0
-# what gains less is not worth other last digits
-_WORTH = 1.1
+WORTH = 1.1
+"""What gains less is not worth other last digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Probe:
     def way(self) -> Way:
         """The fastest, if it gains a tenth."""
         best = min(self.seconds, key=self.seconds.__getitem__)
-        return best if self.seconds[EXACT] >= _WORTH * self.seconds[best] else EXACT
+        return best if self.seconds[EXACT] >= WORTH * self.seconds[best] else EXACT
 
     @property
     def gain(self) -> float:
@@ -68,7 +68,7 @@ def probe(
             continue
         candidate = make(way)
         try:
-            measured.seconds[way] = _measured(candidate, clock or perf_counter)
+            measured.seconds[way] = seconds_of(candidate, clock or perf_counter)
         except ModelError:
             if way == EXACT:
                 raise
@@ -99,7 +99,7 @@ def ways_of(kind: Kind, device: str | None) -> list[Way]:
     return ways
 
 
-def _measured(model: LocalModel[Any], clock: Callable[[], float]) -> float:
+def seconds_of(model: LocalModel[Any], clock: Callable[[], float] = perf_counter) -> float:
     """The seconds of the fastest of a few rounds of one batch, after one that warms up."""
     model.check_numbers(_TEXTS)
     took: list[float] = []

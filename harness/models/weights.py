@@ -248,7 +248,7 @@ def run_in_openvino(
     except ModelError:
         raise
     except Exception as error:
-        remedy = "Leave out tune.screen" if convert else "Remove backend from its step"
+        remedy = "Leave out tune.screen or int8_changes" if convert else "Remove backend from its step"
         raise ModelError(f"OpenVINO cannot run this model ({first_line(error)[:300]}). {remedy}.") from error
     fill = {name: tokenizer.pad_token_id if name == "input_ids" else 0 for name in example}
     requests = [compiled.create_infer_request() for _ in range(streams)]

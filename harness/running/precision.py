@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from harness.models import EXACT, LocalConfig
+from harness.models import EXACT, INT8, LocalConfig
 from harness.running.compute import digest
 from harness.running.pipeline import RETRIEVE, lists_of
 from harness.running.run_models import RunModels, probe_of
@@ -30,11 +30,13 @@ _CHUNKS = 250
 _WORTH_A_PROBE = 500
 
 
-def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], session: Session) -> None:
+def compare_with_exact(
+    searched: Sequence[Searched], queries: Sequence[Query], most: float, session: Session
+) -> None:
     """Rank what a sample of queries found again, by every fast model and as it would be in float32.
 
-    The result is warned of, and kept for the record. The exact numbers are made aside: in the cache, their
-    batches would not be those of an exact run.
+    ``most`` of the first ten places may change in int8. The result is warned of, and kept for the record.
+    The exact numbers are made aside: in the cache, their batches would not be those of an exact run.
     """
     chunks = sum(len(result.chunking.chunks) for result in searched)
     # at equal distances, more where there is more to search
@@ -60,9 +62,16 @@ def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], s
             "precision",
             f"precision: fast: {name} computed in {session.models.probed[name].way}. Of the first ten places "
             f"of {counted(int(sample['queries']), 'sampled query', 'sampled queries')}, "
-            f"{sample['changed']:.1%} hold another chunk than in float32.",
+            f"{sample['changed']:.1%} hold another chunk than in float32."
+            + _more_than(most if session.models.probed[name].way == INT8 else 1.0, sample["changed"]),
             settings=dict.fromkeys(users[name]),
         )
+
+
+def _more_than(most: float, changed: float) -> str:
+    return f" That is more than int8_changes allows ({most:.1%}): lower it, or leave it out." * (
+        changed > most
+    )
 
 
 def what_fast_saves(waiting: int, session: Session) -> tuple[str, ...]:
@@ -154,15 +163,15 @@ def _reordered(
             run_step(Search.of(queries, None, bare).run("", bare, passages, queries), one).rankings
             for one in (fast, exact)
         ]
-    return _changed(*([ranking.chunk_ids for ranking in rankings] for rankings in changed))
+    return changed_share(*([ranking.chunk_ids for ranking in rankings] for rankings in changed))
 
 
 def _rescored(reranker: RerankerConfig, pairs: Sequence[Pair], models: RunModels) -> float:
     """The changed share, where the reranker orders the passages of each query."""
-    return _changed(*(_orders(models.reranker(reranker), pairs) for models in (models, RunModels())))
+    return changed_share(*(orders(models.reranker(reranker), pairs) for models in (models, RunModels())))
 
 
-def _orders(scorer: PairScorer, pairs: Sequence[Pair]) -> list[list[int]]:
+def orders(scorer: PairScorer, pairs: Sequence[Pair]) -> list[list[int]]:
     """By query, the places of its pairs, those with the highest score first."""
     scores: dict[int, float] = {}
     for batch in scorer.batches(pairs):
@@ -172,7 +181,7 @@ def _orders(scorer: PairScorer, pairs: Sequence[Pair]) -> list[list[int]]:
     return [by_query[query] for query in sorted(by_query)]
 
 
-def _changed(fast: Sequence[Sequence[Any]], exact: Sequence[Sequence[Any]]) -> float:
+def changed_share(fast: Sequence[Sequence[Any]], exact: Sequence[Sequence[Any]]) -> float:
     """The share of the first ten places that differ, over all rankings."""
     places = [
         hit != other

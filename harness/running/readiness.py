@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from harness import report, store
-from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, LocalEncoder, ServedEndpoint
+from harness.models import (
+    EmbeddingEndpoint,
+    HttpConfig,
+    HttpEndpoint,
+    LocalEncoder,
+    ServedEndpoint,
+    check_screen_packages,
+)
 from harness.running.answering.measuring_tools import MeasuringTools
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.corpus import Corpus
@@ -41,6 +48,8 @@ def check_ready(config: BenchConfig, session: Session) -> None:
     tried on a word. No endpoint is asked.
     """
     results_folder(config)
+    if config.int8_changes:
+        check_screen_packages("int8_changes")
     for part in parts_of(config):
         part.check_ready()
     check_endpoints(config, session)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.models import Probe
 
 Local = TypeVar("Local", bound=StageConfig)
+_Place = tuple[type, str, str | None]
 
 
 @dataclass(slots=True)
@@ -27,11 +28,13 @@ class RunModels:
     """
 
     probes: Artifacts | None = None
-    calibration: models.CalibrationTexts | None = None
-    """Texts by which bi-encoders on this CPU compute in int8, where their configuration leaves it open."""
-    quantised: Artifacts | None = None
-    """Where models in int8 are kept."""
-    _probed: dict[tuple[type, str, str | None], Probe] = field(default_factory=dict)
+    quantising: models.Quantising | None = None
+    """By what bi-encoders on this CPU compute in int8, where their configuration leaves it open."""
+    _probed: dict[_Place, Probe] = field(default_factory=dict)
+    _left_open: dict[_Place, LocalConfig] = field(default_factory=dict)
+    """What was probed, as it was configured."""
+    _in_int8: dict[_Place, models.LocalModel[Any]] = field(default_factory=dict)
+    """The models that compute in int8 where `int8_changes` allows it."""
     _loaded: dict[StageConfig, Any] = field(default_factory=dict)
     """What a probe has loaded, until it is used."""
     compared: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -48,9 +51,11 @@ class RunModels:
         return self._encoders[config]
 
     def _made(self, config: models.EncoderConfig) -> models.Encoder:
-        if self.calibration is None or self.quantised is None or not screens(config):
+        if (rounded := self._rounded(config)) is not None:
+            return cast("models.Encoder", rounded)
+        if self.quantising is None or not screens(config):
             return config.make()
-        return models.ScreenEncoder(config, self.calibration, self.quantised)
+        return models.ScreenEncoder(config, *self.quantising)
 
     def tokenizer(self, name: str) -> models.AnyTokenizer:
         """The tokenizer of the model called ``name``, whose weights are not loaded, or that of words."""
@@ -63,12 +68,33 @@ class RunModels:
         key = config.model_copy(update={"top_n": 1, "reads_context": True}).model_dump_json()
         if key not in self._rerankers:
             fast = self._fast(config)
-            self._rerankers[key] = self._loaded.pop(fast, None) or steps.RERANKERS.make(fast)
+            scorer: Any = self._rounded(fast) or self._loaded.pop(fast, None)
+            self._rerankers[key] = scorer or steps.RERANKERS.make(fast)
         return self._rerankers[key]
 
     def is_fast(self, config: models.EncoderConfig | steps.RerankerConfig) -> bool:
         """Whether the model of a configuration computes in another way than without ``probes``."""
-        return self._fast(config) != config
+        fast = self._fast(config)
+        return fast != config or self._rounded(fast) is not None
+
+    def _rounded(self, config: StageConfig) -> models.LocalModel[Any] | None:
+        """The model in int8 that computes for a configuration which leaves open how."""
+        if not isinstance(config, LocalConfig) or config.way != models.EXACT:
+            return None
+        return self._in_int8.get(_place(config))
+
+    @property
+    def left_open(self) -> list[tuple[LocalConfig, Probe]]:
+        """The configurations that were probed, and what was found."""
+        return [(config, self._probed[place]) for place, config in self._left_open.items()]
+
+    def take_int8(self, config: LocalConfig, model: models.LocalModel[Any], probe: Probe) -> None:
+        """Have a model that was probed compute in int8 from now on."""
+        place = _place(config)
+        self._probed[place], self._in_int8[place] = probe, model
+        self._encoders = {key: value for key, value in self._encoders.items() if not _is(value, config)}
+        self._rerankers = {key: value for key, value in self._rerankers.items() if not _is(value, config)}
+        self._loaded = {key: value for key, value in self._loaded.items() if not _is(value, config)}
 
     @property
     def probed(self) -> dict[str, Probe]:
@@ -87,11 +113,14 @@ class RunModels:
     def _fast(self, config: Local) -> Local:
         if self.probes is None or not isinstance(config, LocalConfig) or config.way != models.EXACT:
             return config
-        key = type(config), config.model, config.device
+        key = _place(config)
         model = None
         if key not in self._probed:
             self._probed[key], model = probe_of(config, self.probes)
-        fast = config.model_copy(update=self._probed[key].way._asdict())
+            self._left_open[key] = config
+        way = self._probed[key].way
+        # its configuration stays the one that leaves it open, since none names int8
+        fast = config if way == models.INT8 else config.model_copy(update=way._asdict())
         if model is not None:
             self._loaded[fast] = model
         return fast
@@ -139,9 +168,23 @@ def screens(config: models.EncoderConfig) -> TypeGuard[models.EmbedConfig]:
 def probe_of(config: LocalConfig, stored: Artifacts) -> tuple[Probe, models.LocalModel[Any] | None]:
     """How long a model takes in every way, measured unless ``stored`` has it; and the fastest, if loaded."""
 
-    def make(way: models.Way) -> models.LocalModel[LocalConfig]:
-        changed = config.model_copy(update=way._asdict())
-        model = changed.make() if isinstance(changed, models.EncoderConfig) else steps.RERANKERS.make(changed)
-        return cast("models.LocalModel[LocalConfig]", model)
+    def make(way: models.Way) -> models.LocalModel[Any]:
+        return model_of(config.model_copy(update=way._asdict()))
 
     return models.probe(make(models.EXACT), make, stored)
+
+
+def model_of(config: LocalConfig) -> models.LocalModel[Any]:
+    """The encoder or the pair scorer of a configuration; loads no weights."""
+    made = config.make() if isinstance(config, models.EncoderConfig) else steps.RERANKERS.make(config)
+    return cast("models.LocalModel[Any]", made)
+
+
+def _place(config: LocalConfig) -> _Place:
+    """What has one probe: the kind, the name and the device of a model."""
+    return type(config), config.model, config.device
+
+
+def _is(model: Any, config: LocalConfig) -> bool:
+    """Whether a model is that of a configuration, however it computes."""
+    return isinstance(model, models.LocalModel) and _place(model.config) == _place(config)

@@ -90,6 +90,8 @@ if TYPE_CHECKING:
         pairs_of,
         rerank,
     )
+    from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig
+    from harness.steps.search.rerank.int8_cross_encoder import Int8CrossEncoder
     from harness.steps.search.retrieve import KINDS as RETRIEVERS
     from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
     from harness.steps.search.retrieve.chroma_stored import ChromaCollection
@@ -164,6 +166,8 @@ else:
             "harness.steps.search.rerank": (
                 "KINDS=RERANKERS ListScorer LocalModelConfig LocalModelScorer Pair PairScorer pairs_of rerank"
             ),
+            "harness.steps.search.rerank.cross_encoder": "CrossEncoderConfig",
+            "harness.steps.search.rerank.int8_cross_encoder": "Int8CrossEncoder",
             "harness.steps.search.retrieve": "KINDS=RETRIEVERS",
             "harness.steps.search.retrieve.bm25": "Bm25Config Bm25Retriever",
             "harness.steps.search.retrieve.chroma_stored": "ChromaCollection",

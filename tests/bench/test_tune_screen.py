@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.models import EmbedConfig, ScreenEncoder, calibration_of, check_screen_packages
+from harness.models import EmbedConfig, Quantising, ScreenEncoder, calibration_of, check_screen_packages
 from harness.models.encoder import SentenceEncoder
 from harness.models.quantised import NO_SCREEN
 from harness.running import load_config
@@ -155,7 +155,7 @@ def test_a_screen_that_cannot_serve_is_refused(pool, embedded, capsys, changed, 
 def test_a_missing_package_is_told_before_anything_is_computed(pool, capsys, monkeypatch, missing):
     monkeypatch.setattr("harness.models.quantised.find_spec", lambda name: None if name == missing else name)
     (pool / "my.yaml").write_text(config(", screen: true"))
-    assert NO_SCREEN in refused(capsys, "tune", "my.yaml")
+    assert NO_SCREEN.format(key="tune.screen") in refused(capsys, "tune", "my.yaml")
     assert not (pool / "cache").exists()
     with pytest.raises(ModelError, match=r"pip install 'ndcg-harness\[screen\]'"):
         check_screen_packages()
@@ -176,7 +176,7 @@ def test_vectors_of_the_screen_have_keys_of_their_own(tmp_path):
 
 def test_only_models_that_leave_open_how_they_compute_are_screened(tmp_path):
     calibration = calibration_of(["some text"], 7)
-    models = RunModels(calibration=calibration, quantised=Artifacts(tmp_path))
+    models = RunModels(quantising=Quantising(calibration, Artifacts(tmp_path)))
     assert type(models.encoder(EmbedConfig(model=MINILM))) is ScreenEncoder
     assert type(models.encoder(EmbedConfig(model=MINILM, dtype="bfloat16"))) is SentenceEncoder
     assert type(models.encoder(EmbedConfig(model=MINILM, device="cuda"))) is SentenceEncoder
@@ -192,5 +192,5 @@ def test_calibration_draws_from_all_documents_by_their_length():
     assert sum(piece in long for piece in drawn) > 100
     assert 100 <= min(len(piece) for piece in drawn if piece in long) < 300
     assert 1500 < max(map(len, drawn)) <= 2000
-    with pytest.raises(ModelError, match="no document has text"):
+    with pytest.raises(ModelError, match="No document has text"):
         calibration_of([" "], 7)

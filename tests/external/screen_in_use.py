@@ -7,8 +7,17 @@ import sys
 import numpy as np
 import pytest
 
-from harness.models import EmbedConfig, ScreenEncoder, calibration_of, check_screen_packages, quantised
+from harness.models import (
+    EmbedConfig,
+    Quantising,
+    ScreenEncoder,
+    calibration_of,
+    check_screen_packages,
+    quantised,
+)
 from harness.models.encoder import SentenceEncoder
+from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
+from harness.steps.search.rerank.int8_cross_encoder import Int8CrossEncoder
 from harness.store import Artifacts
 from harness.values import ModelError
 from tests.models import tiny
@@ -66,3 +75,17 @@ def test_vectors_are_near_the_exact_ones_and_the_model_is_calibrated_once(
     other = ScreenEncoder(model, calibration_of([" ".join(TEXTS * 20)], 8, count=8), Artifacts(tmp_path))
     with pytest.raises(ModelError, match=r"calibrated again.*Leave out tune\.screen"):
         other.encode(TEXTS)
+
+
+def test_a_cross_encoder_in_int8_scores_near_the_exact_one(quiet, tmp_path):
+    config = CrossEncoderConfig(model=tiny.cross_encoder(tmp_path / "model"))
+    quantising = Quantising(calibration_of([" ".join(TEXTS * 20)], 7, count=8), Artifacts(tmp_path / "kept"))
+    rounded, exact = Int8CrossEncoder(config, *quantising), CrossEncoderScorer(config)
+    pairs = [(TEXTS[0], text) for text in TEXTS]
+    scores, true = rounded.score(pairs), exact.score(pairs)
+    # between 0 and 1; 8 bits change the third digit of these
+    assert 0 < np.abs(scores - true).max() < 0.01
+    assert rounded.fingerprint != exact.fingerprint
+    assert rounded.describe()["dtype"] == "int8"
+    again = Int8CrossEncoder(config, *quantising)
+    np.testing.assert_array_equal(again.score(pairs), scores)

@@ -136,7 +136,7 @@ def _search(
         from harness.running.precision import compare_with_exact
 
         with session.notes.timed("precision"):
-            compare_with_exact(searched, corpora.united.queries.queries, session)
+            compare_with_exact(searched, corpora.united.queries.queries, config.int8_changes, session)
     return corpora.united, searched, [corpora.in_united(result) for result in searched]
 
 

@@ -7,6 +7,7 @@ from harness.running.config.models import BenchConfig
 from harness.running.corpora import Corpora, load_corpora, refuse_several_parsers
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures
+from harness.running.fast_int8 import allow_int8
 from harness.running.judging.judged import warn_of_same_model
 from harness.running.loop import Visitor
 from harness.running.pipeline import collection_searched, has_answers
@@ -22,8 +23,10 @@ def prepare(
     ``visitor`` meets what contexts and readers need; None: a run, which asks for what is missing.
     """
     check_ready(config, session)
-    _tell_ways(session)
     corpora = _corpora(config, session)
+    if config.int8_changes:
+        allow_int8(config.int8_changes, corpora.united, session.models, session.artifacts, session.notes)
+    _tell_ways(session)
     if any(map(has_answers, config.settings)):
         from harness.running.answering.replies import refuse_bad_golden
 

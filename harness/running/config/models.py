@@ -159,6 +159,14 @@ class BenchConfig(StageConfig):
         "punctuation, and characters of scripts without spaces, which need no model.",
     )
     precision: Precision = Field("exact", description=PRECISION_TEXT)
+    int8_changes: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="With `precision: fast`: the largest share of the first ten places of a sample that "
+        "computing in int8 may change, such as 0.05; 0: int8 is not tried. For bi-encoders and "
+        "cross-encoders on a CPU; needs `pip install 'ndcg-harness[screen]'`.",
+    )
     settings: tuple[Setting, ...] = Field(min_length=1)
     relevance: RelevanceConfig = Field(
         RelevanceConfig(), description="Where grades come from and how spans grade chunks."
@@ -285,6 +293,15 @@ class BenchConfig(StageConfig):
                 "ranking is: add a measure of quality, such as ndcg_exp@10"
             )
         return canonical
+
+    @model_validator(mode="after")
+    def _int8_is_probed(self) -> BenchConfig:
+        if self.int8_changes and (self.precision != "fast" or self.engine.kind != "local"):
+            raise ValueError(
+                "int8_changes lets `precision: fast` try int8, in this process alone: set precision: fast "
+                "and leave out engine, or leave out int8_changes"
+            )
+        return self
 
     @model_validator(mode="after")
     def _labels_have_a_source(self) -> BenchConfig:

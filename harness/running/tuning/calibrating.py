@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.models import CalibrationTexts, calibration_of, check_screen_packages
+from harness.models import CalibrationTexts, Quantising, calibration_of, check_screen_packages
 from harness.running.config.models import BenchConfig
 from harness.running.config.tune_keys import PartConfig
 from harness.running.corpora import load_corpora
@@ -37,4 +37,4 @@ def draw_calibration(config: BenchConfig, part: PartConfig, session: Session) ->
 
 def calibrate(session: Session, calibration: CalibrationTexts) -> None:
     """Have the bi-encoders of a session compute in int8 from now on."""
-    session.models.calibration, session.models.quantised = calibration, session.artifacts
+    session.models.quantising = Quantising(calibration, session.artifacts)
