@@ -160,6 +160,7 @@ def price_rows(
                     index_cost=index,
                     exact_share=over_chunks.exact_shares.get(_searched_at(stage)),
                     filter_share=_filter_share(over_chunks, stage),
+                    rows_share=_rows_share(over_chunks),
                     build_seconds=build_seconds,
                     index_bytes=index_bytes,
                 )
@@ -231,6 +232,12 @@ def _filter_share(searched: Searched, stage: str) -> float | None:
         kept[result.query_id] = left if result.documents is None else left & result.documents
     shares = [sum(chunks[document] for document in documents) / total for documents in kept.values()]
     return math.fsum(shares) / len(shares)
+
+
+def _rows_share(searched: Searched) -> float | None:
+    """The share of the rows of an existing collection that its own filter leaves; None without one."""
+    health = searched.chunking.health
+    return health["stored_passing"] / health["stored_rows"] if "stored_passing" in health else None
 
 
 def embedding_facts(searched: Searched, session: Session) -> dict[str, float]:

@@ -22,7 +22,7 @@ from harness.running.passage_files import are_documents
 from harness.running.pipeline import collection_searched
 from harness.running.session import Session
 from harness.running.stored_oddities import tell
-from harness.running.stored_passages import StoredPassages, read_passages
+from harness.running.stored_passages import StoredPassages, read_passages, rows_passing
 from harness.steps import token_lengths
 from harness.store import key_of
 
@@ -54,7 +54,7 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
             if key not in read:
                 session.notes.reporter.note(f"Reading {retrieve.collection} of {retrieve.where}.")
                 read[key] = read_passages(retrieve, corpus, outside, are_documents(config, retrieve))
-            stored[setting.name] = read[key]
+            stored[setting.name] = replace(read[key], passing=rows_passing(retrieve))
     strange, _ = text_elsewhere([[each.hits] for each in stored.values()], corpus.by_id)
     corpus = replace(corpus, strange=strange)
     by_setting = dict.fromkeys(corpora.by_setting, corpus)

@@ -14,7 +14,7 @@ from harness.running.config.models import Setting
 from harness.running.corpus import Corpus
 from harness.running.notes import RunNotes
 from harness.running.page_faults import row_name
-from harness.running.stored_passages import StoredPassages
+from harness.running.stored_passages import StoredPassages, only_in_words
 
 _SHOWN = 3
 
@@ -40,6 +40,13 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
         f"{sum(hit.place is not None for hit in hits)} placed in {values.counted(len(present), 'document')}. "
         f"Index: {stored.facts.index or 'the store does not say'}."
     )
+    if stored.passing is not None:
+        rows = values.counted(stored.facts.rows, "row")
+        share = stored.passing / max(1, stored.facts.rows)
+        notes.reporter.note(
+            f"{setting.name}: {stored.passing} of {rows} ({share:.1%}) have "
+            f"{only_in_words(setting.retrieve)}; no other is searched."
+        )
     doc_ids = corpus.by_id.keys() | {file.doc_id for file in corpus.outside}
     named = {name: named_document(name, doc_ids) for name in stored.names}
     odd = _Odd(
@@ -55,6 +62,7 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
     return {
         "stored_passages": len(hits),
         "stored_rows": stored.facts.rows,
+        **({} if stored.passing is None else {"stored_passing": stored.passing}),
         **({} if stored.facts.bytes is None else {"stored_bytes": stored.facts.bytes}),
         **({"stored_outside_part": len(stored.outside)} if corpus.outside else {}),
         "stored_unplaced": len(odd.unplaced),

@@ -25,7 +25,8 @@ class StoredPassages:
     ``unnamed``: no document of the collection is called like one of ours, so that passages were sought in all
     of them. ``first_page`` is the number that the first page of a document has in the rows, and ``pages`` are
     rows with pages that cannot be. ``outside`` are
-    document and text of the passages of documents that the part of the benchmark leaves out.
+    document and text of the passages of documents that the part of the benchmark leaves out. ``passing`` are
+    the rows that the filter of the retriever leaves, None without one.
     """
 
     placed: tuple[PlacedHit, ...]
@@ -36,6 +37,7 @@ class StoredPassages:
     first_page: int = 1
     outside: tuple[tuple[str, str], ...] = ()
     pages: PageFaults = field(default_factory=PageFaults)
+    passing: int | None = None
 
     @property
     def hits(self) -> tuple[PlacedHit, ...]:
@@ -92,6 +94,26 @@ def read_passages(
             "filled from, or set retrieve.text to the key of the text."
         )
     return stored
+
+
+def rows_passing(retrieve: Any) -> int | None:
+    """How many rows the retriever's own filter leaves, None without one; HarnessError if it leaves none."""
+    if not retrieve.only:
+        return None
+    where = f"{retrieve.where}, {retrieve.collection}"
+    with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
+        count: int = store.passing()
+    if not count:
+        raise values.HarnessError(
+            f"{where}: no row has what retrieve.only asks for ({only_in_words(retrieve)}), so "
+            "nothing can be found. Correct the field or its value; a number is not the same text."
+        )
+    return count
+
+
+def only_in_words(retrieve: Any) -> str:
+    """The fields of the retriever's own filter with their values."""
+    return ", ".join(f"{name}: {value!r}" for name, value in retrieve.only.items())
 
 
 def _read(retrieve: Any, where: str, are_documents: bool) -> _Rows:

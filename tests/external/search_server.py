@@ -213,27 +213,47 @@ class SearchServer:
             return [(key, 1.0) for key in rows]
         if kind == "exists":
             return [(key, 1.0) for key, row in rows.items() if row.get(body["field"]) is not None]
+        if kind == "bool":
+            strict(body, "must", "filter")
+            left = {*rows}
+            for each in body.get("filter", []):
+                left &= {key for key, _ in self.ranked(held, each)}
+            (ranked,) = [self.ranked(held, each) for each in body.get("must", [{"match_all": {}}])]
+            return [(key, score) for key, score in ranked if key in left]
+        if kind == "terms":
+            ((field, wanted),) = body.items()
+            return [(key, 1.0) for key, row in rows.items() if _under(row, field) in wanted]
         if kind == "match":
             ((field, words),) = body.items()
             strict(words, "query", needs=("query",))
             return self.bm25(held, field, words["query"])
         if kind == "knn" and self.kind == "opensearch":
             ((field, near),) = body.items()
-            strict(near, "vector", "k", "method_parameters", needs=("vector", "k"))
+            strict(near, "vector", "k", "method_parameters", "filter", needs=("vector", "k"))
             strict(near["method_parameters"], "ef_search")
             space = held["mappings"]["properties"][field]["method"]["space_type"]
-            return self.nearest(held, field, near["vector"], space)[: near["k"]]
+            left = self.left(held, [near["filter"]] if "filter" in near else [])
+            return [pair for pair in self.nearest(held, field, near["vector"], space) if pair[0] in left][
+                : near["k"]
+            ]
         if kind == "script_score":
             strict(body, "query", "script", needs=("query", "script"))
             return self.scripted(held, body["query"], body["script"])
         raise RefusedError(400, "parsing_exception", f"unknown query [{kind}]")
 
     def near(self, held, body):
-        strict(body, "field", "query_vector", "k", "num_candidates", needs=("field", "query_vector", "k"))
+        keys = ("field", "query_vector", "k", "num_candidates", "filter")
+        strict(body, *keys, needs=("field", "query_vector", "k"))
         if not body["k"] <= body["num_candidates"] <= 10_000:
             raise RefusedError(400, "illegal_argument_exception", "[num_candidates] cannot be less than [k]")
         similarity = held["mappings"]["properties"][body["field"]]["similarity"]
-        return self.nearest(held, body["field"], body["query_vector"], similarity)[: body["k"]]
+        ranked = self.nearest(held, body["field"], body["query_vector"], similarity)
+        left = self.left(held, body.get("filter", []))
+        return [pair for pair in ranked if pair[0] in left][: body["k"]]
+
+    def left(self, held, filters):
+        keys = {*held["rows"]}
+        return keys.intersection(*({key for key, _ in self.ranked(held, each)} for each in filters))
 
     def nearest(self, held, field, vector, rule):
         size = _dimension(held["mappings"]["properties"][field])
@@ -317,6 +337,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+def _under(row, field):
+    for key in field.split("."):
+        row = row.get(key) if isinstance(row, dict) else None
+    return row
 
 
 def _dimension(field):

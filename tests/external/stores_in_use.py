@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import harness
+from harness.report import PriceRow
 from harness.running import Session, load_config
 from harness.running.bench.flow import run_bench
+from harness.running.stored_passages import rows_passing
 from harness.steps import ExactConfig, Texts
 from harness.steps.search.retrieve import KINDS
 from harness.values import HarnessError, RecordingReporter, Silent, ask
@@ -436,3 +438,61 @@ def test_no_writing_method_can_be_reached(store, rows):
                 with pytest.raises(Exception, match=r"read.only"):
                     collection.connection.select(statement)
     assert store.state() == before
+
+
+def test_a_search_among_rows_with_a_value_is_that_of_a_scan_of_them(bench, store, rows):
+    place = {**store.fill(rows), "model": MODEL, "top_k": 5}
+    names = sorted({row["document"] for row in rows})
+    of_museum = next(name for name in names if "museum" in name)
+    museum = sum(row["document"] == of_museum for row in rows)
+    field = place.get("document")
+    before = store.state()
+    results, _, _ = bench({**place, "only": [None, {field: of_museum}, {field: names}]})
+    settings = [*by_name(results)]
+    alone, whole, both = (results.record.counts["settings"][name] for name in settings)
+    assert "stored_passing" not in alone
+    assert (whole["stored_passing"], both["stored_passing"]) == (museum, len(rows))
+    prices = {row.setting: row for row in results.of(PriceRow) if row.stage == "retrieve"}
+    shares = [prices[name].rows_share for name in settings]
+    assert shares == [None, museum / len(rows), 1.0]
+    # the index is compared with a scan of the rows that pass
+    assert {prices[name].exact_share for name in settings} == {1.0}
+    rankings = [by_name(results)[name] for name in settings]
+    for plain, among, same in zip(*rankings, strict=True):
+        assert all("museum" in i for i in among.chunk_ids)
+        assert len(among.chunk_ids) == min(5, museum)
+        assert same.chunk_ids == plain.chunk_ids
+        expected = [i for i in plain.chunk_ids if "museum" in i]
+        assert [*among.chunk_ids][: len(expected)] == expected
+    assert store.state() == before
+
+
+HOSTILE = [
+    "nothing of this name",
+    "file' OR '1'='1",
+    'file" OR 1=1 OR "file',
+    "`file` = `file` OR `file",
+    "words); DROP TABLE contracts",
+    "100% %s",
+    "$or",
+]
+
+
+def test_a_filter_by_a_hostile_name_or_value_finds_nothing_and_changes_nothing(store, rows):
+    place = store.fill(rows)
+    before = store.state()
+    for text in HOSTILE:
+        for only in ({text: "x"}, {place["document"]: text}, {place["document"]: f"x' OR {text} --"}):
+            retrieve = KINDS[place["kind"]].config.model_validate({**place, "only": only})
+            with pytest.raises(HarnessError, match=r"retrieve\.only|cannot be used"):
+                rows_passing(retrieve)
+    assert store.state() == before
+
+
+def test_a_filter_of_some_values_counts_the_rows_of_any(store, rows):
+    place = store.fill(rows)
+    names = sorted({row["document"] for row in rows})
+    for values in ([names[0]], names, [names[0], "it's no document"]):
+        only = {place["document"]: values}
+        retrieve = KINDS[place["kind"]].config.model_validate({**place, "only": only})
+        assert rows_passing(retrieve) == sum(row["document"] in values for row in rows)

@@ -141,6 +141,13 @@ class PriceRow:
             "`boost`, as a mean over queries; empty without a filter"
         ),
     ] = None
+    rows_share: Annotated[
+        float | None,
+        Column(
+            "the selectivity of `only`: the share of the rows of an existing collection that have its "
+            "values, as the store counts them; empty without it"
+        ),
+    ] = None
     build_seconds: Annotated[
         float | None,
         Column(

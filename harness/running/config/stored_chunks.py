@@ -10,7 +10,7 @@ from harness import values
 from harness.steps import RETRIEVERS, ChunkerConfig, Cuts, Documents, RetrieverConfig, Vectors
 
 # what a search takes besides its collection
-_OF_SEARCHES = ("rewrite", "filter", "context")
+_OF_SEARCHES = ("rewrite", "filter", "context", "only")
 
 
 class StoredChunksConfig(ChunkerConfig):

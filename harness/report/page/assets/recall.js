@@ -78,6 +78,7 @@ section({
         ...of('build_seconds', 'build', 'Seconds that filling the index took, without the vectors', seconds),
         ...of('index_bytes', 'MB', 'Files of the index, or what the store says', (bytes) => amount(known(bytes) ? bytes / 1e6 : null)),
         ...of('filter_share', 'filter', 'Share of all chunks that its filter leaves a query', percent),
+        ...of('rows_share', 'rows', 'Share of the rows of the collection that only leaves', percent),
       ], rows, { caption: 'Recall, time and size of every index', sort: 'exact_share', keep: 'recall', most: 30 }),
     ];
   },

@@ -143,7 +143,7 @@ class ChromaConfig(StoreConfig):
     def reading(self, name: str, folder: Path | None = None) -> Iterator[StoredCollection]:
         """The collection; a folder of others is copied, as Chroma writes where it opens one."""
         with self.collection_at(name, None if self.existing else folder) as collection:
-            yield ChromaCollection(collection, self.distance)
+            yield ChromaCollection(collection, self.distance, self.only)
 
     @contextmanager
     def collection_at(self, name: str, folder: Path | None) -> Iterator[Any]:

@@ -38,19 +38,31 @@ class ServedCollection:
         self.dimension = facts.get("dimension")
         self._place = f"{collections}/{facts['id']}"
 
-    def get(self, include: list[str], limit: int | None = None, offset: int | None = None) -> Any:
+    def get(
+        self,
+        include: list[str],
+        limit: int | None = None,
+        offset: int | None = None,
+        where: dict[str, Any] | None = None,
+    ) -> Any:
         """Some rows, in the order in which they came in."""
-        body = {"include": include, "limit": limit, "offset": offset}
+        body = {"include": include, "limit": limit, "offset": offset, **_filtered(where)}
         return self.requests.read("POST", f"{self._place}/get", body)
 
-    def query(self, query_embeddings: Any, n_results: int, include: list[str]) -> Any:
+    def query(
+        self, query_embeddings: Any, n_results: int, include: list[str], where: dict[str, Any] | None = None
+    ) -> Any:
         """The rows nearest to each vector [Q, d]."""
         body = {"query_embeddings": query_embeddings.tolist(), "n_results": n_results, "include": include}
-        return self.requests.read("POST", f"{self._place}/query", body)
+        return self.requests.read("POST", f"{self._place}/query", body | _filtered(where))
 
     def count(self) -> int:
         """How many rows there are."""
         return int(self.requests.read("GET", f"{self._place}/count"))
+
+
+def _filtered(where: dict[str, Any] | None) -> dict[str, Any]:
+    return {} if where is None else {"where": where}
 
 
 def fill_server(server: StoreServer, collections: str, content: Content, hnsw: dict[str, Any]) -> bool:

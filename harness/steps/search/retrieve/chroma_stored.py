@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.steps.search.depth import SearchDepth
+from harness.steps.search.retrieve.row_filter import chroma_where
 from harness.steps.search.retrieve.scan import scan
 from harness.steps.search.retrieve.stored import Floats, Reads, StoredCollection, StoredRow, StoreFacts
 
@@ -21,8 +22,9 @@ _READING = ("get", "query", "count")
 class ChromaCollection(StoredCollection):
     """A collection, of which only what reads is kept; Chroma has no scan, so its vectors are read for one."""
 
-    def __init__(self, collection: Any, distance: str) -> None:
+    def __init__(self, collection: Any, distance: str, only: Mapping[str, Any] | None = None) -> None:
         self.client, self._distance = Reads(collection, _READING), distance
+        self._where = {} if (where := chroma_where(only)) is None else {"where": where}
 
         def described() -> tuple[Any, Mapping[str, Any]]:
             # not before it is asked for: to read it, Chroma makes the embedding function of the collection
@@ -55,11 +57,23 @@ class ChromaCollection(StoredCollection):
 
     def rows(self, vectors: bool = False, limit: int | None = None) -> Iterator[StoredRow]:
         """Page by page, in the order in which they came in."""
+        yield from self._pages(vectors, limit, {})
+
+    def passing(self) -> int:
+        """Counted by their keys, as Chroma counts all rows alone."""
+        if not self._where:
+            return int(self.client.count())
+        count = 0
+        while keys := self.client.get(include=[], limit=_PAGE, offset=count, **self._where)["ids"]:
+            count += len(keys)
+        return count
+
+    def _pages(self, vectors: bool, limit: int | None, where: Mapping[str, Any]) -> Iterator[StoredRow]:
         include = ["documents", "metadatas", *(["embeddings"] if vectors else [])]
         begin = 0
         while limit is None or begin < limit:
             size = _PAGE if limit is None else min(_PAGE, limit - begin)
-            page = self.client.get(include=include, limit=size, offset=begin)
+            page = self.client.get(include=include, limit=size, offset=begin, **where)
             stored = page["embeddings"] if vectors else [None] * len(page["ids"])
             rows = zip(page["ids"], page["documents"], page["metadatas"], stored, strict=True)
             for key, text, metadata, vector in rows:
@@ -86,7 +100,7 @@ class ChromaCollection(StoredCollection):
         """What Chroma finds for queries in one request."""
         offset = 0.0 if self._distance == "l2" else 1.0
         include = ["documents", "metadatas", "distances"]
-        answer = self.client.query(n_results=depth, include=include, **queries)
+        answer = self.client.query(n_results=depth, include=include, **queries, **self._where)
         columns = (answer[name] for name in ("ids", *include))
         return [
             [
@@ -97,7 +111,7 @@ class ChromaCollection(StoredCollection):
         ]
 
     def _scanned(self, vectors: Floats, depth: int) -> list[list[StoredRow]]:
-        rows = list(self.rows(vectors=True))
+        rows = list(self._pages(True, None, self._where))
         if not rows:
             return [[] for _ in vectors]
         stored = np.stack([row.vector for row in rows if row.vector is not None])

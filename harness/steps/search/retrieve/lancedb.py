@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from harness.steps.search.retrieve.row_filter import lance_where
 from harness.steps.search.retrieve.store_config import StoreConfig
 from harness.steps.search.retrieve.store_search import StoreRetriever
 from harness.steps.search.retrieve.stored import (
@@ -167,6 +168,19 @@ class LanceTable(StoredCollection):
             )
         return StoreFacts(rows, dimension, None, "scan")
 
+    def passing(self) -> int:
+        """Counted by LanceDB."""
+        return int(self.client.count_rows(self._where))
+
+    @cached_property
+    def _where(self) -> str | None:
+        only = None if self._config is None else self._config.only
+        return lance_where(only, [*_names(self._schema)]) if only else None
+
+    def _filtered(self, query: Any) -> Any:
+        """Before the search, so that it is as deep as without."""
+        return query if self._where is None else query.where(self._where, prefilter=True)
+
     def rows(self, vectors: bool = False, limit: int | None = None) -> Iterator[StoredRow]:
         """Batch by batch."""
         names = [name for name in self._schema.names if vectors or name != self._vector]
@@ -190,7 +204,7 @@ class LanceTable(StoredCollection):
             query = self.client.search(vector, vector_column_name=self._vector or None)
             query = query.distance_type(_METRICS[self._distance]) if self._distance else query
             query = query.bypass_vector_index() if exact else self._searched_hard(query, depth)
-            query = query.select(self._columns()) if self._vector else query
+            query = self._filtered(query.select(self._columns()) if self._vector else query)
             rows = query.with_row_id(True).limit(depth).to_list()
             found.append([self._row(row, self._similarity(row["_distance"])) for row in rows])
         return found
@@ -220,7 +234,7 @@ class LanceTable(StoredCollection):
         found = []
         for text in texts:
             query = self.client.search(text, query_type="fts", fts_columns=self._text)
-            rows = query.with_row_id(True).limit(depth).to_list()
+            rows = self._filtered(query).with_row_id(True).limit(depth).to_list()
             found.append([self._row(row, float(row["_score"])) for row in rows])
         return found
 
@@ -232,9 +246,21 @@ class LanceTable(StoredCollection):
                 query_type="hybrid", vector_column_name=self._vector, fts_columns=self._text
             )
             query = query.vector(vector).text(text).distance_type(metric)
-            rows = self._searched_hard(query, depth).with_row_id(True).limit(depth).to_list()
+            query = self._filtered(self._searched_hard(query, depth))
+            rows = query.with_row_id(True).limit(depth).to_list()
             found.append([self._row(row, float(row["_relevance_score"])) for row in rows])
         return found
+
+
+def _names(fields: Any, before: str = "") -> Iterator[str]:
+    """The columns, and those within them after a dot."""
+    for field in fields:
+        yield f"{before}{field.name}"
+        kind = field.type
+        # the entries of a list are no column
+        if not hasattr(kind, "value_type"):
+            inner = [kind.field(place) for place in range(kind.num_fields)]
+            yield from _names(inner, f"{before}{field.name}.")
 
 
 def _fill(database: Any, content: Content, c: LancedbConfig) -> None:

@@ -48,6 +48,18 @@ class Dialect(ABC):
     def hybrid(self, near: Body, words: Body, depth: int, constant: int) -> Body:
         """Both, fused by reciprocal ranks."""
 
+    @abstractmethod
+    def near_within(self, body: Body, filters: list[Body]) -> Body:
+        """A search by the index among the rows that all filters leave."""
+
+    def within(self, body: Body, filters: list[Body]) -> Body:
+        """A search by the index, or by a script, among the rows that all filters leave."""
+        script = body.get("query", {}).get("script_score")
+        if script is None:
+            return self.near_within(body, filters)
+        rows = {"bool": {"filter": [script["query"], *filters]}}
+        return {"query": {"script_score": {**script, "query": rows}}}
+
     def source(self, name: str, vectors: bool, version: tuple[int, ...]) -> Any:
         """What is given of a row."""
         return True if vectors else {"excludes": [name]}
@@ -95,6 +107,11 @@ class OpenSearch(Dialect):
         parameters = {"field": name, "query_value": vector, "space_type": self._space(field)}
         script = {"lang": "knn", "source": "knn_score", "params": parameters}
         return {"query": {"script_score": {"query": {"exists": {"field": name}}, "script": script}}}
+
+    def near_within(self, body: Body, filters: list[Body]) -> Body:
+        """Within the query, so that the filter comes first."""
+        ((name, search),) = body["query"]["knn"].items()
+        return {"query": {"knn": {name: {**search, "filter": {"bool": {"filter": filters}}}}}}
 
     def hybrid(self, near: Body, words: Body, depth: int, constant: int) -> Body:
         """By a search pipeline that lives as long as the request."""
@@ -152,6 +169,10 @@ class Elasticsearch(Dialect):
         }
         script = {"source": sources[self.similarity_name(field, True)], "params": {"v": vector}}
         return {"query": {"script_score": {"query": {"exists": {"field": name}}, "script": script}}}
+
+    def near_within(self, body: Body, filters: list[Body]) -> Body:
+        """Within the section, so that the filter comes first."""
+        return {"knn": {**body["knn"], "filter": filters}}
 
     def hybrid(self, near: Body, words: Body, depth: int, constant: int) -> Body:
         """By its retrievers, for which it wants a licence."""

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from harness.steps.search.retrieve.opensearch_dialects import DIALECTS, similarity_of
+from harness.steps.search.retrieve.row_filter import terms_filters
 from harness.steps.search.retrieve.store_server import ReadRequests, StoreServer, StoreStatusError
 from harness.steps.search.retrieve.stored import Floats, StoredCollection, StoredRow, StoreFacts, at
 from harness.values import HarnessError
@@ -37,6 +38,7 @@ class SearchIndex(StoredCollection):
         self._vector, self._text = config.vector, config.text if config.existing else "text"
         self._mapping = self._read_mapping()
         self.version = self._read_version()
+        self._filters = terms_filters(config.only, self._mapping)
 
     def _read_version(self) -> tuple[int, ...]:
         version = (self.requests.read("GET", "/") or {}).get("version") or {}
@@ -80,6 +82,10 @@ class SearchIndex(StoredCollection):
         dimension, distance, index = self._dialect.index_facts(field)
         return StoreFacts(rows, dimension, distance, index, size, notes)
 
+    def passing(self) -> int:
+        """Counted by a search."""
+        return self._count({"bool": {"filter": self._filters}} if self._filters else {"match_all": {}})
+
     def _count(self, query: dict[str, Any]) -> int:
         # a search, as a count of its own would be one more sort of request
         body = {"size": 0, "query": query, "track_total_hits": True}
@@ -117,7 +123,7 @@ class SearchIndex(StoredCollection):
         """Some searches in a request; ``exact``: by a script that scores every row."""
         field = self._mapping.get(self._vector, {})
         make = self._dialect.scan if exact else self._dialect.near
-        bodies = [make(self._vector, vector.tolist(), depth, self._config, field) for vector in vectors]
+        bodies = [self._within(make(self._vector, v.tolist(), depth, self._config, field)) for v in vectors]
         name = self._dialect.similarity_name(field, exact)
         return self._together(bodies, depth, lambda score: similarity_of(score, name))
 
@@ -126,7 +132,12 @@ class SearchIndex(StoredCollection):
         return self._together([{"query": self._words(text)} for text in texts], depth, float)
 
     def _words(self, text: str) -> dict[str, Any]:
-        return {"match": {self._text: {"query": text}}}
+        match = {"match": {self._text: {"query": text}}}
+        return {"bool": {"must": [match], "filter": self._filters}} if self._filters else match
+
+    def _within(self, body: dict[str, Any]) -> dict[str, Any]:
+        """A search by vectors among the rows that the filter leaves."""
+        return self._dialect.within(body, self._filters) if self._filters else body
 
     def hybrid(self, vectors: Floats, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
         """Both, fused by reciprocal ranks: by the store, or here."""
@@ -135,7 +146,7 @@ class SearchIndex(StoredCollection):
             return [_fused(each, depth) for each in sides]
         field, found = self._mapping.get(self._vector, {}), []
         for vector, text in zip(vectors, texts, strict=True):
-            near = self._dialect.near(self._vector, vector.tolist(), depth, self._config, field)
+            near = self._within(self._dialect.near(self._vector, vector.tolist(), depth, self._config, field))
             body = self._dialect.hybrid(near, self._words(text), depth, _RRF)
             answer = self._search({**body, **self._shown(depth)})
             found.append([self._row(hit, float(hit["_score"])) for hit in answer["hits"]["hits"]])

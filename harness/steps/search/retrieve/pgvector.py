@@ -7,12 +7,15 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
+from harness.steps.search.retrieve.pgvector_select import SelectOnly, column, quoted
+from harness.steps.search.retrieve.row_filter import sql_conditions
 from harness.steps.search.retrieve.store_config import StoreConfig, secret_of, variable_name
 from harness.steps.search.retrieve.store_search import StoreRetriever
 from harness.steps.search.retrieve.stored import (
@@ -152,34 +155,6 @@ class PgvectorRetriever(StoreRetriever[PgvectorConfig]):
     libraries = ("psycopg",)
 
 
-def quoted(name: str) -> str:
-    """The name of a column or table, with its schema before a dot, as it is written in SQL."""
-    return ".".join('"{}"'.format(part.replace('"', '""')) for part in name.split("."))
-
-
-def _column(name: str) -> str:
-    return '"{}"'.format(name.replace('"', '""'))
-
-
-class SelectOnly:
-    """What a connection is used for: statements that select, in a transaction that cannot write."""
-
-    def __init__(self, connection: Any) -> None:
-        def select(statement: str, values: Sequence[Any] = (), before: Sequence[str] = ()) -> list[Any]:
-            if not statement.lstrip().upper().startswith("SELECT") or ";" in statement:
-                raise PermissionError("an existing table is read only")
-            # what is set holds until the end of the block, which rolls back
-            with connection.transaction(force_rollback=True), connection.cursor() as cursor:
-                cursor.execute("SET LOCAL transaction_read_only = on")
-                for setting in before:
-                    cursor.execute(f"SET LOCAL {setting}")
-                cursor.execute(statement, values)
-                rows = cursor.fetchall()
-            return [tuple(row.values()) if isinstance(row, dict) else row for row in rows]
-
-        self.select = select
-
-
 class PgvectorTable(StoredCollection):
     """A table with a vector column, of which only what selects is kept."""
 
@@ -235,7 +210,7 @@ class PgvectorTable(StoredCollection):
 
     def _of_vector(self, types: dict[str, Any]) -> str:
         if self._vector in types or not types or (self._config and self._config.search == "words"):
-            return _column(self._vector) if self._vector in types else "*"
+            return column(self._vector) if self._vector in types else "*"
         raise HarnessError(
             f"{self._name} has no column {self._vector}; it has {', '.join(types)}. Name that of the vectors "
             "as retrieve.vector."
@@ -255,13 +230,33 @@ class PgvectorTable(StoredCollection):
                 return str(definition).partition(" USING ")[2], _OURS[operators]
         return "", None
 
+    @cached_property
+    def _rows_of_filter(self) -> tuple[str, list[Any]]:
+        """The conditions of the filter, and what is bound to them."""
+        only = None if self._config is None else self._config.only
+        if not only:
+            return "", []
+        columns = self.connection.select(
+            "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 "
+            "AND NOT attisdropped",
+            (self._table,),
+        )
+        return sql_conditions(only, [name for (name,) in columns])
+
+    def passing(self) -> int:
+        """Counted by the server."""
+        condition, bound = self._rows_of_filter
+        return int(
+            self.connection.select(f"SELECT count(*) FROM {self._table} WHERE true{condition}", bound)[0][0]
+        )
+
     def rows(self, vectors: bool = False, limit: int | None = None) -> Iterator[StoredRow]:
         """Page by page, in the order in which they lie on disk, by their place there."""
         begin = "(0,0)"
         left = limit
         while left is None or left > 0:
             size = _PAGE if left is None else min(_PAGE, left)
-            vector = f"{_column(self._vector)}::text" if vectors else "NULL"
+            vector = f"{column(self._vector)}::text" if vectors else "NULL"
             found = self.connection.select(
                 f"SELECT ctid::text, to_jsonb(row) - %s, {vector} FROM {self._table} AS row "
                 "WHERE row.ctid > %s::tid ORDER BY row.ctid LIMIT %s",
@@ -278,17 +273,19 @@ class PgvectorTable(StoredCollection):
     def near(self, vectors: Floats, depth: int, exact: bool = False) -> list[list[StoredRow]]:
         """A statement for each query."""
         before = ["enable_indexscan = off", "enable_indexonlyscan = off"] if exact else self._effort(depth)
-        distance = f"{_column(self._vector)} {OPERATORS[self._distance]} %s::vector"
+        distance = f"{column(self._vector)} {OPERATORS[self._distance]} %s::vector"
+        condition, bound = self._rows_of_filter
         statement = (
             "SELECT key, to_jsonb(row) - %s, distance FROM ("
             f"SELECT ctid::text AS key, {distance} AS distance, row "
-            f"FROM {self._table} AS row WHERE {_column(self._vector)} IS NOT NULL "
+            f"FROM {self._table} AS row WHERE {column(self._vector)} IS NOT NULL{condition} "
             f"ORDER BY {distance} LIMIT %s) AS nearest ORDER BY distance"
         )
         found = []
         for vector in vectors:
             text = json.dumps(vector.tolist())
-            rows = self.connection.select(statement, (self._vector, text, text, depth), before)
+            values = (self._vector, text, *bound, text, depth)
+            rows = self.connection.select(statement, values, before)
             found.append([self._row(*row) for row in rows])
         return found
 
@@ -310,19 +307,20 @@ class PgvectorTable(StoredCollection):
     def _tsvector(self) -> tuple[str, str]:
         """The words of a text in SQL, and their language."""
         language = self._config.language if self._config else "english"
-        return f"to_tsvector('{language}', {_column(self._text)})", language
+        return f"to_tsvector('{language}', {column(self._text)})", language
 
     def by_words(self, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
         """Any word of the query counts; ranked by ts_rank_cd over the length of the text."""
         vector, language = self._tsvector()
+        condition, bound = self._rows_of_filter
         statement = (
             f"SELECT ctid::text, to_jsonb(row) - %s, ts_rank_cd({vector}, ndcg_query, 1) AS rank "
-            f"FROM {self._table} AS row, {_any_word(language)} WHERE {vector} @@ ndcg_query "
+            f"FROM {self._table} AS row, {_any_word(language)} WHERE {vector} @@ ndcg_query{condition} "
             "ORDER BY rank DESC, row.ctid LIMIT %s"
         )
         found = []
         for text in texts:
-            rows = self.connection.select(statement, (self._vector, text, depth))
+            rows = self.connection.select(statement, (self._vector, text, *bound, depth))
             found.append([self._scored(*row) for row in rows])
         return found
 
@@ -333,14 +331,16 @@ class PgvectorTable(StoredCollection):
     def hybrid(self, vectors: Floats, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
         """One statement: the first of both sides, fused by reciprocal ranks."""
         vector, language = self._tsvector()
-        column, operator = _column(self._vector), OPERATORS[self._distance]
+        name, operator = column(self._vector), OPERATORS[self._distance]
+        condition, bound = self._rows_of_filter
         statement = (
             "SELECT row.ctid::text, to_jsonb(row) - %s, fused.score FROM ("
             "SELECT place, sum(1.0 / (%s + rank)) AS score FROM ("
-            f"(SELECT ctid AS place, row_number() OVER (ORDER BY {column} {operator} %s::vector) AS rank "
-            f"FROM {self._table} ORDER BY {column} {operator} %s::vector LIMIT %s) UNION ALL "
+            f"(SELECT ctid AS place, row_number() OVER (ORDER BY {name} {operator} %s::vector) AS rank "
+            f"FROM {self._table} WHERE true{condition} ORDER BY {name} {operator} %s::vector LIMIT %s) "
+            "UNION ALL "
             f"(SELECT ctid, row_number() OVER (ORDER BY ts_rank_cd({vector}, ndcg_query, 1) DESC, ctid) "
-            f"FROM {self._table}, {_any_word(language)} WHERE {vector} @@ ndcg_query "
+            f"FROM {self._table}, {_any_word(language)} WHERE {vector} @@ ndcg_query{condition} "
             f"ORDER BY 2 LIMIT %s)) AS sides GROUP BY place) AS fused "
             f"JOIN {self._table} AS row ON row.ctid = fused.place "
             "ORDER BY fused.score DESC, row.ctid LIMIT %s"
@@ -348,7 +348,7 @@ class PgvectorTable(StoredCollection):
         found = []
         for numbers, text in zip(vectors, texts, strict=True):
             asked = json.dumps(numbers.tolist())
-            values = (self._vector, _RRF, asked, asked, depth, text, depth, depth)
+            values = (self._vector, _RRF, asked, *bound, asked, depth, text, *bound, depth, depth)
             rows = self.connection.select(statement, values, self._effort(depth))
             found.append([self._scored(*row) for row in rows])
         return found
@@ -368,9 +368,9 @@ def _payload(payload: Any) -> dict[str, Any]:
 
 def _fill(connection: Any, content: Content, c: PgvectorConfig) -> None:
     table, vectors = quoted(content.name), content.vectors
-    column = f", {_column(c.vector)} vector({vectors.shape[1]})" if vectors is not None else ""
-    connection.execute(f"CREATE TABLE {table} (ndcg_row bigint PRIMARY KEY, text text{column})")
-    names = f"ndcg_row, text{', ' + _column(c.vector) if vectors is not None else ''}"
+    of_vectors = f", {column(c.vector)} vector({vectors.shape[1]})" if vectors is not None else ""
+    connection.execute(f"CREATE TABLE {table} (ndcg_row bigint PRIMARY KEY, text text{of_vectors})")
+    names = f"ndcg_row, text{', ' + column(c.vector) if vectors is not None else ''}"
     with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
         for row, text in enumerate(content.texts):
             # PostgreSQL's text cannot hold a null character
@@ -386,8 +386,7 @@ def _fill(connection: Any, content: Content, c: PgvectorConfig) -> None:
             else f"lists = {c.lists}"
         )
         connection.execute(
-            f"CREATE INDEX ON {table} USING {kind} ({_column(c.vector)} {_CLASSES[c.distance]}) "
-            f"WITH ({with_})"
+            f"CREATE INDEX ON {table} USING {kind} ({column(c.vector)} {_CLASSES[c.distance]}) WITH ({with_})"
         )
     if c.search != "vectors":
         connection.execute(f"CREATE INDEX ON {table} USING gin (to_tsvector('{c.language}', text))")

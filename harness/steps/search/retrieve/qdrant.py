@@ -8,7 +8,7 @@ import time
 import uuid
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harness.steps.search.analyser import Analyser
 from harness.steps.search.retrieve.lexical import Saturation
+from harness.steps.search.retrieve.row_filter import qdrant_filter
 from harness.steps.search.retrieve.store_config import StoreConfig, secret_of, store_url, variable_name
 from harness.steps.search.retrieve.store_search import StoreRetriever
 from harness.steps.search.retrieve.stored import (
@@ -100,7 +101,8 @@ class QdrantConfig(StoreConfig):
     def reading(self, name: str, folder: Path | None = None) -> Iterator[StoredCollection]:
         """The collection; a local folder of others is copied, as Qdrant locks what it opens."""
         with self._client(None if self.existing else folder) as client:
-            yield QdrantCollection(client, name, self.vector, self.ef_search if self.remote else None)
+            effort = self.ef_search if self.remote else None
+            yield QdrantCollection(client, name, self.vector, effort, self.only)
 
     @contextmanager
     def _client(self, folder: Path | None) -> Iterator[Any]:
@@ -141,9 +143,20 @@ class QdrantCollection(StoredCollection):
 
     words = True
 
-    def __init__(self, client: Any, name: str, vector: str = "", effort: int | None = None) -> None:
+    def __init__(
+        self,
+        client: Any,
+        name: str,
+        vector: str = "",
+        effort: int | None = None,
+        only: Mapping[str, Any] | None = None,
+    ) -> None:
         self.client, self._name = Reads(client, _READING), name
-        self._vector, self._effort = vector, effort
+        self._vector, self._effort, self._only = vector, effort, only
+
+    def passing(self) -> int:
+        """Counted by the server, exactly."""
+        return int(self.client.count(self._name, count_filter=qdrant_filter(self._only)).count)
 
     def facts(self) -> StoreFacts:
         """Of the vector that is searched; says how many rows have no index yet."""
@@ -207,11 +220,11 @@ class QdrantCollection(StoredCollection):
         """All queries in requests of some at a time."""
         from qdrant_client import models
 
-        params = self._params(exact)
+        params, rows = self._params(exact), qdrant_filter(self._only)
         using = self._vector or None
         requests = [
             models.QueryRequest(
-                query=vector.tolist(), using=using, params=params, limit=depth, with_payload=True
+                query=vector.tolist(), using=using, params=params, filter=rows, limit=depth, with_payload=True
             )
             for vector in vectors
         ]

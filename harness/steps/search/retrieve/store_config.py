@@ -8,18 +8,19 @@ from abc import abstractmethod
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from harness.models import EncoderConfig, plain_url
 from harness.steps.search.dense import DenseConfig
+from harness.steps.search.retrieve.row_filter import RowFilter
 from harness.steps.search.retrieve.stored import Content, PassageKeys, StoredCollection
 from harness.steps.search.step import Identity
-from harness.values import ConfigError
+from harness.values import ConfigError, Unset
 
 _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
-_READING = ("text", "document", "page", "first_page")
+_READING = ("text", "document", "page", "first_page", "only")
 
 
 class StoreConfig(DenseConfig):
@@ -61,6 +62,11 @@ class StoreConfig(DenseConfig):
     )
     first_page: int = Field(
         1, ge=0, le=1, description="With `page`: the number that the store gives to the first page, 0 or 1."
+    )
+    only: Annotated[RowFilter | None, Unset("all rows")] = Field(
+        None,
+        description="With `existing`: search only rows with these values of fields of theirs, such as "
+        "`{year: 2023}` or `{payload.lang: [en, de]}`, where one of several is enough; the store filters.",
     )
     exact: bool = Field(False, description="Search by the store's own scan, without its index.")
     same_model: bool = Field(

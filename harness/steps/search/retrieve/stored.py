@@ -51,7 +51,7 @@ class StoreFacts:
 
 
 class StoredCollection(ABC):
-    """A collection that is open for reading.
+    """A collection that is open for reading; a filter of rows holds for its searches, not for ``rows``.
 
     ``words`` says whether it can be searched by words, ``scans`` whether without its index.
     """
@@ -62,6 +62,10 @@ class StoredCollection(ABC):
     @abstractmethod
     def facts(self) -> StoreFacts:
         """What the store says of it; raises HarnessError where it has no such collection."""
+
+    def passing(self) -> int:
+        """How many rows it searches: those that its filter leaves, or all."""
+        return self.facts().rows
 
     @abstractmethod
     def rows(self, vectors: bool = False, limit: int | None = None) -> Iterator[StoredRow]:

@@ -30,13 +30,13 @@ _THIS_RUN = uuid.uuid4().hex
 
 def of_this_run(c: StoreConfig) -> Identity:
     """What tells the rankings of an existing collection from those of another run."""
-    return [_THIS_RUN, c.where, c.collection, c.text, c.document, c.page, c.first_page]
+    return [_THIS_RUN, c.where, c.collection, c.text, c.document, c.page, c.first_page, c.only]
 
 
 def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]) -> Run[RetrievalResult]:
     """The passages are those of the collection, as they were read from it."""
     store: StoredCollection = yield Index(
-        ["existing", _THIS_RUN, c.kind, c.where, c.collection],
+        ["existing", _THIS_RUN, c.kind, c.where, c.collection, c.only],
         lambda place: _existing_opened(c, place),
     )
     vectors = None
@@ -49,18 +49,22 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
             yield from _same_model(c, passages, sample)
     depth = SearchDepth.of(c, passages.lengths)
     with store_faults(c.where, c.timeout):
-        count = store.facts().rows
+        count = store.passing()
     wanted = count if c.top_k >= len(passages.ids) else c.top_k
     wanted = min(count, depth.most if c.top_chars is not None else wanted)
     spread = (yield Cluster()) if c.remote else None
     search = partial(searched, c, c.collection, store, spread=spread)
     part = PartOfRows.of(passages, c)
     hits, short = part.search(search, [query.text for query in queries], vectors, wanted, count)
+    # a filter of the store's own may end an index early, without a part that goes deeper
+    short = max(
+        short, sum(len(rows) < min(wanted, count) for rows in hits) if c.only and part.texts is None else 0
+    )
     if short and c.search == "vectors":
         yield Warned(
             [
                 f"{c.where}, {c.collection}: for {counted(short, 'query', 'queries')} the index stopped "
-                "before it had found enough rows of the documents that the filter or the part leaves, so "
+                "before it had found enough rows of those that the filter or the part leaves, so "
                 "rankings end early. Raise its search effort (such as ef_search), or scan (exact: true)."
             ]
         )
