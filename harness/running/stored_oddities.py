@@ -14,6 +14,7 @@ from harness.running.config.models import Setting
 from harness.running.corpus import Corpus
 from harness.running.notes import RunNotes
 from harness.running.page_faults import row_name
+from harness.running.pipeline import collection_searched
 from harness.running.stored_passages import StoredPassages, only_in_words
 
 _SHOWN = 3
@@ -45,7 +46,7 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
         share = stored.passing / max(1, stored.facts.rows)
         notes.reporter.note(
             f"{setting.name}: {stored.passing} of {rows} ({share:.1%}) have "
-            f"{only_in_words(setting.retrieve)}; no other is searched."
+            f"{only_in_words(collection_searched(setting))}; no other is searched."
         )
     doc_ids = corpus.by_id.keys() | {file.doc_id for file in corpus.outside}
     named = {name: named_document(name, doc_ids) for name in stored.names}

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
         DOCUMENT_KEYS,
         TEXT_KEYS,
         StoredCollection,
+        StoredRow,
         StoreFacts,
         at,
         first_of,
@@ -178,7 +179,7 @@ else:
             "harness.steps.search.retrieve.qdrant": "QdrantCollection",
             "harness.steps.search.retrieve.row_documents": "passage_id",
             "harness.steps.search.retrieve.stored": (
-                "DOCUMENT_KEYS StoreFacts StoredCollection TEXT_KEYS at first_of store_faults"
+                "DOCUMENT_KEYS StoreFacts StoredCollection StoredRow TEXT_KEYS at first_of store_faults"
             ),
             "harness.steps.search.rewrite": "KINDS=REWRITERS",
             "harness.steps.search.searching": "Search fused guessed",

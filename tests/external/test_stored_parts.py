@@ -5,7 +5,8 @@ import pytest
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
 from harness.running.part import place_of
-from harness.running.tuning.course import make_plan_of_stages
+from harness.running.stored_state import collection_states
+from harness.running.tuning.course import make_plan_of_stages, open_course, run_course
 from harness.running.tuning.screen import screen
 from harness.steps.search.passages import Passages
 from harness.values import HarnessError, RecordingReporter, Silent
@@ -169,3 +170,50 @@ def test_tune_sees_a_collection_in_its_stages(bench):
     stage = screen(config, "recall@5", Silent())
     assert stage.documents == 3
     assert stage.seen.matrix.values.tolist() == [[1.0], [1.0]]
+
+
+class Notes(Silent):
+    """Keeps what is said."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def note(self, text):
+        self.texts.append(text)
+
+
+OWN = Opensearch.own
+
+
+def test_tune_begins_again_where_a_collection_has_changed(bench, monkeypatch):
+    stores = []
+    monkeypatch.setattr(Opensearch, "own", lambda self: stores.append(self) or OWN(self))
+    stated = bench.config(rows_of(TEXTS), {"kind": "bm25", "top_k": 3}, part={})
+    config = load_config(stated | {"tune": {"budget": "100 %"}, "results": "results"})
+    course, new = open_course(config, Silent())
+    assert new
+    run_course(config, course, Silent())
+    notes = Notes()
+    course, new = open_course(config, notes)
+    assert (new, notes.texts) == (False, [])
+    (index,) = stores[0].server.indices.values()
+    rows = index["rows"]
+    row = rows["id-1"]
+    changes = {"words": "The keeper sleeps.", "file": {"name": "other.txt"}, "embedding": [0.5, 0.5]}
+    states = [course.collections]
+    for changed in [*({"id-1": {**row, key: value}} for key, value in changes.items()), {"new": row}]:
+        index["rows"] = rows | changed
+        states.append(collection_states(config))
+    assert len({str(state) for state in states}) == 5
+    # a collection with one row more by now
+    notes = Notes()
+    begun, new = open_course(config, notes)
+    assert new
+    assert begun.collections == states[-1]
+    (said,) = [text for text in notes.texts if "has changed since" in text]
+    assert "(5 rows then, 6 rows now)" in said
+    with pytest.raises(HarnessError, match="has changed during tune"):
+        run_course(config, course, Silent())
+    index["rows"] = dict(reversed(rows.items()))
+    assert not open_course(config, Silent())[1], "rows in another order are the same rows"

@@ -31,6 +31,7 @@ from harness.running.notes import RunNotes
 from harness.running.part import documents_of, labelled_documents
 from harness.running.passage_files import labels_by_file
 from harness.running.session import Session
+from harness.running.stored_state import collection_states
 from harness.running.tuning.calibrating import calibrate, check_screen, draw_calibration
 from harness.running.tuning.certifying import affords, refuse_beyond
 from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
@@ -52,7 +53,7 @@ class Course:
     """What was planned and seen so far; ``certify``: dropped settings that may be better come back.
 
     ``space`` is what settings are proposed from, None where the configuration names them. ``calibration`` is
-    what models learn by that compute in int8.
+    what models learn by that compute in int8. ``collections`` are the states of existing collections.
     """
 
     origin: str
@@ -62,6 +63,7 @@ class Course:
     space: Space | None = None
     sampled: Sampled = field(default_factory=Sampled)
     calibration: CalibrationTexts | None = None
+    collections: dict[str, str] = field(default_factory=dict)
 
     def calibration_at(self, stage: int) -> CalibrationTexts | None:
         """The texts that the models of a stage, counted from 0, are calibrated by; None: it is exact."""
@@ -75,6 +77,7 @@ class Course:
             "certify": self.certify,
             "sampled": self.sampled.to_json(),
             "calibration": None if self.calibration is None else self.calibration.texts,
+            "collections": self.collections,
             "stages": [stage.to_json() for stage in self.screened],
         }
 
@@ -99,12 +102,13 @@ def open_course(config: BenchConfig, reporter: Reporter, space: Space | None = N
     if config.tune.screen:
         check_screen(config)
     origin = _origin(config)
-    begun = _read(plan_file(config), origin, reporter)
+    collections = collection_states(config)
+    begun = _read(plan_file(config), origin, collections, reporter)
     if begun is not None:
         begun.space = space
         return begun, False
     ladder, calibration = make_plan_of_stages(config, reporter)
-    return Course(origin, ladder, space=space, calibration=calibration), True
+    return Course(origin, ladder, space=space, calibration=calibration, collections=collections), True
 
 
 def _origin(config: BenchConfig) -> str:
@@ -113,7 +117,7 @@ def _origin(config: BenchConfig) -> str:
     return values.key_of(__version__, stated, input_hashes(config))
 
 
-def _read(path: Path, origin: str, reporter: Reporter) -> Course | None:
+def _read(path: Path, origin: str, collections: dict[str, str], reporter: Reporter) -> Course | None:
     if not path.is_file():
         return None
     try:
@@ -124,6 +128,7 @@ def _read(path: Path, origin: str, reporter: Reporter) -> Course | None:
         texts = value.get("calibration")
         course = Course(value["origin"], ladder, screened, value["certify"], sampled=sampled)
         course.calibration = None if texts is None else CalibrationTexts(tuple(texts))
+        course.collections = dict(value.get("collections", {}))
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise HarnessError(
             f"{path} is damaged ({type(error).__name__}): it holds the plan of `harness tune`. Move it away; "
@@ -132,7 +137,28 @@ def _read(path: Path, origin: str, reporter: Reporter) -> Course | None:
     if course.origin != origin:
         reporter.note(f"{path.name}: the configuration or a file has changed since; tune begins again.")
         return None
+    if changed := _changed(course.collections, collections):
+        reporter.note(f"{path.name}: {changed} has changed since; tune begins again.")
+        return None
     return course
+
+
+def _changed(before: dict[str, str], now: dict[str, str]) -> str:
+    """The first collection with another state, and its rows; '' where there is none."""
+    for name, state in now.items():
+        if before.get(name) != state:
+            rows = before.get(name, "an unknown number of rows").partition(",")[0]
+            return f"{name} ({rows} then, {state.partition(',')[0]} now)"
+    return ""
+
+
+def _refuse_change(config: BenchConfig, course: Course) -> None:
+    """Raise HarnessError where a collection is another one than that which earlier stages have searched."""
+    if changed := _changed(course.collections, collection_states(config)):
+        raise HarnessError(
+            f"{changed} has changed during tune, so its stages have searched different collections. Run "
+            "again when it does not change: tune then begins again, and takes what it can from the cache."
+        )
 
 
 def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> tuple[Ladder, CalibrationTexts | None]:
@@ -222,6 +248,7 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
             update = {"settings": tuple(chosen), "part": stage.part}
             part = config.model_copy(update=update)
             calibration = course.calibration_at(at)
+            _refuse_change(config, course)
             seen = screen(part, measure, _Quiet(reporter), held=stage.held, calibration=calibration)
             course.screened.append(seen)
             keep()
@@ -288,6 +315,7 @@ def _write(path: Path, course: Course) -> None:
 
 def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Reporter) -> Tuned:
     """The survivors on everything, as a benchmark of their own, and what is known of all settings."""
+    _refuse_change(config, course)
     measure, options = run_headline(config), options_for(config)
     settings = tuple(setting for setting in config.settings if setting.name in {*left})
     final = config.model_copy(update={"settings": settings})
