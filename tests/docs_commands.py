@@ -4,14 +4,13 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from tests.command import save_table
 from tests.command import table as read
+from tests.warmed import run_warm
 
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -171,14 +170,8 @@ SOURCES = {"financebench": filings, "chunking_eval": texts_with_spans}
 
 def ran(words, folder, **variables):
     """Run a command in a folder; returns what it printed, or fails with it."""
-    program = {"harness": [sys.executable, "-m", "harness"], "python": [sys.executable]}[words[0]]
-    done = subprocess.run(
-        [*program, *words[1:]],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}", "HF_HUB_OFFLINE": "1", **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    program = {"harness": ["-m", "harness"], "python": []}[words[0]]
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}", "HF_HUB_OFFLINE": "1", **variables}
+    done = run_warm([*program, *words[1:]], folder, env)
     assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
     return done.stdout

@@ -8,5 +8,5 @@ from nbclient import NotebookClient
 
 source = Path(sys.argv[1])
 notebook = nbformat.read(source, 4)
-NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(source.parent)}}).execute()
+NotebookClient(notebook, timeout=900, resources={"metadata": {"path": str(source.parent)}}).execute()
 nbformat.write(notebook, sys.argv[2])

@@ -23,7 +23,7 @@ LONG = {
     f"{PAGE}[meridian.md]": 35,
     PAGE: 15,
     "tests/search/test_retrieval_page.py": 60,
-    "tests/report/test_damaged_results.py": 40,
+    "tests/report/test_damaged_results.py": 12,
     "tests/test_recipes.py": 40,
     "tests/test_program.py::test_sessions_at_once": 40,
     "tests/test_demo.py": 30,

@@ -221,7 +221,7 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=900,
     )
     assert done.stdout.split() == ["started", "2"], done.stderr
 

@@ -321,7 +321,7 @@ def test_a_run_that_is_terminated_records_the_answers_on_their_way_and_says_one_
             text=True,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
         )
-        out, err = running["process"].communicate(timeout=240)
+        out, err = running["process"].communicate(timeout=900)
         asked = server.count
     assert (running["process"].returncode, out) == (143, "")
     assert err.startswith("error: stopped;")

@@ -51,7 +51,7 @@ def harness(project, *words, refused=""):
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         env={**os.environ, "PYTHONPATH": paths},
     )
     said = " ".join((done.stderr if refused else done.stdout).split())

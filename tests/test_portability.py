@@ -409,7 +409,7 @@ def test_rooms_pass_their_tests_where_what_windows_lacks_is_gone(paths, tmp_path
             *paths,
         ],
         cwd=ROOT,
-        env=as_on_windows(tmp_path),
+        env=as_on_windows(tmp_path, HARNESS_TEST_EXAMPLES="5"),
         check=False,
         capture_output=True,
         encoding="utf-8",

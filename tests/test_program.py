@@ -60,7 +60,7 @@ def start(code, *words, **options):
 
 def stub(body, *words, **options):
     process = start(STUB.format(body=textwrap.dedent(body)), *words, **options)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=900)
     return process.returncode, out, err
 
 
@@ -79,7 +79,7 @@ def stub(body, *words, **options):
 def test_a_signal_during_the_imports_is_one_line(module, number, tmp_path):
     (tmp_path / "c.yaml").write_text("name: x\n")
     process = start(AT_IMPORT, module, str(int(number)), "validate", str(tmp_path / "c.yaml"))
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=900)
     assert (process.returncode, out, err) == (128 + number, "", STOPPED)
 
 
@@ -151,7 +151,7 @@ def test_one_signal_ends_the_hashing_and_the_reading_of_inputs(slow, tmp_path):
     process = start(SLOW.format(slow=slow), "bench", "c.yaml", cwd=tmp_path)
     assert process.stdout.readline() == "reading\n"
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=900)
     assert (process.returncode, out, err) == (128 + signal.SIGTERM, "", STOPPED)
 
 
@@ -169,7 +169,7 @@ def test_a_second_signal_ends_immediately(first):
     process = start(STUB.format(body=textwrap.dedent(body)))
     assert process.stdout.readline() == "cleaning\n"
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=240)
+    _, err = process.communicate(timeout=900)
     assert (process.returncode, err) == (128 + first, STOPPED)
 
 
@@ -288,7 +288,7 @@ def test_threads_warnings_and_logs_are_lines_without_tracebacks(tmp_path):
 def test_closed_and_full_streams_are_reported_where_they_matter(command, said, tmp_path):
     line = command.replace("harness", f"{sys.executable} -m harness")
     words = ["sh", "-c", line]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
     assert not (tmp_path / "c").exists(), "refused before anything is done"
 
@@ -315,7 +315,7 @@ def test_a_reader_that_has_left_does_not_change_what_the_command_found(lines, re
 
 def test_wrong_usage_is_reported_without_what_steers_a_terminal():
     words = [sys.executable, "-m", "harness", "show", "--format", "\x1b[31m\n::error::x"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 2
     assert "\x1b" not in done.stderr
     assert not re.search("^::", done.stderr, re.MULTILINE)

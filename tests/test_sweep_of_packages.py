@@ -49,7 +49,7 @@ def harness(project, *words):
         check=False,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"},
     )
     assert done.returncode == 0, done.stderr

@@ -61,7 +61,7 @@ def light(tmp_path):
             check=False,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=900,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
 

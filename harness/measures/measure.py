@@ -106,6 +106,12 @@ def parse(name: str, families: Mapping[str, Family]) -> Measure:
     return Measure(key, cutoff, _params(name, match["params"] or "", family))
 
 
+def family_in(name: str) -> str:
+    """The word before cutoff and parameters; '' where the name is not like that of a measure."""
+    match = _NAME.fullmatch(name.strip())
+    return match["family"] if match else ""
+
+
 def _unknown(name: str, key: str, families: Mapping[str, Family]) -> str:
     elsewhere = _elsewhere(name)
     near = "" if elsewhere else suggestion(key, families)

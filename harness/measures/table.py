@@ -11,7 +11,7 @@ from functools import partial
 
 from harness.measures import ranked, text_ndcg
 from harness.measures.evidence_ndcg import judged_text, ndcg_evidence, ndcg_evidence_upper
-from harness.measures.measure import Family, Measure, arguments, parse
+from harness.measures.measure import Family, Measure, arguments, family_in, parse
 from harness.measures.ragged import Floats
 from harness.measures.unjudged import ndcg_expected, ndcg_upper
 from harness.values import OpenTable
@@ -295,6 +295,9 @@ def parse_measure(name: str) -> Measure:
 
 def family_of(name: str) -> Family | None:
     """The family of a measure; None for a name of another tool or a later version."""
+    # to find the nearest name for an error takes long, and names of other tools are many
+    if family_in(name) not in FAMILIES:
+        return None
     try:
         return FAMILIES[parse_measure(name).family]
     except ValueError:

@@ -105,9 +105,9 @@ def killed(script, config):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    assert script.reached.wait(240)
+    assert script.reached.wait(900)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=240)
+    process.communicate(timeout=900)
 
 
 @pytest.mark.parametrize("at", [("GET batches", 1), ("POST batches", 1), ("GET files/content", 1)], ids=str)

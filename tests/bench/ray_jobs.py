@@ -95,7 +95,7 @@ class SeenByAll:
 
     def __call__(self, part):
         (Path(self.folder) / str(os.getpid())).touch()
-        last = time.monotonic() + 120
+        last = time.monotonic() + 900
         while len(list(Path(self.folder).iterdir())) < self.workers:
             assert time.monotonic() < last, "not all workers have a part"
             time.sleep(0.05)

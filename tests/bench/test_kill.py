@@ -1,16 +1,14 @@
 """SIGKILL at any moment, started again: the results are those of an undisturbed run."""
 
 import os
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 
 import pytest
 
 from harness.report import outcome_of
 from tests.bench.conftest import DENSE
+from tests.warmed import Forked
 
 pytestmark = pytest.mark.slow
 
@@ -19,8 +17,14 @@ pytestmark = pytest.mark.slow
 TIMED = ("record.json", "report.html")
 
 
-def command(path):
-    return [sys.executable, "-m", "harness", "bench", str(path), "--quiet"]
+def bench(path, corpus):
+    """A benchmark that runs as a process of its own."""
+    return Forked(["-m", "harness", "bench", path, "--quiet"], corpus, os.environ)
+
+
+def bench_whole(path, corpus):
+    done = bench(path, corpus).finish()
+    assert done.returncode == 0, done.stderr
 
 
 def content(corpus):
@@ -66,17 +70,16 @@ def kill_at(corpus, write_config):
 
     def kill_at(reached):
         path = from_here(write_config(cache="cache", retrieve=DENSE % "chroma"))
-        run = subprocess.Popen(command(path), stderr=subprocess.PIPE, cwd=corpus)
-        deadline = time.monotonic() + 240
-        while run.poll() is None and not reached(corpus / "cache", corpus / "results"):
+        run = bench(path, corpus)
+        deadline = time.monotonic() + 900
+        while not run.ended() and not reached(corpus / "cache", corpus / "results"):
             assert time.monotonic() < deadline
             time.sleep(0.002)
-        if run.poll() is None:
-            os.kill(run.pid, signal.SIGKILL)
-        run.communicate()
+        run.kill()
+        run.finish()
         results = corpus / "results" / "tiny"
         assert not results.exists() or (results / "record.json").stat().st_size > 0
-        subprocess.run(command(path), check=True, cwd=corpus)
+        bench_whole(path, corpus)
         return content(corpus)
 
     return kill_at
@@ -93,7 +96,7 @@ def test_killed_and_started_again(moment, kill_at, undisturbed, corpus, write_co
     got = kill_at(MOMENTS[moment])
     if not undisturbed:
         path = from_here(write_config(cache="another", retrieve=DENSE % "chroma"))
-        subprocess.run(command(path), check=True, cwd=corpus)
+        bench_whole(path, corpus)
         undisturbed.update(content(corpus))
     assert got.keys() == undisturbed.keys()
     assert [name for name in got if got[name] != undisturbed[name]] == []

@@ -272,7 +272,7 @@ def test_a_killed_run_goes_on_to_the_same_numbers(pool):
     kept = pool / "results/t.tune.json"
     for moment in ('"plan"', '"matrix"'):
         run = subprocess.Popen(command, cwd=pool, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 900
         while run.poll() is None and not (kept.exists() and moment in kept.read_text("utf-8")):
             assert time.monotonic() < deadline
             time.sleep(0.002)

@@ -70,7 +70,7 @@ class FakeServer:
 
     def __enter__(self):
         self._thread.start()
-        assert self._ready.wait(120)
+        assert self._ready.wait(900)
         return self
 
     def __exit__(self, *exc):

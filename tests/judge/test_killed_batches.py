@@ -83,10 +83,10 @@ def test_a_killed_run_is_picked_up_and_pays_nothing_twice(what, at, heard, tmp_p
     script, path = Stalling(what, at, heard=heard, looks=2), tmp_path / "ledger.db"
     with FakeServer(script) as server:
         first = start(server.url, path)
-        assert script.reached.wait(240)
+        assert script.reached.wait(900)
         first.send_signal(signal.SIGKILL)
-        first.communicate(timeout=240)
-        output, _ = start(server.url, path).communicate(timeout=240)
+        first.communicate(timeout=900)
+        output, _ = start(server.url, path).communicate(timeout=900)
     assert output.split()[-3] == str(COUNT)
     assert len(script.asked) == len(set(script.asked)) == COUNT, "asked twice"
     with Ledger(path) as ledger:
@@ -125,20 +125,20 @@ def test_an_interrupt_leaves_the_batches_running_and_says_how_to_go_on(tmp_path)
     script, path = Batches(looks=10**9), tmp_path / "ledger.db"
     with FakeServer(script) as server:
         process = start(server.url, path)
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 900
         while sum(script.seen.values()) < 6:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate(timeout=240)
+        printed, _ = process.communicate(timeout=900)
         assert process.returncode != 0
         assert "70 calls go on at the endpoint (batch_2, batch_4, batch_6)" in printed
         assert "The same command collects the answers" in printed
         assert "--cancel" in printed
         assert {batch["status"] for batch in script.batches.values()} == {"in_progress"}
         script.looks = 1
-        output, _ = start(server.url, path).communicate(timeout=240)
+        output, _ = start(server.url, path).communicate(timeout=900)
     assert output.split()[-3] == str(COUNT)
     assert len(script.batches) == 3
 

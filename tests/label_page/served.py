@@ -36,7 +36,7 @@ class Page:
         timer.cancel()
         self.home = f"http://127.0.0.1:{found[1]}"
         self.link = found[0]
-        self.client = httpx.Client(base_url=self.home, headers={"origin": self.home}, timeout=30)
+        self.client = httpx.Client(base_url=self.home, headers={"origin": self.home}, timeout=900)
         self.client.get(self.link, follow_redirects=True).raise_for_status()
 
     def __enter__(self):
@@ -50,6 +50,6 @@ class Page:
 
     def stop(self, number):
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=900)
         self.client.close()
         return out, err

@@ -45,7 +45,7 @@ class Browser:
     def until(self, script):
         from selenium.webdriver.support.ui import WebDriverWait
 
-        return WebDriverWait(self.driver, 60).until(lambda driver: driver.execute_script(script))
+        return WebDriverWait(self.driver, 600).until(lambda driver: driver.execute_script(script))
 
     def find(self, selector):
         return self.driver.find_element("css selector", selector)

@@ -78,7 +78,7 @@ def saved(chromium, folder, selector):
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}
     )
     chromium.run("document.querySelector(arguments[0]).click()", selector)
-    for _ in range(300):
+    for _ in range(3_000):
         new = [one for one in folder.iterdir() if one not in before and one.suffix in (".csv", ".svg")]
         if new and new[0].stat().st_size:
             return new[0]

@@ -240,7 +240,7 @@ def test_an_index_that_several_runs_store_at_once_is_whole_and_none_of_them_fail
             for name in "abcdef":
                 (slot.path / name).write_text(name * 1000, encoding="utf-8")
             slot.finish()
-            start.wait(30)
+            start.wait(900)
 
     for round_ in range(20):
         key = f"{round_:064x}"

@@ -120,7 +120,7 @@ def test_two_processes_write_at_once_and_a_kill_leaves_whole_batches(tmp_path):
     )
     runs = [subprocess.Popen([sys.executable, "-c", script, name]) for name in ("p", "q")]
     store = KeyValue(path)
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 900
     while len(store.get([b"p-20-0", b"q-20-0"])) < 2:
         assert time.monotonic() < deadline
         assert [run.poll() for run in runs] == [None, None]

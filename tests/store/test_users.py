@@ -240,9 +240,9 @@ def test_a_cache_that_is_cleared_again_and_again_fails_no_run_that_ends(tmp_path
         )
         running.append(session(RUNS, config, runs))
     clearing = [session(CLEARS, cache, stop) for _ in range(2)]
-    ends = [(*other.communicate(timeout=300), other.returncode) for other in running]
+    ends = [(*other.communicate(timeout=900), other.returncode) for other in running]
     stop.touch()
-    counts = [other.communicate(timeout=60) for other in clearing]
+    counts = [other.communicate(timeout=900) for other in clearing]
     assert [(err, code) for _, err, code in ends] == [("", 0)] * 2
     assert [err for _, err in counts] == ["", ""]
     cleared, met = (sum(column) for column in zip(*(map(int, out.split()) for out, _ in counts), strict=True))

@@ -133,17 +133,19 @@ class _Parser(argparse.ArgumentParser):
 def parser(words: Collection[str] = COMMANDS.keys()) -> argparse.ArgumentParser:
     """The parser of all commands; its result has ``run``, which does the work of the chosen one.
 
-    ``words`` are those of the command line. A command whose name is not among them is listed, but not
-    imported, so it has no options.
+    ``words`` are those of the command line. If each is the name of a command of ours, the parser has these
+    alone; otherwise it lists all, but imports none that is not named, so that the others have no options.
     """
     whole = _Parser(prog="harness", description=_DESCRIPTION)
     whole.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    all_are_ours = bool(words) and set(words) < COMMANDS.keys()
     for name, (_, about) in COMMANDS.items():
-        listed = commands.add_parser(name, help=about)
+        if name in words or not all_are_ours:
+            listed = commands.add_parser(name, help=about)
         if name in words:
             command_named(name).fill(listed)
-    if not set(words) or not set(words) < COMMANDS.keys():
+    if not all_are_ours:
         for name, add_to in commands_of_packages().items():
             listed = commands.add_parser(
                 name, help=f"of the package {add_to.dist.name if add_to.dist else '?'}"

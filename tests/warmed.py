@@ -1,0 +1,135 @@
+"""Commands as processes that are forked from one which has loaded the large packages.
+
+Loading torch, transformers and chromadb takes most of the time of a command on a small input. Each process
+begins as a new one does, but for these packages: nothing of the harness is loaded, and its directory,
+variables, arguments and streams are its own. What a start by itself does is tested in tests/test_program.py.
+"""
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LARGE = ("numpy", "pandas", "scipy.stats", "chromadb", "torch", "transformers", "sentence_transformers")
+# a line of JSON asks for a process, or for the end of one; a line of JSON answers
+WARM = """
+import contextlib, gc, importlib, json, os, runpy, sys
+for name in sys.argv[1:]:
+    with contextlib.suppress(ImportError):
+        importlib.import_module(name)
+gc.collect()
+gc.freeze()
+for line in sys.stdin:
+    order = json.loads(line)
+    if "pid" in order:
+        answer = os.waitstatus_to_exitcode(os.waitpid(order["pid"], 0)[1])
+    elif not (answer := os.fork()):
+        break
+    print(json.dumps(answer), flush=True)
+else:
+    os._exit(0)
+os.chdir(order["cwd"])
+os.environ.clear()
+os.environ.update(order["env"])
+sys.stdin = open(os.devnull, encoding="utf-8")
+for number, path in enumerate([os.devnull, order["stdout"], order["stderr"]]):
+    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    os.dup2(opened, number)
+    os.close(opened)
+option, *words = order["words"]
+sys.path[:1] = [os.getcwd(), *filter(None, order["env"].get("PYTHONPATH", "").split(os.pathsep))]
+for name in [name for name in globals() if not name.startswith("__") and name not in ("option", "words")]:
+    del globals()[name]
+import runpy, sys
+if option == "-m":
+    sys.argv = words
+    runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+elif option == "-c":
+    sys.argv = ["-c", *words[1:]]
+    exec(compile(words[0], "<string>", "exec"), {"__name__": "__main__"})
+else:
+    sys.argv = [option, *words]
+    sys.path[0] = option.rpartition("/")[0] or "."
+    runpy.run_path(option, run_name="__main__")
+"""
+
+
+class Warmed:
+    """A process that has loaded the large packages, and forks one for each command."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", WARM, *LARGE],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        atexit.register(self.close)
+
+    def close(self):
+        """End the process; those that it has forked end by themselves."""
+        with suppress(OSError):
+            self.process.stdin.close()
+        self.process.wait()
+
+    def ask(self, **order):
+        """The answer to one order."""
+        try:
+            self.process.stdin.write(f"{json.dumps(order)}\n")
+            self.process.stdin.flush()
+            return json.loads(self.process.stdout.readline())
+        except BaseException:
+            # a test that has run out of time would leave its answer to the next
+            self.process.kill()
+            warmed.cache_clear()
+            raise
+
+
+@cache
+def warmed():
+    """The process of this worker, started for the first command."""
+    return Warmed()
+
+
+class Forked:
+    """A command that runs as a process of its own; what it prints is read when it has ended."""
+
+    def __init__(self, words, cwd, env):
+        self.folder = tempfile.TemporaryDirectory()
+        self.paths = [Path(self.folder.name, name) for name in ("stdout", "stderr")]
+        self.pid = warmed().ask(
+            words=[str(word) for word in words],
+            cwd=str(cwd),
+            env=dict(env),
+            **{path.name: str(path) for path in self.paths},
+        )
+
+    def kill(self):
+        """Send it SIGKILL; it stays until it is waited for."""
+        os.kill(self.pid, signal.SIGKILL)
+
+    def ended(self):
+        """Whether it has ended, and waits for `finish`."""
+        state = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        return state == "Z"
+
+    def finish(self):
+        """Wait for its end; returns what `subprocess.run` does, with the text that it has printed."""
+        code = warmed().ask(pid=self.pid)
+        out, err = (path.read_text(encoding="utf-8") if path.exists() else "" for path in self.paths)
+        self.folder.cleanup()
+        return subprocess.CompletedProcess([], code, out, err)
+
+
+def run_warm(words, cwd, env):
+    """Run ``python WORDS`` to its end; returns what `subprocess.run` does."""
+    return Forked(words, cwd, env).finish()
