@@ -107,7 +107,10 @@ def parse(name: str, families: Mapping[str, Family]) -> Measure:
 
 
 def family_in(name: str) -> str:
-    """The word before cutoff and parameters; '' where the name is not like that of a measure."""
+    """The word before cutoff and parameters; '' where the name is not like that of a measure.
+
+    Names of other tools are many, and an error takes long to find the nearest of ours.
+    """
     match = _NAME.fullmatch(name.strip())
     return match["family"] if match else ""
 

@@ -295,11 +295,8 @@ def parse_measure(name: str) -> Measure:
 
 def family_of(name: str) -> Family | None:
     """The family of a measure; None for a name of another tool or a later version."""
-    # to find the nearest name for an error takes long, and names of other tools are many
-    if family_in(name) not in FAMILIES:
-        return None
     try:
-        return FAMILIES[parse_measure(name).family]
+        return FAMILIES[parse_measure(name).family] if family_in(name) in FAMILIES else None
     except ValueError:
         return None
 
