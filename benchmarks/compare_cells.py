@@ -43,6 +43,8 @@ SEED = 11
 FORMER = 100
 # Numbers that are worked on at once.
 CELLS_AT_ONCE = 3_000_000
+# Pairs whose leads under all flips stay in the cache of a processor while they are worked on.
+PAIRS_AT_ONCE = 64
 # From the best to the worst setting, on average over documents.
 APART = 0.08
 # The factors whose levels the settings are combinations of; two settings are no sweep.
@@ -179,19 +181,26 @@ class Flipped:
         )
         twice = 2 * (count - 1) ** 2 / count
         slopes = kind(1 + twice / 2 * (leverages**2 * weights).sum()) * ahead - kind(twice) * pulls
-        led = ahead[:, first] - ahead[:, second]
         skew = (left**3).sum(axis=2) / square**1.5
-        if self.units.kind != "clusters":
-            # of units of one size no flip changes the error
-            led /= np.sqrt(np.maximum((count - 1) * queries, 1e-20)).astype(kind)[:, :, None]
-            return Pairs(mean, np.maximum(error, least), skew, led)
-        spread = slopes[:, first] - slopes[:, second]
-        spread *= led
-        spread += np.maximum(fixed, 1e-20).astype(kind)[:, :, None]
-        by_query = led * led
-        by_query *= kind(1 - (count - 1) / (QUERIES - 1))
-        by_query += np.maximum((count - 1) * queries, 1e-20).astype(kind)[:, :, None]
-        led /= np.sqrt(np.maximum(spread, by_query, out=spread), out=spread)
+        least_by_query = np.maximum((count - 1) * queries, 1e-20)[:, :, None]
+        least_by_units = np.maximum(fixed, 1e-20).astype(kind)[:, :, None]
+        led = np.empty((*mean.shape, len(self.flips)), dtype=kind)
+        for world, begin in product(range(len(values)), range(0, len(first), PAIRS_AT_ONCE)):
+            part = slice(begin, begin + PAIRS_AT_ONCE)
+            lead = np.subtract(ahead[world, first[part]], ahead[world, second[part]], out=led[world, part])
+            by_query = least_by_query[world, part]
+            if self.units.kind != "clusters":
+                # of units of one size no flip changes the error
+                lead /= np.sqrt(by_query).astype(kind)
+                continue
+            spread = slopes[world, first[part]]
+            spread -= slopes[world, second[part]]
+            spread *= lead
+            spread += least_by_units[world, part]
+            squares = lead * lead
+            squares *= kind(1 - (count - 1) / (QUERIES - 1))
+            squares += by_query.astype(kind)
+            lead /= np.sqrt(np.maximum(spread, squares, out=spread), out=spread)
         return Pairs(mean, np.maximum(error, least), skew, led)
 
     def critical(self, largest: np.ndarray, comparisons: int, sides: int) -> tuple[Floats, Floats]:
@@ -217,17 +226,20 @@ class Flipped:
         """What each of so many settings of each world may lose, [W, S], by all pairs of them."""
         first, second = np.triu_indices(settings, 1)
         critical = np.empty((len(found.mean), settings))
+        # the pairs of a setting with those after it lie next to one another
+        behind = np.ones((len(found.mean), settings, found.led.shape[2]), dtype=found.led.dtype)
+        begin = 0
         for best in range(settings):
-            ahead = found.led[:, first == best].max(axis=1, initial=-1)
-            behind = found.led[:, second == best].min(axis=1, initial=1)
-            critical[:, best] = self.critical(np.maximum(ahead, -behind), settings - 1, 1)[0]
+            of_best = found.led[:, begin : begin + settings - 1 - best]
+            begin += settings - 1 - best
+            np.minimum(behind[:, best + 1 :], of_best, out=behind[:, best + 1 :])
+            largest = np.maximum(of_best.max(axis=1, initial=-1), -behind[:, best])
+            critical[:, best] = self.critical(largest, settings - 1, 1)[0]
         above = bounds_at(found.mean, found.error, found.skew, critical[:, first])[1]
         below = bounds_at(found.mean, found.error, found.skew, critical[:, second])[0]
-        bounds = np.zeros(critical.shape)
-        for place, (one, other) in enumerate(zip(first, second, strict=True)):
-            bounds[:, other] = np.maximum(bounds[:, other], above[:, place])
-            bounds[:, one] = np.maximum(bounds[:, one], -below[:, place])
-        return bounds
+        by_best = np.zeros((len(critical), settings, settings))
+        by_best[:, first, second], by_best[:, second, first] = above, -below
+        return by_best.max(axis=1)
 
 
 @dataclass(frozen=True, slots=True)
