@@ -18,7 +18,7 @@ from harness.running.pipeline import contexts_searched, embeds_here, route_conte
 from harness.running.resources import RunSources, outlines
 from harness.running.session import Session
 from harness.store import key_of
-from harness.values import Chunk, Query, Ranking, Span, Tokenizer, by_key, merge, under_way
+from harness.values import Chunk, Part, Query, Ranking, Run, Span, Tokenizer, by_key, merge, under_way
 
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]
@@ -30,12 +30,14 @@ class Reading:
     """How the chunks of a setting are read.
 
     ``read_as`` maps the id of every chunk to the span that is read where it is found. ``guessed``: what is
-    read is not known yet, and each chunk has the longest text that it may be.
+    read is not known yet, and each chunk has the longest text that it may be. ``cost`` is what language
+    models were paid for it, whoever paid; None: a price is unknown.
     """
 
     read_as: Mapping[str, Chunk]
     sources: RunSources = field(repr=False)
     guessed: bool = False
+    cost: float | None = 0.0
 
     def chunking(self, searched: Chunking) -> Chunking:
         """The distinct spans that may be read, in the order of the text, in place of the chunks searched."""
@@ -67,9 +69,10 @@ def reading_of(
     if not chunks:
         return None
     reader = steps.READERS.make(config)
-    spans = Loop(visitor).run({"0": under_way(reader.run(chunks, sources))}).get("0")
-    if spans is None:
+    paid = Loop(visitor).run({"0": _priced(under_way(reader.run(chunks, sources)))}).get("0")
+    if paid is None:
         return _longest_reading(chunks, reader, sources)
+    spans, cost = paid
     headings = {
         (one.doc_id, one.start, one.end): one.before
         for one in (sources.chunks(config.larger) if config.larger is not None else ())
@@ -86,7 +89,13 @@ def reading_of(
             "the larger chunks at boundaries of the small ones, or read windows."
         )
     placed = zip(chunks, spans, strict=True)
-    return Reading({c.chunk_id: read[c.doc_id, start, end] for c, (start, end) in placed}, sources)
+    read_as = {c.chunk_id: read[c.doc_id, start, end] for c, (start, end) in placed}
+    return Reading(read_as, sources, cost=cost)
+
+
+def _priced(run: Run[Any]) -> Run[Any]:
+    """What a step returns, and what the answers of language models behind it have cost."""
+    return (yield Part(run, priced=True))
 
 
 def _longest_reading(chunks: Sequence[Chunk], reader: steps.Reader[Any], sources: RunSources) -> Reading:

@@ -155,6 +155,7 @@ def price_rows(
                     rerank_tokens=pair_tokens,
                     judge_cost=judge.get(result.setting.name),
                     rewrite_cost=rewritten,
+                    read_cost=0.0 if (reading := over_chunks.chunking.reading) is None else reading.cost,
                     cost_per_1000=None if total is None else 1000 * total / len(queries),
                     endpoint_cost=add(index, query_cost),
                     index_cost=index,

@@ -22,6 +22,7 @@ import yaml
 from harness import comparison, steps
 from harness.models import EXACT, Way, ways
 from harness.models.encoder import SentenceEncoder
+from harness.report import PriceRow
 from harness.running import load_config, make_plan
 from harness.values import Silent
 from tests.bench import toy_steps
@@ -244,10 +245,14 @@ def test_a_reader_that_asks_a_language_model_is_planned_with_what_then_rests_on_
         paid = results.record.counts["rewriting"][reading.name]
         assert (paid["calls"], paid["cost"]) == (reading.estimate.missing, reading.estimate.missing * CALL)
         assert paid["cost"] <= reading.estimate.price
+        assert {row.read_cost for row in results.of(PriceRow)} == {paid["cost"]}
         again = make_plan(load_config(path), Silent(), search=True)
         assert (again.rewriting, again.answers.missing) == ((), ())
         before = server.count
-        cost = bench(path)[0].record.counts["rewriting"][reading.name]
+        results, _ = bench(path)
+        # it was paid earlier, and is the same price
+        assert {row.read_cost for row in results.of(PriceRow)} == {paid["cost"]}
+        cost = results.record.counts["rewriting"][reading.name]
         assert (cost["calls"], cost["from_ledger"]) == (0, reading.estimate.missing)
         assert server.count == before
         # other answers about the same passages: what they take is known now, and was bounded

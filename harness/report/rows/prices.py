@@ -101,6 +101,14 @@ class PriceRow:
             unit="money",
         ),
     ] = None
+    read_cost: Annotated[
+        float | None,
+        Column(
+            "what language models were paid once for what is read (`read`) for all chunks, in this run or an "
+            "earlier one; 0 without any; empty: the price is unknown",
+            unit="money",
+        ),
+    ] = None
     cost_per_1000: Annotated[
         float | None,
         Column(
