@@ -27,6 +27,9 @@ LONG = {
     "tests/test_recipes.py": 40,
     "tests/test_program.py::test_sessions_at_once": 40,
     "tests/test_demo.py": 30,
+    "tests/bench/test_ray.py": 20,
+    "tests/bench/test_kill.py": 10,
+    "tests/report/test_page_glance.py": 10,
     "tests/test_linear_readers.py": 1.2,
 }
 OTHERS = 5.0
