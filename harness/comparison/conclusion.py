@@ -70,6 +70,14 @@ def _ahead(verdict: Verdict) -> str:
     return f"{0.0 if verdict.margin is None else abs(verdict.margin.difference):.2f}"
 
 
+def level_ones(verdict: Verdict) -> str:
+    """Which settings share the highest mean, such as 'both settings'; none of them is named."""
+    tied, every = len(verdict.tied), len(verdict.standings)
+    if tied < every:
+        return f"the first {tied} of {every} settings"
+    return "both settings" if every == 2 else f"all {every} settings"
+
+
 def _doubted(verdict: Verdict) -> Conclusion:
     """That the judge is in doubt, and only then what its grades say."""
     decision = "poor" if verdict.poor and verdict.leader is not None else verdict.decision
@@ -78,9 +86,10 @@ def _doubted(verdict: Verdict) -> Conclusion:
         setting = verdict.beyond_baseline(better=True)[0]
     elif verdict.leader is not None and decision != "poor":
         setting = verdict.leader
-    values = {"mean": f"{verdict.mean(setting):.2f}", "ahead": _ahead(verdict)}
+    values = {"mean": f"{verdict.mean(setting):.2f}", "ahead": _ahead(verdict), "tied": level_ones(verdict)}
+    tied = ".tied" if verdict.tied and decision in ("few", "open") else ""
     return Conclusion(
-        (verdict.doubt.code, f"doubted.{decision}"),
+        (verdict.doubt.code, f"doubted.{decision}{tied}"),
         values | verdict.doubt.values,
         {"setting": setting, "baseline": verdict.baseline or ""},
     )
@@ -101,10 +110,12 @@ def _unlabelled(verdict: Verdict) -> Conclusion:
 
 
 def _few(verdict: Verdict, leader: str) -> Conclusion:
-    """That queries are too few, how many are missing, and who leads so far."""
+    """That queries are too few, how many are missing, and who leads so far, if any does."""
     code = "few" if verdict.baseline is None else "few.baseline"
+    code += ".tied" if verdict.tied and verdict.baseline is None else ""
     code += ".one" if verdict.population.queries == 1 else ""
     values = {"queries": _asked(verdict), "missing": str(missing_queries(verdict))}
+    values["tied"] = level_ones(verdict)
     return Conclusion((code,), values, {"setting": leader})
 
 

@@ -66,7 +66,7 @@ def conclude(
         margin=margin,
         population=_population(defined, units, leader, against, grounds.unit),
         comparisons=tuple(sorted(comparisons, key=lambda pair: (pair.p, -abs(pair.difference)))),
-        conflicts=() if baseline or nothing else _conflicts(others, leader, grounds),
+        conflicts=() if baseline or nothing else _conflicts(others, _level(defined, leader), grounds),
         advice=_advice(defined, order, comparisons, bounds, grounds) if advised else None,
         needed=_needed(decided, comparisons, margin, defined, units, decision, options),
     )
@@ -189,8 +189,18 @@ def _population(matrix: ScoreMatrix, units: Units, leader: str, other: str, unit
     return Population(units.kind, len(matrix.query_ids), units.clusters, worth, unit, alike)
 
 
-def _conflicts(others: Sequence[ScoreMatrix], leader: str, grounds: Grounds) -> tuple[Conflict, ...]:
-    """Other measures of quality by which another setting leads, each tested against ours."""
+def _level(matrix: ScoreMatrix, leader: str) -> list[str]:
+    """The leader and all settings whose mean is as high."""
+    means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
+    others = (name for name, mean in means.items() if mean >= means[leader] - ROUNDING and name != leader)
+    return [leader, *others]
+
+
+def _conflicts(
+    others: Sequence[ScoreMatrix], leaders: Sequence[str], grounds: Grounds
+) -> tuple[Conflict, ...]:
+    """Other measures of quality by which another setting leads, each tested against the first of ours."""
+    leader = leaders[0]
     conflicts = []
     for other in others:
         if not grounds.trust.get(other.measure, Trust()).quality:
@@ -200,7 +210,8 @@ def _conflicts(others: Sequence[ScoreMatrix], leader: str, grounds: Grounds) -> 
             continue
         means = dict(zip(defined.settings, defined.means.tolist(), strict=True))
         rival = max(means, key=lambda name: means[name])
-        if means[rival] <= means[leader] + ROUNDING:
+        # to tell apart settings that ours has level contradicts nothing
+        if means[rival] <= max(means[name] for name in leaders) + ROUNDING:
             continue
         comparison = next(
             pair for pair in paired.compare_to(defined, leader, grounds.options) if pair.setting == rival

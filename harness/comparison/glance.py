@@ -137,6 +137,8 @@ def other_measures(verdict: Verdict) -> dict[str, Any] | None:
     if not count or verdict.leader is None or verdict.baseline is not None or len(verdict.standings) < 2:
         return None
     conflicts = verdict.conflicts
+    if verdict.tied and not conflicts:
+        return None
     apart = sum(conflict.found.finding == "incomparable" for conflict in conflicts)
     clear = sum(conflict.found.real for conflict in conflicts)
     if not conflicts:

@@ -98,6 +98,7 @@ LINES: Mapping[str, str] = {
     "unfit.instead": "Use {instead} instead.",
     "unfit.evidence": "Add ndcg_evidence@5000 to the measures.",
     "disagree": "Measures disagree: {leader} leads by {measure}, {others}. Trust {uses}.",
+    "disagree.tied": "Measures disagree: {measure} is level for {tied}, {others}. Trust {uses}.",
     "disagree.unfit": (
         "The leader is the same by all measures that can compare these settings. Another one leads by "
         "{measures}, which cannot: only settings over the same chunks can be compared by that."

@@ -15,6 +15,7 @@ from harness.comparison.design import SweepDesign
 from harness.comparison.doubted_judge import JudgeDoubt
 from harness.comparison.needed import Needed
 from harness.comparison.paired import Comparison, Options, beaten
+from harness.comparison.stats import ROUNDING
 from harness.comparison.verdict_parts import (
     ENOUGH_READ,
     FEWEST_JUDGED,
@@ -256,6 +257,17 @@ class Verdict(Grounds):
         """The settings that are shown to be better than the baseline, or worse, the highest mean first."""
         shown = {pair.setting for pair in self.comparisons if pair.real and (pair.difference > 0) == better}
         return tuple(standing.setting for standing in self.standings if standing.setting in shown)
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The settings with the highest mean, where several have it, so that none leads; else empty.
+
+        The baseline is none of them: the others are compared with it, however many are level.
+        """
+        means = {standing.setting: standing.mean for standing in self.standings}
+        means.pop(self.baseline or "", None)
+        first = [name for name, mean in means.items() if mean >= max(means.values()) - ROUNDING]
+        return tuple(first) if len(first) > 1 else ()
 
     def mean(self, setting: str) -> float:
         """The mean of a setting."""

@@ -28,12 +28,14 @@ VERDICTS: Mapping[str, str] = {
     "doubted.nothing found": "By its grades nothing was found.",
     "doubted.single": "By its grades the mean is {mean}.",
     "doubted.few": "By its grades {setting} leads, on too few queries.",
+    "doubted.few.tied": "By its grades {tied} are level, on too few queries.",
     "doubted.poor": "By its grades {setting} is not good enough.",
     "doubted.better": "By its grades {setting} beats the baseline, {baseline}.",
     "doubted.not better": "By its grades none beats the baseline, {baseline}.",
     "doubted.best": "By its grades {setting} leads by {ahead}.",
     "doubted.equivalent": "By its grades {setting} is as good as any.",
     "doubted.open": "By its grades {setting} leads, not proven best.",
+    "doubted.open.tied": "By its grades {tied} are level.",
     # nothing can be chosen
     "nothing": "Nothing was found: {measure} is 0 for every query under every setting.",
     "nothing.unlabelled": (
@@ -70,6 +72,8 @@ VERDICTS: Mapping[str, str] = {
     "single.poor": "One setting, not good enough: {mean} in {measure}, on {queries}.",
     "few": "{queries} are too few to choose by: add {missing}. So far the leader is {setting}.",
     "few.one": "1 query is too few to choose by: add {missing}. So far the leader is {setting}.",
+    "few.tied": "{queries} are too few to choose by: add {missing}. So far {tied} are level.",
+    "few.tied.one": "1 query is too few to choose by: add {missing}. So far {tied} are level.",
     "few.baseline": (
         "{queries} are too few to choose by: add {missing}. Compared with the baseline: {setting}."
     ),

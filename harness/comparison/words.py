@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.comparison.advice import shortfalls
-from harness.comparison.conclusion import conclusion_of
+from harness.comparison.conclusion import conclusion_of, level_ones
 from harness.comparison.indexing_again import indexing_sentence
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
 from harness.comparison.paired import Comparison
@@ -233,7 +233,8 @@ def _disagreement(verdict: Verdict) -> str:
     )
     others = [f"{verdict.quoted(name)} by {listed(by)} ({words})" for (name, words), by in measures.items()]
     return sentence_of(
-        "disagree",
+        "disagree.tied" if verdict.tied else "disagree",
+        tied=level_ones(verdict),
         leader=verdict.quoted(verdict.leader or ""),
         measure=verdict.measure,
         others="; ".join(others),

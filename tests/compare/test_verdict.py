@@ -209,6 +209,32 @@ def test_of_too_few_queries_no_setting_is_chosen():
     assert any("less than 24% of what is asked" in text for text in caveats)
 
 
+def test_no_setting_leads_where_means_are_level():
+    cases = [
+        ({"a": [1.0] * 3, "b": [1.0] * 3}, "3 queries are too few", "So far both settings are level."),
+        ({"a": [0.2, 0.4], "b": [0.4, 0.2]}, "2 queries are too few", "So far both settings are level."),
+        ({"a": [0.5], "b": [0.5], "c": [0.5]}, "1 query is too few", "So far all 3 settings are level."),
+        ({"a": [0.5], "b": [0.1], "c": [0.5]}, "1 query", "So far the first 2 of 3 settings are level."),
+        ({"a": [0.5], "b": [0.1], "c": [0.1]}, "1 query", "So far the leader is a."),
+    ]
+    for rows, few, said in cases:
+        words = sentence(conclude(matrix(rows), options=QUICK))
+        assert (words.startswith(few), words.endswith(said)) == (True, True), words
+
+
+def test_a_measure_that_tells_level_settings_apart_contradicts_nothing():
+    """What is level is no leader to contradict; a third setting that leads elsewhere does contradict."""
+    text = matrix({"a": [1.0] * 3, "b": [1.0] * 3, "c": [0.5] * 3}, "ndcg_text@5000")
+    apart = matrix({"a": [0.1] * 3, "b": [0.9] * 3, "c": [0.1] * 3}, "ndcg_exp@10")
+    third = replace(apart, values=apart.values[[0, 2, 1]])
+    alike = conclude(text, others=[apart], trust=TRUST, options=QUICK)
+    assert (alike.conflicts, glance_json(alike)["others"]) == ((), None)
+    other = conclude(text, others=[third], trust=TRUST, options=QUICK)
+    assert [conflict.found.setting for conflict in other.conflicts] == ["c"]
+    (caveat,) = (line for line in lines_in(other, "caveat") if "disagree" in line)
+    assert "ndcg_text@5000 is level for the first 2 of 3 settings" in caveat
+
+
 def test_one_setting_alone_is_compared_with_nothing():
     found = conclude(noisy(60, (0.5,)), options=QUICK)
     assert (found.decision, found.margin) == ("single", None)
