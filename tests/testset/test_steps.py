@@ -1,6 +1,7 @@
 """From documents to a benchmark that runs: every step, done by a model or by people, anew, and undone."""
 
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -28,6 +29,7 @@ from harness.labels.testset.testset_rows import (
 )
 from harness.store import write_text
 from tests.command import one_line, refused, save_table, table
+from tests.external.filled import Opensearch
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import (
     configure,
@@ -143,6 +145,25 @@ def test_gathering_again_searches_only_what_is_new(gathered, capsys):
     set_passages(5, 20)
     assert testset("gather", "--again") == 0
     assert SET.path(PoolRow).read_text() != before
+
+
+def test_an_existing_collection_helps_to_gather(gathered, tmp_path):
+    texts = ["Total revenue was 96,773 million in 2023.", "In no document: the total of all revenue."]
+    rows = [{"text": text, "document": "report.md", "vector": [1.0, 0.0]} for text in texts]
+    section = {**Opensearch(tmp_path).fill(rows), "search": "words", "top_k": 5}
+    also = {"name": "also", "documents": "docs/*", "queries": "q.csv", "labels": "l.csv"}
+    Path("also.yaml").write_text(json.dumps(also | {"settings": [{"retrieve": section}]}))
+    assert testset("gather", "--again", "--also", "also.yaml") == 0
+    found = [row for row in SET.rows(FoundRow) if "also: base" in row.found_by]
+    assert {row.doc_id for row in found} == {"report"}
+    assert all("In no document" not in row.text for row in SET.rows(PoolRow))
+
+
+@pytest.mark.parametrize("scheme", ["passages://contracts", "Passages://contracts"])
+def test_passages_of_a_collection_are_named_as_files(folder, capsys, scheme):
+    path = Path("set", "testset.yaml")
+    path.write_text(path.read_text().replace("docs/*", scheme))
+    assert "--dry-run once: each passage is then a file" in step_refused(capsys, "gather")
 
 
 def test_a_suggested_passage_is_in_the_pool(folder):

@@ -17,6 +17,7 @@ from harness.running import BenchConfig, read_source
 from harness.values import ConfigError, StageConfig
 
 FILE = "testset.yaml"
+_PASSAGES = "passages://"
 
 
 class EmbedModel(StageConfig):
@@ -111,7 +112,15 @@ def load_testset(folder: Path) -> TestsetConfig:
         if not issubclass(model := source.kind(JUDGES, name, ("judge",)), PoolJudgeConfig):
             raise source.error(("judge",), f"{name} does not judge passages. Take llm, panel or another.")
         data["judge"] = source.validated(model, section, ("judge",))
-    return source.validated(TestsetConfig, data)
+    config = source.validated(TestsetConfig, data)
+    if any(pattern.lower().startswith(_PASSAGES) for pattern in config.documents):
+        raise source.error(
+            ("documents",),
+            f"{_PASSAGES} is for benchmarks, where a setting says which store it is. Run that benchmark with "
+            "--dry-run once: each passage is then a file in a folder copies/passages-… in its cache. Name "
+            "these files here; the labels that you export fit that benchmark.",
+        )
+    return config
 
 
 class TestsetPrompt(Prompt):

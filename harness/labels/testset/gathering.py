@@ -123,8 +123,16 @@ def _retrievers(config: TestsetConfig, documents: Sequence[values.Document]) -> 
     ]
 
 
-def corpus_of(state: SetState, session: running.Session, chosen: Sequence[Candidate]) -> running.Corpus:
-    """The documents and the chosen questions, in the form that a run needs; without labels."""
+def corpus_of(
+    state: SetState,
+    session: running.Session,
+    chosen: Sequence[Candidate],
+    settings: Sequence[running.Setting] = (),
+) -> running.Corpus:
+    """The documents and the chosen questions, in the form that a run needs; without labels.
+
+    With the text of collections that ``settings`` search as they are and that is in no document.
+    """
     path = state.config.cache / "testset" / "queries.csv"
     rows = [
         (
@@ -138,6 +146,8 @@ def corpus_of(state: SetState, session: running.Session, chosen: Sequence[Candid
     write_text(path, values.delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     with state.saying_once(session.notes):
+        if settings:
+            return running.load_searched(bench.model_copy(update={"settings": tuple(settings)}), session)
         return running.load_corpus(bench, session)
 
 
@@ -163,6 +173,9 @@ def _pooled(
             if rank >= len(chunks):
                 continue
             chunk = chunks[rank]
+            if chunk.doc_id not in passages:
+                # text of a collection that is in no document, which nobody can grade
+                continue
             for span in _touched(passages[chunk.doc_id], chunk.start, chunk.end):
                 key = (chunk.doc_id, *span)
                 if key in finders or len(finders) < count:
@@ -174,7 +187,7 @@ def _rankings(
     state: SetState, session: running.Session, settings: Sequence[running.Setting], todo: Sequence[Candidate]
 ) -> list[_Ranked]:
     """What each setting retrieves for the questions."""
-    corpus = corpus_of(state, session, todo)
+    corpus = corpus_of(state, session, todo, settings)
     running.warn_of_languages(corpus, settings, session.notes)
     points = running.cut_for_all(settings, corpus, session)
     return [
