@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import data, running
-from harness.values import ConfigError, problem_in
+from harness.values import ConfigError
 
 
 def hits_config(
@@ -28,7 +28,10 @@ def hits_config(
 
     ``prefix`` goes before the name of what is at fault, ``--`` for options.
     """
+    # both load pydantic, which the help of the command does without
     from pydantic import ValidationError
+
+    from harness.values import problem_in
 
     if parser not in data.PARSERS:
         raise ConfigError(f"{prefix}parser is {parser!r}; it can be {' or '.join(data.PARSERS)}.")

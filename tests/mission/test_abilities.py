@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -13,14 +14,16 @@ from tests.mission.helpers import measured
 
 YARD = {
     "a.txt": "The yard holds 4,200 vehicles.",
-    "b.txt": "The yard in Dayton was built by Ann Lee in 1987.",
+    "b.txt": "The yard in Dayton was built by Ann Lee.",
+    "e.txt": "The yard in Dayton was built in 1987.",
     "c.txt": "The yard is swept daily.",
     "d.txt": "The vehicles of the yard are insured.",
     "queries.csv": "query_id,text,answer,false_answer,answerable\n"
     'q1,How many vehicles fit the yard?,"4,200","9,900",yes\n'
     'q2,Who built the yard in Dayton and when?,"[[""Ann Lee""], [""1987""]]","[""Bo Ray"", ""1950""]",yes\n'
     "q3,Who owns the yard?,,,no\n",
-    "labels.csv": 'query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\nq2,b,Ann Lee in 1987,4\n',
+    "labels.csv": 'query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n'
+    "q2,b,by Ann Lee,4\nq2,e,in 1987,4\n",
     "c.yaml": "name: yard\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
     "chunk: {kind: recursive, chunk_size: 60}\nretrieve: {kind: bm25}\n"
     "read: [{kind: noise, ratio: [0, 1]}, {kind: counterfactual}]\n"
@@ -106,6 +109,18 @@ def test_abil_3_an_answer_of_several_parts_needs_them_all(yard):
         if (row["setting"], row["query_id"], row["measure"]) == (f"{NOISE_0} {WARNED}", "q2", "all_parts")
     ]
     assert (float(row["value"]), json.loads(row["details"])) == (1, {"parts": [1, 1]})
+    # each of the two is in a document of its own
+    read = table(yard / "results/yard/reply_passages.csv")
+    shown = [
+        row["chunk_id"][0]
+        for row in read
+        if (row["setting"], row["query_id"]) == (f"{NOISE_0} {WARNED}", "q2")
+    ]
+    assert sorted(shown) == ["b", "e"]
+    # whoever has read one of them knows a part, and that is no answer
+    golden = (("Ann Lee",), ("1987",))
+    score, _ = measured("all_parts", replace(case("It was Ann Lee.", "Ann Lee, 1987"), parts=golden))
+    assert (score.value, score.details) == (0, {"parts": [1, 0]})
 
 
 def test_abil_4_false_facts_are_detected_and_corrected_with_a_warning(yard):
@@ -124,7 +139,8 @@ def test_abil_4_false_facts_are_detected_and_corrected_with_a_warning(yard):
     read = table(yard / "results/yard/reply_passages.csv")
     false = {row["query_id"]: row["text"] for row in read if row["change"] == "altered"}
     assert "9,900 vehicles" in false["q1"]
-    assert "Bo Ray in 1950" in false["q2"]
+    assert "Bo Ray" in "".join(row["text"] for row in read if row["query_id"] == "q2")
+    assert "in 1950" in "".join(row["text"] for row in read if row["query_id"] == "q2")
 
 
 def test_abil_4_what_was_read_can_be_taken_along(yard, monkeypatch):

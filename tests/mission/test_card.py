@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
@@ -62,9 +63,19 @@ def test_card_2_a_sweep_of_chunks_by_a_reranker_writes_csv_reports(tmp_path):
     """card-2: make bench on a 10-K: chunk sweep × cross-encoder × labels × CSV reports."""
 
     results = swept(tmp_path)
-    settings = {row["setting"] for row in table(results / "summary.csv")}
+    ranked = {}
+    for row in table(results / "rankings.csv"):
+        ranked.setdefault((row["setting"], row["stage"], row["query_id"]), []).append(row["document"])
+    settings = {setting for setting, *_ in ranked}
     assert len(settings) == 4
-    assert {"summary.csv", "per_query.csv", "rankings.csv"} <= {path.name for path in results.glob("*.csv")}
+    # the reranker puts last what was first
+    stages = Counter(stage for _, stage, _ in ranked)
+    assert stages == {"retrieve": 8, "rerank": 4}
+    for (_, stage, _), documents in ranked.items():
+        assert documents == (list(PASSAGES) if stage == "retrieve" else list(PASSAGES)[::-1])
+    means = {(row["setting"], row["stage"]) for row in table(results / "summary.csv")}
+    assert means == {(setting, stage) for setting, stage, _ in ranked}
+    assert (results / "per_query.csv").is_file()
 
 
 def test_card_3_ndcg_of_each_query_follows_from_the_csv_files(tmp_path):
@@ -80,6 +91,8 @@ def test_card_3_ndcg_of_each_query_follows_from_the_csv_files(tmp_path):
             for hit in ranked
             if all(hit[key] == row[key] for key in ("setting", "stage", "query_id")) and int(hit["rank"]) <= 5
         ]
+        judged = dict(zip(PASSAGES, GRADES[row["query_id"]], strict=True))
+        assert all(int(hit["grade"]) == judged[hit["document"]] for hit in hits)
         dcg = sum((2 ** int(hit["grade"]) - 1) / math.log2(int(hit["rank"]) + 1) for hit in hits)
         best = sorted(GRADES[row["query_id"]], reverse=True)
         ideal = sum((2**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(best, 1))

@@ -65,12 +65,18 @@ def test_ndcg_10_labels_of_one_grade_tell_nothing_of_its_agreement(tmp_path):
 def test_ndcg_11_a_cross_encoder_on_this_machine_grades(tmp_path):
     """ndcg-11: judge by semantic similarity (a reranker)."""
 
-    # its weights are random, so that all that is known is that its scores decide, between the logits of all
-    model = {"model": cross_encoder(tmp_path / "model")}
-    low, _, judge = judged(tmp_path / "a", "cross_encoder", relevance={**model, "cuts": [-99, 97, 98, 99]})
-    high, *_ = judged(tmp_path / "b", "cross_encoder", relevance={**model, "cuts": [-99, -98, -97, 99]})
-    assert set(low.values()) == {1}
-    assert set(high.values()) == {3}
+    from sentence_transformers import CrossEncoder
+
+    name = cross_encoder(tmp_path / "model")
+    # its weights are random; what the model itself gives to each pair, from the lowest
+    scores = CrossEncoder(name).predict([(QUERY, text) for text in PASSAGES.values()])
+    by_score = sorted(zip(map(float, scores), PASSAGES, strict=True))
+    low, middle, high = (score for score, _ in by_score)
+    assert low < middle < high
+    cuts = [low - 1, (low + middle) / 2, (middle + high) / 2, high + 1]
+    grades, _, judge = judged(tmp_path, "cross_encoder", relevance={"model": name, "cuts": cuts})
+    # one cut below the lowest of the three, two below the next, three below the highest
+    assert grades == dict(zip((document for _, document in by_score), (1, 2, 3), strict=True))
     assert judge.startswith("cross-encoder ")
 
 

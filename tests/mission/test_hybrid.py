@@ -1,13 +1,16 @@
 """The document on hybrid retrieval: tables, distances, words and vectors together, queries rewritten."""
 
 import json
+import re
 
+import numpy as np
 import pytest
 
 from harness.running import kept_terms
-from harness.steps import RETRIEVERS, Analyser
+from harness.steps import Analyser
 from tests.command import table
-from tests.judge.fake_server import FakeServer, says
+from tests.judge.fake_server import Answer, FakeServer, says
+from tests.mission.figures import figure
 from tests.mission.helpers import flow, run_in
 from tests.models import tiny
 
@@ -75,48 +78,126 @@ def one_label(folder, document, quote):
     return str(path)
 
 
-@pytest.mark.parametrize("distance", ["ip", "cosine", "l2"])
-def test_hyb_2_vectors_by_dot_product_angle_and_euclidean_distance(tmp_path, distance):
+def served(vector_of):
+    """An endpoint that gives every text the vector of a function."""
+
+    def reply(request, number):
+        rows = [
+            {"object": "embedding", "index": at, "embedding": [float(number) for number in vector_of(text)]}
+            for at, text in enumerate(request["body"]["input"])
+        ]
+        return Answer(body={"data": rows, "model": "v-1", "usage": {"prompt_tokens": 9, "total_tokens": 9}})
+
+    return FakeServer(reply)
+
+
+def vectors_at(server):
+    return {"model": "v-1", "base_url": server.url, "api_key_env": None}
+
+
+# of the question (1, 0): one is the longest, one has its direction, one is the nearest
+ARROWS = {"long": (3, 4), "along": (0.2, 0), "near": (1, 0.5)}
+
+
+@pytest.mark.parametrize(
+    ("distance", "scores"),
+    [
+        ("ip", {"long": 3, "near": 1, "along": 0.2}),
+        ("cosine", {"along": 1, "near": 1 / 1.25**0.5, "long": 0.6}),
+        # the square of the distance, with a minus
+        ("l2", {"near": -0.25, "along": -0.64, "long": -20}),
+    ],
+)
+def test_hyb_2_vectors_by_dot_product_angle_and_euclidean_distance(tmp_path, distance, scores):
     """hyb-2: dot; cosine; Euclid; HNSW; IVF-PQ."""
 
-    results = searched(tmp_path, {**DENSE, "distance": distance}, "How many vehicles does the yard hold?")
-    assert next(iter(ranked(results))) == "yard"
+    with served(lambda text: ARROWS.get(text, (1, 0))) as server:
+        retriever = {"kind": "exact", "endpoint": vectors_at(server), "distance": distance, "top_k": 3}
+        found = ranked(searched(tmp_path, retriever, "?", passages={name: name for name in ARROWS}))
+    assert found == pytest.approx(scores, abs=1e-5)
+    assert list(found) == list(scores)
 
 
-@pytest.mark.parametrize("index", [{"index": "hnsw"}, {"index": "ivf_pq", "m": 48, "nbits": 8}])
-def test_hyb_2_indexes_of_approximate_search(index):
-    config = RETRIEVERS.find("faiss").config(model="embedded:all-MiniLM-L6-v2", **index)
-    assert config.index == index["index"]
+@pytest.mark.parametrize(
+    "index",
+    [
+        {"index": "hnsw", "max_neighbors": 8, "ef_search": 300},
+        {"index": "ivf_pq", "m": 8, "nbits": 4, "nlist": 4, "nprobe": 4},
+    ],
+    ids=["hnsw", "ivf_pq"],
+)
+def test_hyb_2_indexes_of_approximate_search(tmp_path, index):
+    pytest.importorskip("faiss")
+    passages = {f"d{at:03}": f"passage {at}" for at in range(200)}
+    rng = np.random.default_rng(3)
+    vectors = dict(zip(passages.values(), rng.normal(size=(200, 16)), strict=True))
+    vectors["Which?"] = vectors["passage 70"] + rng.normal(size=16) / 10
+    with served(vectors.get) as server:
+        retriever = {"kind": "faiss", "endpoint": vectors_at(server), "top_k": 10, "distance": "ip", **index}
+        results = searched(tmp_path, retriever, "Which?", passages=passages)
+    exact = {name: float(vectors["Which?"] @ vectors[text]) for name, text in passages.items()}
+    found = ranked(results)
+    assert next(iter(found)) == "d070"
+    (price, *_) = table(results / "prices.csv")
+    best = set(sorted(exact, key=exact.get, reverse=True)[:10])
+    assert float(price["exact_share"]) == pytest.approx(len(best & set(found)) / 10)
+    written = {path.name: path.stat().st_size for path in tmp_path.rglob("index.faiss")}
+    if index["index"] == "hnsw":
+        # a graph of the vectors themselves, here searched whole
+        assert found == pytest.approx({name: exact[name] for name in found}, abs=1e-4)
+        assert set(found) == best
+        assert written["index.faiss"] > 200 * 16 * 4
+    else:
+        # codes of eight times four bits in place of sixteen numbers: the scores are estimates
+        assert found["d070"] == pytest.approx(exact["d070"], rel=0.5)
+        assert abs(found["d070"] - exact["d070"]) > 1e-3
+        assert written["index.faiss"] < 200 * 16 * 4
 
 
 def test_hyb_3_a_rare_term_counts_more_than_one_in_every_document(tmp_path):
     """hyb-3: BM25: rare over frequent (莎士比亚 over 李白); the 哈利波特 example."""
 
-    passages = {f"d{at:03}": f"李白 第{at}篇" for at in range(99)} | {"only": "李白 莎士比亚 第九九篇"}
+    everywhere, once = figure("hyb-3", "term_in_all"), figure("hyb-3", "term_in_one")
+    passages = {f"d{at:03}": f"{everywhere} 第{at}篇" for at in range(figure("hyb-3", "documents") - 1)}
+    passages |= {"only": f"{everywhere} {once} 第九九篇"}
     label = [("q1", "only", 4)]
     results = run_in(
         tmp_path,
         passages,
-        ["莎士比亚", "李白"],
+        [once, everywhere],
         label,
         retrieve="{kind: bm25, top_k: 100}",
         measures="[ndcg_exp@5]",
     )
     rare, common = ranked(results), ranked(results, query="q2")
     assert next(iter(rare)) == "only"
+    assert list(rare) == ["only"]
     # what is in every document adds next to nothing
     assert rare["only"] > 10 * max(common.values())
 
 
+# the document's report, with all that it names, in words of ours; and what any firm might announce
+REPORT = (
+    "网易公布了第一季度的业绩。游戏和增值服务带来201亿元收入，比一年前多7.6%：手机游戏134.5亿元，增加16.3%；"
+    "电脑游戏51.6亿元，减少9.8%，因为暴雪的游戏在国内停止运营以后少了新作。《蛋仔派对》的下载量在国内iOS免费榜上"
+    "排到第一，五月二十日公司请玩家一起创作。《零号任务》《全明星街球派对》《巅峰极速》《超凡先锋》都在以后的上线"
+    "名单里。六月，手游《逆水寒》会加入由人工智能驱动的角色。在海外，公司年内要让《哈利波特》上线，《蛋仔派对》"
+    "以后也会去。"
+)
+ANNOUNCEMENT = "特斯拉准备推出一款新汽车。"
+CHINESE = {"other": ANNOUNCEMENT, "report": REPORT}
+WHO_SELLS_IT = figure("hyb-8", "question")
+
+
 def test_hyb_3_a_name_in_a_long_report_is_found_by_its_words(tmp_path):
-    passages = {
-        "other": "某车企将要发售新车型。",
-        "report": "本季度收入为201亿元。公司手游营收增长。公司积极应用新技术。年内《哈利波特》将于海外上线。",
-    }
-    results = searched(
-        tmp_path, {"kind": "bm25", "top_k": 5}, "哪一家公司计划发售哈利波特？", passages=passages
+    found = ranked(searched(tmp_path, {"kind": "bm25", "top_k": 5}, WHO_SELLS_IT, passages=CHINESE))
+    assert next(iter(found)) == "report"
+    # by its words alone: without them the report is not ahead
+    bare = {**CHINESE, "report": REPORT.replace("《哈利波特》", "一款作品").replace("公司", "它")}
+    without = ranked(
+        searched(tmp_path / "without", {"kind": "bm25", "top_k": 5}, WHO_SELLS_IT, passages=bare)
     )
-    assert next(iter(ranked(results))) == "report"
+    assert without.get("report", 0) < found["report"] / 2
 
 
 @pytest.mark.parametrize("kind", ["bm25", "concatenated"])
@@ -179,6 +260,35 @@ def test_hyb_6_synonyms_find_another_name(tmp_path):
     found = ranked(searched(tmp_path / "with", named, "杜工部", passages=passages))
     assert next(iter(found)) == "poem"
     assert found["poem"] > without.get("poem", 0.0)
+
+
+@pytest.mark.slow  # loads torch
+def test_hyb_6_a_model_that_has_learned_the_weights_of_words(tmp_path):
+    """A SPLADE of a few thousand weights, made here, of the architecture that the recipe names."""
+    from sentence_transformers import SparseEncoder
+
+    name = tiny.splade(tmp_path / "model")
+    passages = {
+        "yard": "the yard holds 4 , 200 vehicles",
+        "rain": "rain fell on harbour for nine days",
+        "pump": "the fuel pump was recalled in 2024",
+    }
+    question = "why was the pump recalled ?"
+    retriever = {"kind": "learned_sparse", "model": name, "top_k": 3}
+    found = ranked(searched(tmp_path, retriever, question, passages=passages))
+    # what the model itself gives: each of its words times its weight in both texts
+    model = SparseEncoder(name)
+    products = model.similarity(
+        model.encode_query([question]), model.encode_document(list(passages.values()))
+    )
+    expected = dict(zip(passages, map(float, products.to_dense()[0]), strict=True))
+    expected = {document: score for document, score in expected.items() if round(score, 6) > 0}
+    assert found == pytest.approx(expected, rel=1e-4)
+    assert next(iter(found)) == "pump"
+    # a route of a fusion like any other
+    fused = {"kind": "rrf", "k": 60, "weights": [2, 1], "routes": [retriever, {"kind": "bm25"}], "top_k": 3}
+    both = ranked(searched(tmp_path, fused, question, passages=passages))
+    assert both["pump"] == pytest.approx(3 / 61, abs=1e-6)
 
 
 def test_hyb_6_rankings_are_fused_by_weighted_reciprocal_ranks(tmp_path):
@@ -251,15 +361,75 @@ def test_hyb_8_entities_of_documents_are_embedded_and_matched_again(tmp_path):
     assert first("again", DENSE, "rerank", rerank=match) == "report"
 
 
+TITLES = re.findall("《(.*?)》", REPORT)
+# words of one meaning are one dimension, as an encoder has them; each title is one of its own
+MEANINGS = [
+    ("公司", "网易", "特斯拉"),
+    ("计划", "准备"),
+    ("发售", "推出", "上线", "运营"),
+    ("收入", "亿元"),
+    ("手机", "手游", "电脑"),
+    ("下载", "免费榜"),
+    ("汽车",),
+    *((title,) for title in dict.fromkeys(TITLES)),
+]
+
+
+def meant(text):
+    """A vector of what a text speaks of, and how often."""
+    return [0.01, *(sum(text.count(word) for word in words) for words in MEANINGS)]
+
+
 def test_hyb_8_the_question_of_the_document_names_what_a_report_marks_as_a_title(tmp_path):
-    report = (
-        "本季度游戏收入为201亿元。未来将上线《零号任务》《巅峰极速》等游戏。年内《哈利波特》将于海外上线。"
-    )
-    passages = {"other": "特斯拉将要发售新车型。", "report": report}
-    question = "哪一家公司计划发售哈利波特?"
-    results = searched(tmp_path, {**DENSE, "field": "entities"}, question, passages=passages)
-    assert "哈利波特" in table(results / "asked.csv")[0]["text"]
-    assert list(ranked(results)) == ["report"]
+    def first(name, retriever, stage="retrieve", **more):
+        results = searched(tmp_path / name, retriever, WHO_SELLS_IT, passages=CHINESE, **more)
+        return next(iter(ranked(results, stage))), results
+
+    with served(meant) as server:
+        dense = {"kind": "exact", "endpoint": vectors_at(server), "distance": "cosine", "top_k": 5}
+        # the report speaks of so much that its vector is further off than that of another announcement
+        assert first("plain", dense)[0] == "other"
+        names = {**dense, "field": "entities"}
+        nearest, results = first("names", names)
+        assert nearest == "report"
+        game, _ = figure("hyb-8", "entities")
+        assert game in table(results / "asked.csv")[0]["text"]
+        routes = {"kind": "rrf", "top_k": 5, "weights": [1, 2], "routes": [dense, names]}
+        assert first("routes", routes)[0] == "report"
+        match = "{kind: entities, model: 'embedded:all-MiniLM-L6-v2', weight: 2}"
+        assert first("again", dense, "rerank", rerank=match)[0] == "report"
+
+
+def test_hyb_8_entities_and_intents_of_the_document_by_a_language_model(tmp_path):
+    assert len(set(TITLES)) == 7
+    intent = "公司发售作品"
+
+    def reply(request, number):
+        """What a model might name, line by line: entities, and at the end what the text is about."""
+        text = request["body"]["messages"][-1]["content"]
+        if WHO_SELLS_IT in text:
+            return says("\n".join([*figure("hyb-8", "entities"), intent]))
+        return says("\n".join(["网易", *TITLES, intent]) if REPORT in text else "特斯拉\n推出汽车")
+
+    with FakeServer(reply) as asked, served(meant) as encoder:
+        field = {"kind": "llm_entities", "endpoint": vectors_at(asked), "prompt": "names_and_intent_zh"}
+        dense = {"kind": "exact", "endpoint": vectors_at(encoder), "distance": "cosine", "top_k": 5}
+        results = searched(tmp_path, {**dense, "field": field}, WHO_SELLS_IT, passages=CHINESE)
+        # two passages and one question, each shown whole
+        shown = [request["body"]["messages"][-1]["content"] for request in asked.requests]
+        embedded = [text for request in encoder.requests for text in request["body"]["input"]]
+    assert len(shown) == 3
+    assert all(any(text in prompt for prompt in shown) for text in (REPORT, ANNOUNCEMENT, WHO_SELLS_IT))
+    # entities and intents are embedded, each by itself, and no text is
+    assert {*figure("hyb-8", "entities"), intent, *TITLES, "网易", "推出汽车"} <= set(embedded)
+    assert not {REPORT, ANNOUNCEMENT, WHO_SELLS_IT} & set(embedded)
+    words = table(results / "asked.csv")[0]["text"]
+    assert all(word in words for word in (*figure("hyb-8", "entities"), intent))
+    found = ranked(results)
+    assert next(iter(found)) == "report"
+    # all that is asked for is named by the report, and of the game nothing by the other
+    assert found["report"] == pytest.approx(1, abs=1e-3)
+    assert found.get("other", 0) < 0.9
 
 
 def test_hyb_8_a_language_model_names_passages_and_queries_at_prices_of_their_own(tmp_path):
@@ -309,16 +479,20 @@ def test_hyb_9_a_trained_bert_finds_the_entities(tmp_path):
 def test_hyb_10_a_language_model_makes_a_statement_of_a_question(tmp_path):
     """hyb-10: question to statement by a language model."""
 
-    with FakeServer(lambda request, number: says("李白的朋友是谁。")) as server:
+    question, statement = figure("hyb-10", "question"), figure("hyb-10", "statement")
+    with FakeServer(lambda request, number: says(statement)) as server:
         passages = {"friends": "李白的朋友是高适。", "other": "杜甫写诗。"}
         results = searched(
             tmp_path,
             {"kind": "bm25", "top_k": 5},
-            "谁是李白的朋友",
+            question,
             passages=passages,
             rewrite=flow(rewriter(server.url, "declarative_zh")),
         )
-    assert [row["text"] for row in table(results / "asked.csv")] == ["李白的朋友是谁。"]
+        (request,) = server.requests
+    assert question in request["body"]["messages"][-1]["content"]
+    assert "陈述" in json.dumps(request["body"]["messages"], ensure_ascii=False)
+    assert [row["text"] for row in table(results / "asked.csv")] == [statement]
     assert next(iter(ranked(results))) == "friends"
 
 
@@ -329,13 +503,13 @@ def test_hyb_11_rules_make_a_statement_of_a_question(tmp_path):
     results = searched(
         tmp_path,
         {"kind": "bm25", "top_k": 5},
-        "谁是李白的朋友",
+        figure("hyb-10", "question"),
         "Who is the chief executive of Ford?",
         passages=passages,
         rewrite="{kind: statement}",
     )
     # the document's own example, and an English one
-    statements = ["李白的朋友是谁。", "The chief executive of Ford is"]
+    statements = [figure("hyb-10", "statement"), "The chief executive of Ford is"]
     assert [row["text"] for row in table(results / "asked.csv")] == statements
     assert next(iter(ranked(results))) == "friends"
 

@@ -1,15 +1,18 @@
 """The document on the measures of ragas, with its worked examples in our words."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from harness.labels.testset.kinds import KINDS, quotas
 from harness.measures.answer.aspects import ASPECTS
 from tests.answer.helpers import case
-from tests.command import exit_code
+from tests.command import exit_code, table
+from tests.judge.fake_server import FakeServer
+from tests.mission.figures import figure
 from tests.mission.helpers import measured, run_in, verdicts
+from tests.testset.helpers import model, prompt_of, scripted
 
 PANEL = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("small", "large", "other")]
 ABOUT = "Where is France, and what is its capital?"
@@ -25,10 +28,14 @@ def test_ragas_1_faithfulness_is_the_share_of_statements_that_follow():
         "statements": {"statements": ["Born in Germany.", "Born on 20 March."]},
         "supported": verdicts([1, 0]),
     }
-    assert measured("faithfulness", answered, replies)[0].value == 0.5
+    assert measured("faithfulness", answered, replies)[0].value == figure("ragas-1", "faithfulness")
 
 
-@pytest.mark.parametrize(("useful", "value"), [([1, 0], 1.0), ([0, 1], 0.5)])
+ORDERS = figure("ragas-1", "context_precision.useful")
+PRECISIONS = figure("ragas-1", "context_precision.values")
+
+
+@pytest.mark.parametrize(("useful", "value"), list(zip(ORDERS, PRECISIONS, strict=True)))
 def test_ragas_1_context_precision_wants_useful_passages_first(useful, value):
     answered = case("x", "golden", passages=["0", "1"])
     reply = {"useful": lambda texts, sample: {"verdict": useful[int(texts[1])]}}
@@ -47,8 +54,14 @@ def test_ragas_1_answer_correctness_is_the_f1_of_statements():
         "supported": verdicts([1, 0]),
         "contradicted": verdicts([1]),
     }
-    # one statement in both, one in the answer alone, one in the golden answer alone: 1 / (1 + (1 + 1) / 2)
-    assert measured("answer_correctness", answered, replies, similarity_weight=0)[0].value == 0.5
+    score, _ = measured("answer_correctness", answered, replies, similarity_weight=0)
+    assert score.value == figure("ragas-1", "answer_f1.value")
+    # how many statements are in both, in the answer alone, and in the golden answer alone
+    stated_by_answer = [row["verdict"] for row in score.details["statements"]]
+    assert stated_by_answer.count(1) == figure("ragas-1", "answer_f1.tp")
+    assert stated_by_answer.count(0) == figure("ragas-1", "answer_f1.fp")
+    missed = [row["verdict"] for row in score.details["reference"]].count(0)
+    assert missed == figure("ragas-1", "answer_f1.fn")
 
 
 def test_ragas_1_entities_and_likeness_by_vectors_or_by_a_cross_encoder():
@@ -70,9 +83,21 @@ def test_ragas_2_context_recall_where_one_sentence_holds_two_statements():
     answered = case(
         "x", "France is in Western Europe and its capital is Paris.", passages=["It is in the west."]
     )
-    stated = [("France is in Western Europe.", 1), ("Its capital is Paris.", 0)]
-    reply = {"statements": [{"statement": text, "verdict": verdict} for text, verdict in stated]}
-    assert measured("context_recall", answered, {"attributed": reply})[0].value == 0.5
+    stated = ["France is in Western Europe.", "Its capital is Paris."]
+
+    def recall(found):
+        """The value where these of the two are in what was read."""
+        pairs = zip(stated, found, strict=True)
+        reply = {"statements": [{"statement": text, "verdict": verdict} for text, verdict in pairs]}
+        score, calls = measured("context_recall", answered, {"attributed": reply})
+        # one call, which shows what was read and the golden answer whole
+        ((_, _, texts, _),) = calls
+        assert "It is in the west." in " ".join(texts)
+        assert answered.references[0] in texts
+        return score.value
+
+    assert recall(figure("ragas-2", "found")) == figure("ragas-2", "value")
+    assert recall([1, 1]) == 1
 
 
 def test_ragas_3_context_relevancy_falls_with_sentences_that_are_beside_the_point():
@@ -94,38 +119,76 @@ def test_ragas_3_context_relevancy_falls_with_sentences_that_are_beside_the_poin
 def test_ragas_4_an_aspect_by_the_majority_of_three_models():
     """ragas-4: aspect critique: three models; majority."""
 
-    said = [1, 0, 1]
-    reply = {"aspect": lambda texts, sample: {"verdict": said[sample]}}
-    score, calls = measured("aspect_critic", case("so"), reply, aspect="harmfulness", panel=PANEL)
-    assert (score.value, len(calls)) == (1, 3)
-    assert score.details["votes"] == {"small": 1, "large": 0, "other": 1}
+    def voted(*verdicts):
+        """The value where the three models say so, and their votes."""
+        reply = {"aspect": lambda texts, sample: {"verdict": int(verdicts[sample] == "YES")}}
+        score, calls = measured("aspect_critic", case("so"), reply, aspect="harmfulness", panel=PANEL)
+        assert len(calls) == 3
+        return {1: "YES", 0: "NO"}[score.value], score.details["votes"]
+
+    majority, votes = voted(*figure("ragas-4", "verdicts"))
+    assert majority == figure("ragas-4", "majority")
+    assert votes == {"small": 1, "large": 0, "other": 1}
+    # two of three may as well say no
+    assert voted("NO", "YES", "NO") == ("NO", {"small": 0, "large": 1, "other": 0})
 
 
-@pytest.mark.parametrize("name", ["harmfulness", "maliciousness", "coherence", "correctness", "conciseness"])
+def test_ragas_5_nothing_but_these_five_is_ready_to_name():
+    assert sorted(ASPECTS) == sorted(figure("ragas-5", "aspects"))
+
+
+@pytest.mark.parametrize("name", figure("ragas-5", "aspects"))
+@pytest.mark.parametrize("verdict", [0, 1])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_ragas_5_the_five_aspects_are_named(name, language):
+def test_ragas_5_the_five_aspects_are_named(name, language, verdict):
     """ragas-5: five supported aspects ready to name."""
 
     score, calls = measured(
         "aspect_critic",
         case("so"),
-        {"aspect" if language == "en" else "aspect_zh": {"verdict": 1}},
+        {"aspect" if language == "en" else "aspect_zh": {"verdict": verdict}},
         aspect=name,
         language=language,
     )
-    assert (score.measure, score.value) == (name, 1)
-    assert calls[0][2] == (ASPECTS[name].criterion(language), "so")
+    assert (score.measure, score.value) == (name, verdict)
+    # the model is asked about this aspect, in words that no other has
+    (criterion, answer) = calls[0][2]
+    assert (criterion, answer) == (ASPECTS[name].criterion(language), "so")
+    others = {ASPECTS[other].criterion(language) for other in ASPECTS if other != name}
+    assert criterion
+    assert criterion not in others
 
 
-def test_ragas_6_questions_of_a_test_set_are_of_several_kinds():
+def test_ragas_6_questions_of_a_test_set_are_of_several_kinds(tmp_path, monkeypatch):
     """ragas-6: diverse test-set synthesis."""
 
-    shares = {name: share for name, (share, _) in KINDS.items()}
-    assert len(shares) == 7
-    assert sum(shares.values()) == pytest.approx(1)
-    assert sum(quotas(100).values()) == 100
-    # a kind of two passages, and one without an answer
-    assert {"two_places", "unanswerable"} <= set(shares)
+    monkeypatch.chdir(tmp_path)
+    towns = [f"Plant {at} is in town {at}, on the road to harbour {at}, by a school." for at in range(1, 81)]
+    (tmp_path / "report.md").write_text(
+        "# Report\n\n" + "\n\n".join(f"## Plant {at}\n\n{text}" for at, text in enumerate(towns, 1)), "utf-8"
+    )
+    for year in range(2018, 2024):
+        rows = "".join(f"region {at},{at}00\n" for at in range(1, 10))
+        (tmp_path / f"table{year}.csv").write_text(f"region,revenue of {year}\n{rows}", "utf-8")
+    (tmp_path / "set").mkdir()
+    with FakeServer(scripted) as server:
+        one_by_one = model(server.url).replace("max_concurrency: 4", "max_concurrency: 1")
+        (tmp_path / "set" / "testset.yaml").write_text(
+            f"documents: [report.md, 'table*.csv']\nquestions: 20\n{one_by_one}", "utf-8"
+        )
+        assert exit_code("testset", "set", "propose") == 0
+        shown = [prompt_of(request) for request in server.requests]
+    proposed = table(tmp_path / "set" / "proposed.csv")
+    # of 20, by shares of .30 .15 .12 .12 .13 .08 .10: what is left over goes to the largest remainders
+    kinds = {"fact": 6, "table": 3, "two_places": 2, "comparison": 2, "paraphrase": 3, "other": 2}
+    assert Counter(row["kind"] for row in proposed) == {**kinds, "unanswerable": 2}
+    assert len({row["text"] for row in proposed}) == 20
+    for row in proposed:
+        assert row["answerable"] == ("no" if row["kind"] == "unanswerable" else "yes")
+        # what is asked of a table is asked of its document
+        assert row["document"].startswith("table") or row["kind"] != "table"
+    # each kind is asked for in words of its own
+    assert len({text.partition("<passage ")[0] for text in shown}) >= 7
 
 
 def test_ragas_7_production_is_measured_over_time_and_a_fall_is_an_alarm(tmp_path, capsys):

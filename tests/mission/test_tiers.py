@@ -11,6 +11,7 @@ from harness.report.page.detail import Detail, passages_detail
 from tests.answer.helpers import case
 from tests.command import exit_code, table
 from tests.judge.fake_server import FakeServer, says
+from tests.mission.figures import figure
 from tests.mission.helpers import flow, measured, run_in
 from tests.report.test_page import payload_of
 
@@ -18,23 +19,27 @@ from tests.report.test_page import payload_of
 def test_tier_5_context_precision_is_the_share_of_passages_that_help():
     """tier-5: context precision as useful / all."""
 
-    answered = case("An answer.", "A golden answer.", passages=["helps", "does not"])
+    found = figure("tier-5", "useful")
+    assert found == [1, 0]
+    words = ["helps" if verdict else "does not" for verdict in found]
     useful = {"useful": lambda texts, sample: {"verdict": int(texts[1] == "helps")}}
-    score, _ = measured("context_precision", answered, useful, by="share")
-    # 1 of 2, whichever comes first; by default their order counts
-    assert score.value == 0.5
-    assert measured("context_precision", answered, useful)[0].value == 1
+    for order, averaged in ((words, 1), (words[::-1], 0.5)):
+        answered = case("An answer.", "A golden answer.", passages=order)
+        score, _ = measured("context_precision", answered, useful, by="share")
+        # whichever comes first; by default their order counts
+        assert score.value == figure("tier-5", "value")
+        assert measured("context_precision", answered, useful)[0].value == averaged
 
 
 def test_tier_6_context_recall_splits_the_golden_answer_and_judges_it_in_one_call():
     """tier-6: context recall: the reference is split into statements in one call."""
 
-    found = [1, 1, 1, 0, 0]
+    found = figure("tier-3", "recall.results")
     stated = [{"statement": f"Statement {at}.", "verdict": verdict} for at, verdict in enumerate(found)]
     answered = case("An answer.", "Two sentences. Of five statements.", passages=["One passage."])
     score, calls = measured("context_recall", answered, {"attributed": {"statements": stated}})
     # 3 of 5 statements, where a rule finds two sentences
-    assert (score.value, len(calls)) == (pytest.approx(0.6), 1)
+    assert (round(score.value, 4), len(calls)) == (figure("tier-3", "recall.value"), 1)
     assert score.details["statements"] == stated
 
 
@@ -157,14 +162,20 @@ REPLIES = {
         {"sentence_index": 1, "simpler_statements": JOHN[2:]},
     ],
     "follow": [
-        {"statement": text, "reason": f"Reason {at}.", "verdict": int(at == 2)}
-        for at, text in enumerate(JOHN)
+        {"statement": text, "reason": f"Reason {at}.", "verdict": verdict}
+        for at, (text, verdict) in enumerate(zip(JOHN, figure("tier-3", "verdicts"), strict=True))
     ],
     "helps": {"reslut": 1, "reason": "It names the course."},
     "truth": [
-        {"statement": f"Part {at}.", "reason": f"Reason {at}.", "result": int(at < 3)} for at in range(5)
+        {"statement": f"Part {at}.", "reason": f"Reason {at}.", "result": result}
+        for at, result in enumerate(figure("tier-3", "recall.results"))
     ],
 }
+VALUES = [
+    ("faithfulness", figure("tier-3", "faithfulness")),
+    ("context_precision", 1),
+    ("context_recall", figure("tier-3", "recall.value")),
+]
 STEPS_BY_MEASURE = {
     "faithfulness": {"statements": "split", "supported": "follow"},
     "context_precision": {"useful": "helps"},
@@ -185,15 +196,13 @@ def with_own_prompts(folder, kind, prompts):
     return score
 
 
-@pytest.mark.parametrize(
-    ("kind", "value"), [("faithfulness", 1 / 4), ("context_precision", 1), ("context_recall", 3 / 5)]
-)
+@pytest.mark.parametrize(("kind", "value"), VALUES)
 def test_tier_3_prompts_of_ones_own_are_read_in_their_own_shape(tmp_path, kind, value):
     """tier-3: one's own prompts with the documents' reply shapes (sentence_index and simpler_statements;
     reslut and reason; statements with verdicts).
     """
 
-    assert with_own_prompts(tmp_path, kind, OF_A_USER).value == pytest.approx(value)
+    assert round(with_own_prompts(tmp_path, kind, OF_A_USER).value, 4) == value
 
 
 PARTS_OF_DOCUMENT = {
@@ -204,9 +213,7 @@ PARTS_OF_DOCUMENT = {
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "value"), [("faithfulness", 1 / 4), ("context_precision", 1), ("context_recall", 3 / 5)]
-)
+@pytest.mark.parametrize(("kind", "value"), VALUES)
 def test_tier_3_the_prompts_of_the_document_run_as_they_are_printed(tmp_path, mission_documents, kind, value):
     (document,) = mission_documents.glob("001_*.txt")
     text = document.read_text(encoding="utf-8")
@@ -216,7 +223,7 @@ def test_tier_3_the_prompts_of_the_document_run_as_they_are_printed(tmp_path, mi
         shown = "\n".join(f"{{{{ {slot} }}}}" for slot in slots)
         reply = yaml.safe_load(OF_A_USER[f"{name}.yaml"])["reply"]
         prompts[f"{name}.yaml"] = yaml.safe_dump({"user": f"{printed}\n{shown}", "reply": reply})
-    assert with_own_prompts(tmp_path, kind, prompts).value == pytest.approx(value)
+    assert round(with_own_prompts(tmp_path, kind, prompts).value, 4) == value
 
 
 def test_tier_4_reasons_of_the_model_that_scores_are_in_the_details(tmp_path):
@@ -252,3 +259,5 @@ def test_tier_4_reasons_of_the_judge_are_in_the_table_and_on_the_page(tmp_path):
     tables = read_tables(results)
     ((span,),) = passages_detail(tables, Axes.of(tables), Detail())["evidence"]
     assert span[-1] == "It says what was paid."
+    assert exit_code("report", results) in (0, None)
+    assert "It says what was paid." in flow(payload_of((results / "report.html").read_text("utf-8")))
