@@ -5,11 +5,13 @@ import math
 import re
 from datetime import date, timedelta
 from itertools import product
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from benchmarks import trend_alarms
 from harness.comparison.change_test import _STAKES, FallTest, changes
 from tests.command import one_line, printed, refused, run
 from tests.mission.helpers import run_in
@@ -254,3 +256,14 @@ def test_gate_and_compare_read_scored_answers(tmp_path, capsys):
     assert "queries" in refused(capsys, *gate, results / "later")
     assert "it has exact_match" in refused(capsys, *gate, results / "same", "--measure", "faithfulness")
     assert "holds scored answers alone" in refused(capsys, "show", results / "base")
+
+
+def test_the_false_alarms_of_the_page_are_those_of_its_command():
+    page = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| right or wrong \| 20 \| (\d+) of 200 \| (\d+) of 200 \|$", page, re.MULTILINE)
+    # the years of the command, of which the rule of three sigmas sees all, and the test the first four
+    rng = np.random.default_rng(7)
+    years = [trend_alarms.year(trend_alarms.binary, rng, 20) for _ in range(200)]
+    assert sum(map(trend_alarms.three_sigmas, years)) == int(row[1])
+    assert not any(changes(looks, cells=trend_alarms.CELLS) for looks in years[:4])
+    assert row[0] == "0"
