@@ -106,7 +106,7 @@ class Study:
         """Run the benchmark, or read what it computed before from the cache."""
         config = load_config(path)
         results, _ = run_bench(config, Silent())
-        return cls(config, results, load_corpus(config, Session.at(config.cache, Silent())))
+        return cls(config, results, load_corpus(config, Session.at(config.cache, Silent()).document_reader))
 
     @cached_property
     def document(self) -> dict[str, Document]:

@@ -51,7 +51,7 @@ def write_inputs(folder: Path, queries: int) -> None:
     """The files of both tools, of the first so many queries."""
     os.chdir(ROOT)
     config = load_config(Path("configs/quickstart.yaml"))
-    corpus = load_corpus(config, Session.at(folder / "extracted", Silent()))
+    corpus = load_corpus(config, Session.at(folder / "extracted", Silent()).document_reader)
     labelled = {label.query_id for label in corpus.labels if label.grade}
     answerable = [query for query in corpus.queries.queries if query.query_id in labelled][:queries]
     questions = {query.query_id: query.text for query in answerable}

@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness.running.passes import vectors
+from harness.running.resources import Resources
 from harness.running.session import Session
 from harness.steps.search.retrieve.exact import ExactConfig
 from harness.values import Silent
@@ -39,7 +39,7 @@ def make_index(folder, session, documents=DOCUMENTS):
     import chromadb
 
     rows = list(pieces(documents))
-    embedded = vectors([text for _, text in rows], ExactConfig(model=MODEL).embed, session)
+    embedded = Resources(session).vectors([text for _, text in rows], ExactConfig(model=MODEL).embed)
     client = chromadb.PersistentClient(str(folder))
     collection = client.create_collection(
         COLLECTION, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}

@@ -65,7 +65,7 @@ class Study:
 def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: bool) -> tuple[Study, Corpus]:
     """Search every setting and draw the labels in every way."""
     session = Session.at(config.cache, Silent())
-    corpus = load_corpus(config, session)
+    corpus = load_corpus(config, session.document_reader)
     judgments = judged_by_people(corpus, config).judgments
     queries = GradedQueries(corpus.queries.queries, judgments, config.relevance).to_score()
     asked = tuple(query for query in queries if query.answerable)

@@ -240,7 +240,7 @@ def main() -> int:
     arguments = parser.parse_args()
     config = as_it_was(load_config(meridian_pool.CONFIG))
     session = Session.at(config.cache, Silent())
-    corpus = load_corpus(config, session)
+    corpus = load_corpus(config, session.document_reader)
     everything = [*pool(config, corpus, session)]
     pools = {
         "all": everything,

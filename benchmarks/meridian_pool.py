@@ -282,7 +282,7 @@ def main() -> None:
     if arguments.labels:
         config = config.model_copy(update={"labels": arguments.labels})
     session = Session.at(config.cache, Silent())
-    corpus = load_corpus(config, session)
+    corpus = load_corpus(config, session.document_reader)
     systems = [*fresh(config, corpus, session)] if arguments.fresh else [*pooled(config, corpus, session)]
     print_judged(systems, corpus)
     first, last = arguments.ranks or TOP

@@ -132,6 +132,7 @@ def run_stage(folder: Path, stage: str) -> None:
     from harness.running.bench.job import run_or_reuse
     from harness.running.bench.preparing import prepare
     from harness.running.config.load import load_config
+    from harness.running.meeting import Running
     from harness.running.search import run_step, search_settings
     from harness.running.session import Session
     from harness.steps import Texts
@@ -153,7 +154,7 @@ def run_stage(folder: Path, stage: str) -> None:
                     encoder, passages = point.setting.retrieve.embed, point.chunking.passages
                     texts = (passages.texts, "passages"), ([query.text for query in queries], "queries")
                     needs = [Texts(encoder, own, whose, "rows") for own, whose in texts]
-                    run_step(ask(Together(needs)), session)
+                    run_step(ask(Together(needs)), Running(session))
                 else:
                     search_settings([point], queries, session)
             chunks = len(points[0].chunking.chunks)

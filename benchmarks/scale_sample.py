@@ -192,7 +192,7 @@ def parts_of(collection: str, source: Path, cache: Path) -> tuple[Parts, Texts]:
         {"name": collection, **own, "retrieve": {"kind": "bm25"}, "parsing": {"second_reading": False}}
     )
     with Session.at(cache, Silent()) as session:
-        corpus = load_corpus(config, session)
+        corpus = load_corpus(config, session.document_reader)
     parted = pages_apart if collection == "financebench" else other_companies
     asked = {query.query_id: query.text for query in corpus.queries.queries}
     return parted(corpus.documents, corpus.labels), asked

@@ -207,7 +207,7 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
         "from harness.running.corpora import load_corpus\n"
         "from harness.values.progress import Silent\n"
         "with Session.at(config.cache, Silent()) as session:\n"
-        "    print(len(load_corpus(config, session).documents))\n"
+        "    print(len(load_corpus(config, session.document_reader).documents))\n"
     )
     files = {"a.pdf": pages_of(LINE, LINE), "b.pdf": pages_of(LINE), "script.py": script}
     labels = "query_id,document,page,grade\nq1,a,1,4\n"

@@ -46,7 +46,9 @@ def load(folder):
     config = load_config(CONFIG)
     files = {"documents": (f"{folder}/documents/*.md",), "queries": folder / "queries.csv"}
     files |= {"labels": folder / "labels.csv", "cache": folder / "cache"}
-    return load_corpus(config.model_copy(update=files), Session.at(folder / "cache", Silent()))
+    return load_corpus(
+        config.model_copy(update=files), Session.at(folder / "cache", Silent()).document_reader
+    )
 
 
 def test_repeated_text_is_where_the_offsets_say(tmp_path):

@@ -208,7 +208,7 @@ def as_read(name, cache):
     here = {name: root / getattr(config, name) for name in ("queries", "labels")}
     documents = tuple(str(root / pattern) for pattern in config.documents)
     config = config.model_copy(update={**here, "documents": documents})
-    return load_corpus(config, Session.at(cache, Silent()))
+    return load_corpus(config, Session.at(cache, Silent()).document_reader)
 
 
 def test_judged_is_the_labels_and_what_was_dismissed_with_grade_0():

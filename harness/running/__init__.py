@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from harness.running.config.source import read_source
     from harness.running.config.space import load_tuning
     from harness.running.config.stored_chunks import recorded_collection
-    from harness.running.corpora import load_corpus
+    from harness.running.corpora import load_corpus, refuse_several_parsers
     from harness.running.corpus import Corpus, document_files, load_documents, read_texts
+    from harness.running.document_reader import DocumentReader
     from harness.running.hits.scoring_of_hits import hit_setting, score_hits
     from harness.running.judging.judged import pool_judge_config
+    from harness.running.judging.judgments import judge_pool
     from harness.running.judging.pool import (
         answers,
         estimate_pool,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         make_pool,
         scores_to_buy,
     )
+    from harness.running.meeting import Running
     from harness.running.notes import RunNotes
     from harness.running.passage_files import takes_passages
     from harness.running.planning import Planning, search_unasked
@@ -80,13 +83,16 @@ else:
             "harness.running.config.source": "read_source",
             "harness.running.config.space": "load_tuning",
             "harness.running.config.stored_chunks": "recorded_collection",
-            "harness.running.corpora": "load_corpus",
+            "harness.running.corpora": "load_corpus refuse_several_parsers",
             "harness.running.corpus": "Corpus document_files load_documents read_texts",
+            "harness.running.document_reader": "DocumentReader",
             "harness.running.hits.scoring_of_hits": "hit_setting score_hits",
             "harness.running.judging.judged": "pool_judge_config",
+            "harness.running.judging.judgments": "judge_pool",
             "harness.running.judging.pool": (
                 "answers estimate_pool grade_all llm_configs make_judge make_pool scores_to_buy"
             ),
+            "harness.running.meeting": "Running",
             "harness.running.notes": "RunNotes",
             "harness.running.passage_files": "takes_passages",
             "harness.running.planning": "Planning search_unasked",

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from harness import steps
 from harness.running.config.models import Setting
-from harness.running.corpus import Corpus
 from harness.running.loop import Loop, Visitor
 from harness.running.pipeline import contexts_searched, embeds_here, route_contexts
-from harness.running.resources import RunSources, outlines
-from harness.running.session import Session
+from harness.running.resources import RunSources
 from harness.store import key_of
 from harness.values import Chunk, Part, Query, Ranking, Run, Span, Tokenizer, by_key, merge, under_way
 
@@ -191,16 +189,13 @@ class Chunking:
         return self.tokens if self.indexed is None or not with_context else self.indexed.tokens
 
 
-def chunk_corpus(
-    corpus: Corpus, setting: Setting, session: Session, visitor: Visitor, warn: Warn
-) -> Chunking:
+def chunk_corpus(setting: Setting, sources: RunSources, visitor: Visitor, warn: Warn) -> Chunking:
     """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks.
 
     ``visitor`` meets what contexts and the reader need.
     """
-    tokenizer = session.models.tokenizer(setting.tokenizer)
-    sources = RunSources(session, corpus, tokenizer)
-    with session.notes.timed("chunk"):
+    tokenizer = sources.tokenizer
+    with sources.timed("chunk"):
         chunks, key = sources.cut(setting.chunk)
         lengths, quality = _examined(chunks, key, sources)
     health = health_of(lengths, tokenizer.window)
@@ -220,7 +215,7 @@ def chunk_corpus(
         if embedded_here:
             _warn_of_long_chunks(indexes[name], health, tokenizer, warn)
     if embeds_here(setting):
-        _warn_of_long_queries(corpus.queries.queries, tokenizer, warn)
+        _warn_of_long_queries(sources.corpus.queries.queries, tokenizer, warn)
     _warn_of_capped(chunks, lengths, setting.chunk, warn)
     read = [indexes[name] for name in searching]
     return Chunking(
@@ -293,19 +288,19 @@ def _examined(
     chunks: Sequence[Chunk], key: str, sources: RunSources
 ) -> tuple[NDArray[np.int32], dict[str, Any]]:
     """The lengths of the chunks in tokens, and their health; examined at most once per chunking."""
-    session, tokenizer = sources.session, sources.tokenizer
+    tokenizer = sources.tokenizer
     examined_key = key_of(key, steps.HEALTH_VERSION, steps.OUTLINE_VERSION)
-    stored = session.artifacts.get("chunk_health", examined_key)
+    stored = sources.kept("chunk_health", examined_key)
     if stored is None:
-        lengths = session.prepared.lengths.pop(key, None)
+        lengths = sources.lengths_cut(key)
         if lengths is None:
             lengths = steps.token_lengths([chunk.text for chunk in chunks], tokenizer)
         by_document = by_key((chunk.doc_id, chunk) for chunk in chunks)
         # one document's at a time: those of a million chunks take hundreds of megabytes
         shown = {doc_id: (chunk.spans for chunk in chunks_of) for doc_id, chunks_of in by_document.items()}
-        health = steps.examine(shown, lengths, outlines(sources.corpus, session), tokenizer.window)
+        health = steps.examine(shown, lengths, sources.outlines(), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": health}
-        session.artifacts.put("chunk_health", examined_key, stored)
+        sources.keep("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
 
 

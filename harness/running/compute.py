@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from harness import models
 from harness.models import LocalEncoder, ServedEstimate, Spending
-from harness.running.engine import LocalEngine, ModelJob, keep_rate, run_of, value_bytes
+from harness.running.engine import LocalEngine, ModelJob, keep_rate, run_of, speed_of, value_bytes
 from harness.running.session import Session
 from harness.steps import LocalModelScorer, PairScorer, PendingCalls
 from harness.store import KeyValue, Lock, key_of, turn
@@ -86,6 +86,10 @@ class ModelPass(ABC):
             return set()
         with self.session.values(self.name, self.path) as store:
             return store.present(keys)
+
+    def speed(self, worker: tuple[str, float, float]) -> float | None:
+        """Characters a second by one such worker, in all runs from here; None if none has computed."""
+        return speed_of(self.path, worker, self.session.artifacts)
 
 
 @dataclass(frozen=True, slots=True)

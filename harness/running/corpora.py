@@ -12,11 +12,11 @@ from harness.data import AnchorResult, refuse_disputed
 from harness.running.chunks import Chunking
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.corpus import Corpus, other_files, read_documents
+from harness.running.document_reader import DocumentReader
 from harness.running.notes import RunNotes
 from harness.running.part import queries_in_part
 from harness.running.passage_files import takes_passages
 from harness.running.search import Searched
-from harness.running.session import Session
 from harness.steps import passage_id
 from harness.values import ConfigError, Document, Judgment, counted, text_id
 
@@ -41,10 +41,10 @@ class Corpora:
         return renamed
 
 
-def load_corpus(config: BenchConfig, session: Session) -> Corpus:
+def load_corpus(config: BenchConfig, reader: DocumentReader) -> Corpus:
     """As `load_corpora`, where there is one text a document; ConfigError where there are several parsers."""
     refuse_several_parsers(config)
-    return load_corpora(config, session).united
+    return load_corpora(config, reader).united
 
 
 def refuse_several_parsers(config: BenchConfig) -> None:
@@ -57,14 +57,14 @@ def refuse_several_parsers(config: BenchConfig) -> None:
         )
 
 
-def load_corpora(config: BenchConfig, session: Session) -> Corpora:
+def load_corpora(config: BenchConfig, reader: DocumentReader) -> Corpora:
     """Read queries and labels, and the documents once with each parser.
 
     Raises CorpusError or LabelError for what cannot be used.
     """
-    parsers, note = parsers_of(config.settings), session.notes.reporter.note
+    parsers, note = parsers_of(config.settings), reader.notes.reporter.note
     # before the documents, which may take long
-    with session.notes.timed("labels"):
+    with reader.notes.timed("labels"):
         queries, rows = queries_and_rows(config, note)
         if config.labels:
             refuse_disputed(data.graded_passages(rows), config.labels)
@@ -75,15 +75,15 @@ def load_corpora(config: BenchConfig, session: Session) -> Corpora:
     for name, parser in parsers.items():
         if len(parsers) > 1:
             note(f"Reading the documents with {name}.")
-        read[name] = read_documents(config, parser, others, session, every_row)
+        read[name] = read_documents(config, parser, others, reader, every_row)
         texts_read = [part.document for part in read[name].parsed]
-        queries.warn_of_answer_keys(texts_read, partial(session.notes.warn, "questions"))
+        queries.warn_of_answer_keys(texts_read, partial(reader.notes.warn, "questions"))
     texts = {
         name: {item.document.doc_id: item.document for item in documents.parsed}
         for name, documents in read.items()
     }
     skipped = {name: [item.doc_id for item in documents.skipped] for name, documents in read.items()}
-    with session.notes.timed("labels"):
+    with reader.notes.timed("labels"):
         ids = [query.query_id for query in queries.queries]
         if takes_passages(config):
             rows = data.with_passages_named(rows, next(iter(texts.values())), passage_id)
@@ -94,7 +94,7 @@ def load_corpora(config: BenchConfig, session: Session) -> Corpora:
             }
         else:
             anchored = data.anchor_in_each(rows, texts, config.anchor, ids, skipped)
-        labels = _labels(anchored, texts, rows, config, session.notes)
+        labels = _labels(anchored, texts, rows, config, reader.notes)
     corpora = {
         name: Corpus(
             *(tuple(documents.parsed), tuple(documents.skipped), queries, anchored[name], labels[name]),

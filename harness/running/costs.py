@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
@@ -12,18 +12,15 @@ import numpy as np
 
 from harness import models
 from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, reading_depth, tokens_to
-from harness.models import Spending, add
+from harness.models import EncoderConfig, Spending, add
 from harness.report import CostRow, PriceRow, SummaryRow, is_route
 from harness.running.compute import ServedPass
 from harness.running.corpus import Corpus
-from harness.running.engine import speed_of
 from harness.running.evaluate.warnings import text_ranked
 from harness.running.meeting import Bought
 from harness.running.notes import RunNotes
-from harness.running.passes import encoding
 from harness.running.pipeline import RETRIEVE, asks_to_filter, encoders_of, reranker_at
 from harness.running.search import Searched
-from harness.running.session import Session
 from harness.values import Ranking
 
 
@@ -241,10 +238,13 @@ def _rows_share(searched: Searched) -> float | None:
     return health["stored_passing"] / health["stored_rows"] if "stored_passing" in health else None
 
 
-def embedding_facts(searched: Searched, session: Session) -> dict[str, float]:
+def embedding_facts(
+    searched: Searched, speed_of: Callable[[EncoderConfig], float | None]
+) -> dict[str, float]:
     """For the run record: the seconds that the vectors of all passages take at the speed of the models here.
 
-    0 where nothing is embedded; nothing where an endpoint embeds, or the speed is not known.
+    ``speed_of`` gives the characters a second of an encoder here. 0 where nothing is embedded; nothing where
+    an endpoint embeds, or the speed is not known.
     """
     if not searched.chunking.quality:
         # hits of another pipeline, which has indexed
@@ -252,8 +252,7 @@ def embedding_facts(searched: Searched, session: Session) -> dict[str, float]:
     seconds = []
     characters = sum(map(len, searched.chunking.passages.texts))
     for encoder in encoders_of(searched.setting):
-        path = encoding(encoder, session).path if encoder.runs_here else None
-        speed = None if path is None else speed_of(path, session.engine.worker, session.artifacts)
+        speed = speed_of(encoder) if encoder.runs_here else None
         if speed is None:
             return {}
         seconds.append(characters / speed)

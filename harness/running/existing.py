@@ -18,8 +18,10 @@ from harness.running.config.models import BenchConfig, Setting
 from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus, texts_outside
 from harness.running.hits.scoring_of_hits import missed_evidence, text_elsewhere, under_own_name
+from harness.running.notes import RunNotes
 from harness.running.passage_files import are_documents
 from harness.running.pipeline import collection_searched
+from harness.running.run_models import RunModels
 from harness.running.session import Session
 from harness.running.stored_oddities import tell
 from harness.running.stored_passages import StoredPassages, read_passages, rows_passing
@@ -45,7 +47,7 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
         )
     corpus = corpora.united
     # read where a passage names no document, and once for all collections
-    outside = cache(partial(texts_outside, config, corpus, session))
+    outside = cache(partial(texts_outside, config, corpus, session.document_reader))
     read: dict[str, StoredPassages] = {}
     stored: dict[str, StoredPassages] = {}
     with session.notes.timed("stores"):
@@ -60,13 +62,20 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
     by_setting = dict.fromkeys(corpora.by_setting, corpus)
     for setting, _ in existing:
         session.prepared.stored[setting.name] = partial(
-            stored_chunking, setting, stored[setting.name], corpus, config.relevance.projection, session
+            stored_chunking,
+            *(setting, stored[setting.name], corpus, config.relevance.projection),
+            *(session.models, session.notes),
         )
     return replace(corpora, united=corpus, by_setting=by_setting)
 
 
 def stored_chunking(
-    setting: Setting, stored: StoredPassages, corpus: Corpus, rule: Projection, session: Session
+    setting: Setting,
+    stored: StoredPassages,
+    corpus: Corpus,
+    rule: Projection,
+    models: RunModels,
+    notes: RunNotes,
 ) -> Chunking:
     """The passages of a collection as chunks, with what the store holds as the text that is indexed.
 
@@ -89,7 +98,7 @@ def stored_chunking(
     missed = missed_evidence(corpus, list(chunks.values()), rule)
     every = (*chunks.values(), *missed)
     texts += [chunk.text for chunk in missed]
-    tokenizer = session.models.tokenizer(setting.tokenizer)
+    tokenizer = models.tokenizer(setting.tokenizer)
     lengths = token_lengths([chunk.text for chunk in every], tokenizer)
     digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     key = key_of(corpus.key, "stored", [chunk.chunk_id for chunk in every], digest)
@@ -97,12 +106,12 @@ def stored_chunking(
     read = np.minimum(tokens, tokenizer.window or tokens).astype(np.int64)
     special = np.int32(tokenizer.special)
     indexed = Indexed(tuple(texts), tokens - special, int((tokens > read).sum()), int(read.sum()), key)
-    told = tell(setting, stored, corpus, session.notes)
+    told = tell(setting, stored, corpus, notes)
     health = (
         health_of(lengths[: len(chunks)], tokenizer.window) | told | {"stored_evidence_missing": len(missed)}
     )
     if missed:
-        session.notes.warn(
+        notes.warn(
             "hits",
             f"{setting.name}: {values.counted(len(missed), 'piece')} of relevant evidence "
             f"{'is' if len(missed) == 1 else 'are'} in no passage of the collection, so no search of it can "

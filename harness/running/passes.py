@@ -1,15 +1,12 @@
-"""Vectors and scores of models, in one pass of each over the distinct items of all settings."""
+"""The passes of models over texts and pairs, each over the distinct items of all settings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from harness.models import EncoderConfig, LocalEncoder
-from harness.running.compute import Hold, LocalPass, ModelPass, ServedPass, StoredValues, digest
+from harness.running.compute import Hold, LocalPass, ModelPass, ServedPass
 from harness.running.config.answer_measures import reranker_of
 from harness.running.session import Session
 from harness.steps import Pair, PairScores, RerankerConfig
@@ -39,18 +36,6 @@ def scoring(config: RerankerConfig, session: Session) -> ModelPass:
         return ServedPass("pairs", scorer.fingerprint, path, session, scorer.served)
     path = session.cache.scores(scorer.fingerprint.replace(":", "-"))
     return LocalPass("pairs", scorer.fingerprint, path, session, scorer)
-
-
-def stored_values(texts: Sequence[str], config: EncoderConfig, session: Session) -> StoredValues:
-    """The encodings of ``texts``, read a part at a time; equal texts are encoded once."""
-    keys = [digest(text) for text in texts]
-    model = encoding(config, session)
-    return StoredValues(model, keys, model(dict(zip(keys, texts, strict=True))).values)
-
-
-def vectors(texts: Sequence[str], config: EncoderConfig, session: Session) -> NDArray[np.float32]:
-    """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
-    return stored_values(texts, config, session)[:]
 
 
 def scores_of_pairs(pairs: Sequence[Pair], model: PairModel) -> Run[list[float]]:

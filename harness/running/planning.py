@@ -15,7 +15,6 @@ from harness.running.meeting import Running, parted, request_key, united
 from harness.running.passes import encoding, scoring
 from harness.running.search import Chunked, FoundBySettings, Searched, as_read, search_settings, searching_of
 from harness.running.services import missing_of
-from harness.running.session import Session
 from harness.steps import (
     AllAtOnce,
     Answers,
@@ -252,15 +251,12 @@ class Planned:
         return to_buy(self.left)
 
 
-def plan_settings(
-    points: Sequence[Chunked], queries: Sequence[Query], session: Session, *, computes: bool = False
-) -> Planned:
-    """What a search of settings takes; nothing is asked, and computed only with ``computes``."""
-    planning = Planning(session, computes=computes)
+def plan_settings(points: Sequence[Chunked], queries: Sequence[Query], planning: Planning) -> Planned:
+    """What a search of settings takes; nothing is asked, and computed only where ``planning`` computes."""
     results = FoundBySettings(points, queries, planning)
     planning.watch = results.ended
     Loop(planning).run(
-        {str(at): searching_of(point, queries, session.models) for at, point in enumerate(points)}
+        {str(at): searching_of(point, queries, planning.session.models) for at, point in enumerate(points)}
     )
     known = [
         str(at) not in planning.guessed
@@ -284,7 +280,7 @@ def search_unasked(
     if cutting.services:
         urls = " and ".join(cutting.services)
         raise LlmError(f"Rankings depend on {urls}, which has not been asked what is indexed or read yet.")
-    planned = plan_settings(points, queries, session, computes=True)
+    planned = plan_settings(points, queries, Planning(session, computes=True))
     asked = [call for call in (*cutting.endpoints, *planned.endpoints) if call.estimate.calls]
     if missing := (*cutting.calls, *planned.calls, *asked):
         return [], missing

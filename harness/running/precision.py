@@ -12,12 +12,14 @@ from typing import Any
 
 from harness.models import EXACT, INT8, LocalConfig
 from harness.running.compute import digest
+from harness.running.meeting import Running
+from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, lists_of
 from harness.running.run_models import RunModels, probe_of
 from harness.running.search import Chunked, Searched, run_step
 from harness.running.session import Session
 from harness.steps import Pair, PairScorer, Passages, RerankerConfig, RetrieverConfig, Search, pairs_of
-from harness.store import key_of
+from harness.store import Artifacts, key_of
 from harness.values import Query, Ranking, Silent, by_key, counted
 
 _FIRST = 10
@@ -31,7 +33,12 @@ _WORTH_A_PROBE = 500
 
 
 def compare_with_exact(
-    searched: Sequence[Searched], queries: Sequence[Query], most: float, session: Session
+    searched: Sequence[Searched],
+    queries: Sequence[Query],
+    most: float,
+    models: RunModels,
+    artifacts: Artifacts,
+    notes: RunNotes,
 ) -> None:
     """Rank what a sample of queries found again, by every fast model and as it would be in float32.
 
@@ -42,28 +49,28 @@ def compare_with_exact(
     # at equal distances, more where there is more to search
     count = min(len(queries), _MOST, max(_FEWEST, chunks // _CHUNKS))
     some = [queries[i * len(queries) // count] for i in range(count)]
-    compared = session.models.compared
+    compared = models.compared
     users: dict[str, list[str]] = {}
     seen: set[tuple[str, str]] = set()
     for result in searched:
-        for name, use, facts, rank in _checks(result, some, session.models):
+        for name, use, facts, rank in _checks(result, some, models):
             users.setdefault(name, []).append(result.setting.name)
             if (name, use) in seen:
                 continue
             seen.add((name, use))
             key = key_of(name, facts, [query.text for query in some])
-            stored = session.artifacts.get("precision", key) or {"queries": len(some), "changed": rank()}
-            session.artifacts.put("precision", key, stored)
+            stored = artifacts.get("precision", key) or {"queries": len(some), "changed": rank()}
+            artifacts.put("precision", key, stored)
             # of a model that searches and reranks, the use that changes more
             if name not in compared or stored["changed"] > compared[name]["changed"]:
                 compared[name] = stored
     for name, sample in compared.items():
-        session.notes.warn(
+        notes.warn(
             "precision",
-            f"precision: fast: {name} computed in {session.models.probed[name].way}. Of the first ten places "
+            f"precision: fast: {name} computed in {models.probed[name].way}. Of the first ten places "
             f"of {counted(int(sample['queries']), 'sampled query', 'sampled queries')}, "
             f"{sample['changed']:.1%} hold another chunk than in float32."
-            + _more_than(most if session.models.probed[name].way == INT8 else 1.0, sample["changed"]),
+            + _more_than(most if models.probed[name].way == INT8 else 1.0, sample["changed"]),
             settings=dict.fromkeys(users[name]),
         )
 
@@ -74,17 +81,19 @@ def _more_than(most: float, changed: float) -> str:
     )
 
 
-def what_fast_saves(waiting: int, session: Session) -> tuple[str, ...]:
+def what_fast_saves(
+    waiting: int, models: RunModels, artifacts: Artifacts, notes: RunNotes
+) -> tuple[str, ...]:
     """For an exact dry run: what ``precision: fast`` would save, in sentences.
 
     ``waiting`` are the vectors and scores that have not been computed. Models are probed where there is
     enough to compute.
     """
-    counts, timings = session.notes.counts, session.notes.timings
+    counts, timings = notes.counts, notes.timings
     computed = sum(counts.get(f"{what}_computed", 0) for what in ("vectors", "pairs"))
-    if session.models.probes is not None or computed + waiting < _WORTH_A_PROBE:
+    if models.probes is not None or computed + waiting < _WORTH_A_PROBE:
         return ()
-    probes = {name: probe_of(config, session.artifacts)[0] for name, config in session.models.exact.items()}
+    probes = {name: probe_of(config, artifacts)[0] for name, config in models.exact.items()}
     faster = {name: probe for name, probe in probes.items() if probe.way != EXACT}
     if not faster:
         return ("precision: fast saves nothing here.",) if probes else ()
@@ -160,8 +169,10 @@ def _reordered(
     with TemporaryDirectory() as folder, Session.at(Path(folder), Silent()) as exact:
         fast = replace(exact, models=models)
         changed = [
-            run_step(Search.of(queries, None, bare).run("", bare, passages, queries), one).rankings
-            for one in (fast, exact)
+            run_step(
+                Search.of(queries, None, bare).run("", bare, passages, queries), Running(session)
+            ).rankings
+            for session in (fast, exact)
         ]
     return changed_share(*([ranking.chunk_ids for ranking in rankings] for rankings in changed))
 

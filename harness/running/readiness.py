@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from harness.steps import (
     Texts,
     Warned,
 )
-from harness.values import ConfigError, Run, StageConfig, guide, main_script, outside_latin
+from harness.values import ConfigError, Reporter, Run, StageConfig, guide, main_script, outside_latin
 
 
 def check_ready(config: BenchConfig, session: Session) -> None:
@@ -52,7 +53,8 @@ def check_ready(config: BenchConfig, session: Session) -> None:
         check_screen_packages("int8_changes")
     for part in parts_of(config):
         part.check_ready()
-    check_endpoints(config, session)
+    stored = partial(may_be_stored, config=config, cache=session.cache, faults=session.faults)
+    check_endpoints(config, stored if session.may_ask else None, session.notes.reporter)
     for setting in config.settings:
         session.models.tokenizer(setting.tokenizer)
     find_models(map(tried_on_text, config.settings), session.models)
@@ -60,7 +62,7 @@ def check_ready(config: BenchConfig, session: Session) -> None:
     tools = MeasuringTools(config.answer_scoring)
     find_models((measure.trial(tools) for measure in config.answer_measures), session.models)
     session.models.try_out(session.artifacts)
-    warn_of_prefixes(config.settings, session)
+    warn_of_prefixes(config.settings, session.models, session.notes)
 
 
 def find_models(steps: Iterable[Run[Any]], models: RunModels) -> None:
@@ -125,14 +127,14 @@ _E5 = re.compile(r"(.*/)?(multilingual-)?e5-(small|base|large)(-v2)?", re.IGNORE
 _OF_E5 = {"query": "query: ", "passage": "passage: "}
 
 
-def warn_of_prefixes(settings: Sequence[Setting], session: Session) -> None:
+def warn_of_prefixes(settings: Sequence[Setting], models: RunModels, notes: RunNotes) -> None:
     """Say which models were trained with prefixes of texts that a retriever leaves out."""
     without_prefix: dict[tuple[str, str], list[str]] = {}
     for setting in settings:
         for one in parts_of(setting):
             bare = getattr(one, "query_prefix", None) == getattr(one, "passage_prefix", None) == ""
             embed = getattr(one, "embed", None) if bare else None
-            encoder = session.models.encoder(embed) if embed is not None else None
+            encoder = models.encoder(embed) if embed is not None else None
             if not isinstance(encoder, LocalEncoder):
                 continue
             name = encoder.config.model
@@ -142,17 +144,20 @@ def warn_of_prefixes(settings: Sequence[Setting], session: Session) -> None:
             if prefixes := ", ".join(f"`{key}: {json.dumps(text)}`" for key, text in keys.items() if text):
                 without_prefix.setdefault((name, prefixes), []).append(setting.name)
     for (name, prefixes), names in without_prefix.items():
-        session.notes.warn(
+        notes.warn(
             "prefixes",
             f"{name} was trained with {prefixes}, and the retriever has no prefix. Set it, or compare both.",
             settings=names,
         )
 
 
-def check_endpoints(config: BenchConfig, session: Session) -> None:
+def check_endpoints(
+    config: BenchConfig, stored: Callable[[HttpConfig], bool] | None, reporter: Reporter
+) -> None:
     """Warn of every endpoint that cannot be asked, such as for want of a key: all may be stored already.
 
-    Raises ConfigError in a run that will ask one of which nothing is stored, before it computes anything.
+    Raises ConfigError in a run that will ask one of which nothing is ``stored``, before it computes anything;
+    None: no endpoint will be asked.
     """
     needs_llm = any("llm" in answer_measure.needs for answer_measure in config.answer_measures)
     answered = any(isinstance(part, AnswerConfig) for part in parts_of(config.settings))
@@ -164,31 +169,31 @@ def check_endpoints(config: BenchConfig, session: Session) -> None:
         needless.append(config.answer_embedding.endpoint)
     incomplete = [part for part in parts_of(config) if isinstance(part, HttpConfig) and part.problem()]
     incomplete = [part for part in incomplete if not any(part is part_left_out for part_left_out in needless)]
-    if session.may_ask and (
-        fatal := [part for part in incomplete if not may_be_stored(part, config, session)]
-    ):
+    if stored is not None and (fatal := [part for part in incomplete if not stored(part)]):
         raise ConfigError("\n".join(dict.fromkeys(part.problem() for part in fatal)))
     for problem in dict.fromkeys(part.problem() for part in incomplete):
-        session.notes.reporter.warn(problem)
+        reporter.warn(problem)
 
 
-def may_be_stored(part: HttpConfig, config: BenchConfig, session: Session) -> bool:
+def may_be_stored(
+    part: HttpConfig, config: BenchConfig, cache: store.CacheLayout, faults: store.Faults
+) -> bool:
     """Whether anything of an endpoint is stored; of a service only the search finds that out."""
     if isinstance(part, ServedEndpoint):
         what = "vectors" if isinstance(part, EmbeddingEndpoint) else "pairs"
-        path = session.cache.served(what, part.fingerprint)
+        path = cache.served(what, part.fingerprint)
         if not path.is_file():
             return False
-        with session.values(what, path) as values:
+        with store.KeyValue(path, faults, what) as values:
             return values.any() is not None
     if not isinstance(part, HttpEndpoint):
         return True
-    if not session.cache.ledger.is_file():
+    if not cache.ledger.is_file():
         return False
     # an answerer may name another model than its endpoint
     users = [user for user in parts_of(config) if getattr(user, "endpoint", None) is part]
     models = {part.model, *filter(None, (getattr(user, "asked_model", None) for user in users))}
-    with store.Ledger(session.cache.ledger) as ledger:
+    with store.Ledger(cache.ledger) as ledger:
         return any(map(ledger.knows, models))
 
 

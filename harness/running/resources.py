@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from itertools import accumulate
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import data, models, steps, store, values
-from harness.models import AnyTokenizer, tokenizer_named
-from harness.running.compute import StoredValues
-from harness.running.config.models import Setting
+from harness.models import AnyTokenizer
+from harness.running.compute import StoredValues, digest
 from harness.running.corpus import Corpus
-from harness.running.passes import stored_values, vectors
+from harness.running.passes import encoding
 from harness.running.session import Session
-from harness.store import key_of
+from harness.store import Artifacts, key_of
 from harness.values import Slot
 
 _STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reading": "read", "reranking": "rerank"}
@@ -91,11 +89,12 @@ class Resources:
 
     def vectors(self, texts: Sequence[str], encoder: models.EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
-        return vectors(texts, encoder, self.session)
+        return self.values(texts, encoder)[:]
 
     def values(self, texts: Sequence[str], encoder: models.EncoderConfig) -> StoredValues:
-        """The encoding of each text, in order, read a part at a time."""
-        return stored_values(texts, encoder, self.session)
+        """The encoding of each text, in order, read a part at a time; equal texts are encoded once."""
+        keys, model = [digest(text) for text in texts], encoding(encoder, self.session)
+        return StoredValues(model, keys, model(dict(zip(keys, texts, strict=True))).values)
 
     def index(self, key: str) -> AbstractContextManager[Slot]:
         """The place of an index in the cache."""
@@ -206,7 +205,7 @@ class Resources:
 
 
 # Raised when stored chunks are written differently.
-_FORMAT = 2
+CHUNKS_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +227,12 @@ class RunSources(Resources):
     def sentences(self, doc_id: str) -> NDArray[np.int64]:
         """The spans of its sentences [N, 2]."""
         if not self._outlines:
-            self._outlines.update(outlines(self.corpus, self.session))
+            self._outlines.update(self.outlines())
         return self._outlines[doc_id].sentences
+
+    def outlines(self) -> dict[str, steps.Outline]:
+        """The outline of every document by its id."""
+        return outlines(self.corpus, self.session.artifacts, self.session.notes.reporter)
 
     def headings(self, doc_id: str, style: values.HeadingStyle) -> Sequence[values.Heading]:
         """Its headings in the order of the text."""
@@ -251,7 +254,7 @@ class RunSources(Resources):
         """
         key, cut = self.chunking_key(config), self.session.prepared.chunks
         if key not in cut:
-            cut[key] = tuple(self._stored_or_cut(config, key_of(key, _FORMAT)))
+            cut[key] = tuple(self._stored_or_cut(config, key_of(key, CHUNKS_FORMAT)))
         return cut[key], key
 
     def chunking_key(self, config: steps.ChunkerConfig) -> str:
@@ -269,8 +272,12 @@ class RunSources(Resources):
                 for start, end, *before in rows
             ]
         chunks = steps.chunk_documents(self.corpus.documents, config, self.tokenizer, self.vectors)
-        self.keep("chunks", place, _places_of(chunks))
+        self.keep("chunks", place, places_of(chunks))
         return chunks
+
+    def lengths_cut(self, key: str) -> NDArray[np.int32] | None:
+        """The tokens of chunks that workers have cut, given once; None where none have."""
+        return self.session.prepared.lengths.pop(key, None)
 
     def lengths(self, kind: str, key: str, texts: Sequence[str]) -> NDArray[np.int32]:
         """The tokens of texts, special tokens left out, from the cache where they were counted before."""
@@ -282,7 +289,7 @@ class RunSources(Resources):
         return np.array(stored["lengths"], dtype=np.int32)
 
 
-def _places_of(chunks: Iterable[values.Chunk]) -> dict[str, list[list[Any]]]:
+def places_of(chunks: Iterable[values.Chunk]) -> dict[str, list[list[Any]]]:
     """Start and end of every chunk by document, and the ranges shown before it, as they are stored."""
     return values.by_key(
         (length_of.doc_id, [length_of.start, length_of.end, *map(list, length_of.before)])
@@ -290,92 +297,23 @@ def _places_of(chunks: Iterable[values.Chunk]) -> dict[str, list[list[Any]]]:
     )
 
 
-def outlines(corpus: Corpus, session: Session) -> dict[str, steps.Outline]:
+def outlines(corpus: Corpus, artifacts: Artifacts, reporter: values.Reporter) -> dict[str, steps.Outline]:
     """The outline of every document by its id; one file of the cache serves all chunkings."""
     key = key_of(corpus.key, steps.OUTLINE_VERSION)
-    stored = session.artifacts.get("outlines", key)
+    stored = artifacts.get("outlines", key)
     if stored is None:
         headings = {}
-        with session.notes.reporter.task("outline documents", len(corpus.documents)) as task:
+        with reporter.task("outline documents", len(corpus.documents)) as task:
             for document in corpus.documents:
                 headings[document.doc_id] = steps.Outline.of(document.text)
                 task.advance()
         flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in headings.items()}
-        session.artifacts.put("outlines", key, flat)
+        artifacts.put("outlines", key, flat)
         return headings
     return {
         doc_id: steps.Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
         for doc_id, both in stored.items()
     }
-
-
-_CHARACTERS = 2_000_000
-"""So many characters of documents go to a worker at a time."""
-
-Cut = tuple[dict[str, list[list[Any]]], NDArray[np.int32]]
-"""The places of the chunks of each document, and the tokens of every chunk."""
-
-
-@dataclass(frozen=True, slots=True)
-class CutPart:
-    """Some documents to cut; ``tokenizer`` is that of a model by its name, with its ``fingerprint`` here."""
-
-    config: steps.ChunkerConfig
-    tokenizer: str
-    fingerprint: str
-    documents: Sequence[values.Document]
-
-
-def cut_part(part: CutPart) -> Cut:
-    """What a worker makes of a part; raises ModelError if its tokenizer is another one than ours."""
-    tokenizer = _tokenizer(part.tokenizer)
-    if tokenizer.fingerprint != part.fingerprint:
-        raise values.ModelError(
-            f"{part.tokenizer}: a worker has another tokenizer of this model than the machine that runs the "
-            "harness. Give both the same files, or name the model by its hub id."
-        )
-    chunks = steps.chunk_documents(part.documents, part.config, tokenizer)
-    return _places_of(chunks), steps.token_lengths([chunk.text for chunk in chunks], tokenizer)
-
-
-@lru_cache(maxsize=1)
-def _tokenizer(name: str) -> AnyTokenizer:
-    return tokenizer_named(name)
-
-
-def cut_apart(points: Iterable[tuple[Setting, Corpus]], session: Session) -> None:
-    """Cut for every setting what is not stored yet, all documents of all settings in one pass.
-
-    Chunkers that embed the text, and people's own ones, cut later on this machine.
-    """
-    parts: list[CutPart] = []
-    chunkings: dict[str, range] = {}
-    for setting, corpus in points:
-        tokenizer = session.models.tokenizer(setting.tokenizer)
-        key = RunSources(session, corpus, tokenizer).chunking_key(setting.chunk)
-        runs_here = setting.chunk.embed is not None or isinstance(setting.chunk, steps.CodeConfig)
-        if runs_here or key in chunkings or session.artifacts.path("chunks", key_of(key, _FORMAT)).exists():
-            continue
-        first, common = len(parts), (setting.chunk, setting.tokenizer, tokenizer.fingerprint)
-        parts += [CutPart(*common, documents) for documents in _batches(corpus.documents)]
-        chunkings[key] = range(first, len(parts))
-    cuts: dict[int, Cut] = {}
-    with session.notes.reporter.task("cut documents", len(parts)) as task:
-        for part in session.engine.map(cut_part, parts, cut_part, task):
-            cuts[part.index] = part.value
-            task.advance()
-    for key, positions in chunkings.items():
-        chunks = [cuts[place] for place in positions]
-        places = {doc_id: rows for placed, _ in chunks for doc_id, rows in placed.items()}
-        session.artifacts.put("chunks", key_of(key, _FORMAT), places)
-        # until they are examined
-        session.prepared.lengths[key] = np.concatenate([lengths for _, lengths in chunks])
-
-
-def _batches(documents: Sequence[values.Document]) -> list[list[values.Document]]:
-    before = accumulate((len(document.text) for document in documents), initial=0)
-    batches = values.by_key((at // _CHARACTERS, start) for at, start in zip(before, documents, strict=False))
-    return list(batches.values()) or [[]]
 
 
 def _jobs(

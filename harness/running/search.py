@@ -14,11 +14,12 @@ from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.config.models import Setting
 from harness.running.corpus import Corpus
+from harness.running.cut_apart import cut_apart
 from harness.running.frames import Where
 from harness.running.loop import Loop, Visitor
 from harness.running.meeting import Bought, Running
 from harness.running.pipeline import RETRIEVE, Reranked, SearchedTexts, searching
-from harness.running.resources import cut_apart
+from harness.running.resources import Resources, RunSources
 from harness.running.run_models import RunModels
 from harness.running.session import Session
 from harness.steps import Effort, FilterResult, IndexPrice, Phrasings, RetrievalResult
@@ -112,16 +113,19 @@ def cut_for_all(
         setting.name: corpora if isinstance(corpora, Corpus) else corpora[setting.name]
         for setting in settings
     }
+
+    def sources_of(setting: Setting) -> RunSources:
+        return RunSources(session, of[setting.name], session.models.tokenizer(setting.tokenizer))
+
     if session.engine.apart and session.may_ask:
         left = [setting for setting in settings if setting.name not in session.prepared.stored]
-        cut_apart([(setting, of[setting.name]) for setting in left], session)
+        cut_apart(((setting, sources_of(setting)) for setting in left), Resources(session))
     for setting in settings:
         begun = perf_counter()
         names_found: list[str] = []
-        corpus = of[setting.name]
         stored = session.prepared.stored.get(setting.name)
         if stored is None:
-            chunking = chunk_corpus(corpus, setting, session, visitor, names_found.append)
+            chunking = chunk_corpus(setting, sources_of(setting), visitor, names_found.append)
         else:
             chunking = stored()
         points.append(Chunked(setting, chunking, perf_counter() - begun))
@@ -229,9 +233,9 @@ def search_settings(
     return [as_read(results.searched[str(at)]) for at in range(len(points))]
 
 
-def run_step(run: Run[T], session: Session) -> T:
-    """What a single step returns, its needs met by a run."""
-    result: T = Loop(Running(session)).run({"0": run})["0"]
+def run_step(run: Run[T], visitor: Visitor) -> T:
+    """What a single step returns, its needs met by ``visitor``."""
+    result: T = Loop(visitor).run({"0": run})["0"]
     return result
 
 

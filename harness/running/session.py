@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from harness import store, values
 from harness.models import Precision
+from harness.running.document_reader import DocumentReader
 from harness.running.engine import Engine, EngineConfig, LocalEngine
 from harness.running.engines import make_engine
 from harness.running.notes import RunNotes
@@ -55,8 +56,9 @@ def in_use(cache: Path) -> Iterator[None]:
 class Session:
     """One run: its cache, its engine, its models and its notes.
 
-    As a context manager it warns at the end of what was wrong with the cache. Code that only
-    warns, counts or times takes its ``notes``, and code that only needs models takes its ``models``.
+    As a context manager it warns at the end of what was wrong with the cache. The engine and whole jobs take
+    it. Other code takes a part: ``notes`` to warn, count or time, ``models``, the ``document_reader``,
+    the path of the ledger, or a visitor over it, which meets the needs of steps.
     """
 
     cache: CacheLayout
@@ -112,6 +114,11 @@ class Session:
     def artifacts(self) -> Artifacts:
         """The cache of stage outputs."""
         return Artifacts(self.cache.artifacts, self.faults)
+
+    @property
+    def document_reader(self) -> DocumentReader:
+        """What reads the documents."""
+        return DocumentReader(self.artifacts, self.engine, self.notes)
 
     @property
     def collections(self) -> store.CollectionFolders:

@@ -13,9 +13,9 @@ from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench import spread
 from harness.running.bench.spread import wall_seconds
+from harness.running.cut_apart import CutPart, cut_part
 from harness.running.engine import Done, Engine, ModelJob
 from harness.running.engines import make_engine
-from harness.running.resources import CutPart, cut_part
 from harness.steps import RecursiveConfig
 from harness.values import CorpusError, ModelError, Silent
 from tests.command import exit_code, printed, refused
@@ -74,7 +74,7 @@ def test_parts_that_end_in_another_order_elsewhere_give_the_same_bytes(write_con
 
 
 def test_documents_are_cut_for_all_settings_in_one_pass_and_once(lexical, scattered, monkeypatch):
-    monkeypatch.setattr("harness.running.resources._CHARACTERS", 300)
+    monkeypatch.setattr("harness.running.cut_apart._CHARACTERS", 300)
     asked = []
     cut = scattered.map
 
@@ -176,12 +176,12 @@ def kept_rates(session):
 def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
     speeds = {}
     monkeypatch.setattr(spread, "LocalEngine", lambda: SimpleNamespace(worker=("local", 8, 0)))
-    monkeypatch.setattr(spread, "speed_of", lambda path, worker, artifacts: speeds.get(worker[0]))
-    session = SimpleNamespace(engine=SimpleNamespace(worker=("ray", 2, 0)), artifacts=None)
-    model = SimpleNamespace(path="m", session=session)
+    model = SimpleNamespace(speed=lambda worker: speeds.get(worker[0]))
 
     def told(**asked):
-        return spread._seconds(model, 600, engines.EngineConfig(kind="ray", threads=2, **asked))
+        return spread._seconds(
+            model, 600, engines.EngineConfig(kind="ray", threads=2, **asked), ("ray", 2, 0)
+        )
 
     assert told() == (None, "nothing was measured with such workers")
     # 300 characters a second on 8 CPUs, of which a worker has 2: 600 / (300 * 2 / 8)

@@ -170,7 +170,7 @@ def test_one_parser_is_one_corpus_and_changes_no_table(write, tmp_path):
     for more in ("", "parse: {kind: pypdf}", "parse: [{kind: pypdf}]"):
         config = load_config(write(TWO_ROWS, more))
         assert [setting.name for setting in config.settings] == ["base"]
-        corpora = load_corpora(config, Session.at(config.cache, Silent()))
+        corpora = load_corpora(config, Session.at(config.cache, Silent()).document_reader)
         assert corpora.united is corpora.by_setting["base"]
         assert not corpora.united.texts_of
         _, folder = run_bench(config, Silent())
@@ -184,7 +184,7 @@ def test_parsers_are_a_product_with_the_other_steps_and_are_read_once(write, tmp
     sweep = BOTH + "\nrerank: null\nsettings: [{}, {chunk: {kind: page}}]"
     config = load_config(write(TWO_ROWS, sweep))
     with Session.at(tmp_path / "cache", Silent()) as session:
-        corpora = load_corpora(config, session)
+        corpora = load_corpora(config, session.document_reader)
         assert session.notes.counts["documents_parsed"] == 2
     assert len({id(corpus) for corpus in corpora.by_setting.values()}) == 2
     results, _ = run_bench(config, Silent())
@@ -201,6 +201,6 @@ def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(two):
         sheet_of(two[2], 10, Silent())
     with Session.at(config.cache, Silent()) as session:
         with pytest.raises(ConfigError, match="needs one text per document"):
-            load_corpus(config, session)
-        (document,) = load_documents(config, session).values()
+            load_corpus(config, session.document_reader)
+        (document,) = load_documents(config, session.document_reader).values()
     assert SECOND in document.text

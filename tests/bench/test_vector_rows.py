@@ -7,7 +7,7 @@ import pytest
 
 from harness.models import EmbedConfig
 from harness.models.encoder import SentenceEncoder
-from harness.running import Session, run_step
+from harness.running import Running, Session, run_step
 from harness.running.resources import Resources
 from harness.steps import ExactConfig, Passages
 from harness.steps.search.retrieve.exact import ExactRetriever
@@ -71,7 +71,7 @@ def test_a_search_of_what_is_on_disk_is_that_of_what_is_in_memory(given_vectors,
     passages = Passages(ids, tuple(TEXTS), (1,) * len(TEXTS), "key")
     queries = [Query(f"q{i}", TEXTS[i], "train") for i in (0, 40, 100)]
     retriever = ExactRetriever(ExactConfig(model=MODEL.model, top_k=8))
-    found = run_step(retriever.run(passages, queries), tools(tmp_path).session)
+    found = run_step(retriever.run(passages, queries), Running(tools(tmp_path).session))
     assert Given().run(retriever.search(passages, TRUE, queries, TRUE[[0, 40, 100]])) == found
     # copies have equal scores, in the order of the chunks
     assert found.rankings[0].chunk_ids[:2] == (ids[0], ids[90])

@@ -16,7 +16,7 @@ from harness.data import (
 from harness.data.corpus.parse import parse_document
 from harness.data.trec.text import open_unpacked
 from harness.judge import load_prompt
-from harness.running.corpus import file_hashes
+from harness.running.document_reader import file_hashes
 from harness.steps import Bm25Config
 from harness.values import CorpusError, HarnessError, file_sha256
 from harness.values.regular_file import MOST_BYTES

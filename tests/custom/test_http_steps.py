@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.models import CallError
-from harness.running import Session, load_config, make_plan, run_step
+from harness.running import Running, Session, load_config, make_plan, run_step
 from harness.running.bench.flow import run_bench
 from harness.steps import PairScores
 from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
@@ -108,7 +108,7 @@ def scorer(server, **more):
 
 def scores(tmp_path, server, pairs, **more):
     with Session.at(tmp_path / "cache", Silent()) as session:
-        lists = run_step(ask(PairScores(scorer(server, **more).config, pairs)), session)
+        lists = run_step(ask(PairScores(scorer(server, **more).config, pairs)), Running(session))
         return [score for (score,) in lists]
 
 

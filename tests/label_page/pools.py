@@ -8,7 +8,7 @@ from harness.labels import PageState, PassageToGrade
 from harness.labels.label_page.document_store import DocumentStore
 from harness.labels.label_page.page_state import Envelope
 from harness.labels.label_page.service import LabelService
-from harness.running import Session
+from harness.running import Running, Session
 from harness.values import Silent
 from tests.corpus.conftest import text_document as document
 
@@ -64,7 +64,7 @@ def desk_at(folder, items=ITEMS, questions=QUESTIONS, **more):
     """A service over the three texts; its cache and its labels are in ``folder``."""
     session = Session.at(Path(folder) / "cache", Silent(), may_ask=False)
     state = state_at(Path(folder) / "pool.labelling.sqlite", items, questions)
-    return LabelService(state, DocumentStore(DOCUMENTS, session, {}), "# How\n\n- 4: all", **more)
+    return LabelService(state, DocumentStore(DOCUMENTS, Running(session), {}), "# How\n\n- 4: all", **more)
 
 
 def write_folder(folder, items=ITEMS):

@@ -8,7 +8,7 @@ import pytest
 from harness.data import AnchorConfig, anchor, read_labels
 from harness.labels import find_evidence
 from harness.labels.labelling.finding import is_heading, passage_spans
-from harness.running import Session, load_config, load_documents
+from harness.running import Running, Session, load_config, load_documents
 from harness.values import CorpusError, Silent
 from tests.command import printed, refused, run
 from tests.corpus.conftest import text_document as document
@@ -21,7 +21,7 @@ PLANTS = (
 
 def find(sought, *documents, top=None, tmp_path=None):
     with Session.at(tmp_path, Silent(), may_ask=False) as session:
-        return find_evidence(sought, {one.doc_id: one for one in documents}, session, top)
+        return find_evidence(sought, {one.doc_id: one for one in documents}, Running(session), top)
 
 
 def write(tmp_path, monkeypatch, **texts):
@@ -127,7 +127,9 @@ def test_the_rows_are_labels(tmp_path, monkeypatch, capsys):
         "query_id,document,page,start,end,quote,grade\n"
         + "".join(",".join(f'"{value}"' for value in {**row, "grade": "4"}.values()) + "\n" for row in rows)
     )
-    documents = load_documents(load_config(tmp_path / "my.yaml"), Session.at(tmp_path, Silent()))
+    documents = load_documents(
+        load_config(tmp_path / "my.yaml"), Session.at(tmp_path, Silent()).document_reader
+    )
     found = anchor(read_labels(tmp_path / "graded.csv"), documents, AnchorConfig())
     assert found.judgments[0].grade == 4
     assert PLANTS[found.judgments[0].start :].startswith("=SUM of what we sold")
@@ -153,4 +155,6 @@ def test_a_document_can_be_named_and_nothing_found_is_said(tmp_path, monkeypatch
     (tmp_path / "docs/queries.csv").write_text("query_id,text\n")
     assert "grade q1,rivals,,0," in printed(capsys, *words, "q1")
     with pytest.raises(CorpusError, match="did you mean 'rivals'"):
-        load_documents(load_config(tmp_path / "my.yaml"), Session.at(tmp_path, Silent()), "rival")
+        load_documents(
+            load_config(tmp_path / "my.yaml"), Session.at(tmp_path, Silent()).document_reader, "rival"
+        )

@@ -197,7 +197,7 @@ def test_prefixes_that_a_model_was_trained_with_and_a_retriever_leaves_out(write
     for keys, warned in (("", True), (", query_prefix: 'q: '", False)):
         config = load_config(write_config(retrieve=f"{{kind: exact, model: '{name}'{keys}}}"))
         with Session.at(tmp_path / "cache", Silent()) as session:
-            warn_of_prefixes(config.settings, session)
+            warn_of_prefixes(config.settings, session.models, session.notes)
         texts = [one.text for one in session.notes.warnings]
         assert len(texts) == warned
         assert not warned or 'was trained with `query_prefix: "Instruct: find\\nQuery: "`' in texts[0]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 from harness.running import (
     Planning,
+    Running,
     Session,
     cut_for_all,
     load_config,
@@ -59,7 +60,7 @@ class Tools:
 
     def run(self, step):
         """What a step returns."""
-        return run_step(under_way(step), self.session)
+        return run_step(under_way(step), Running(self.session))
 
     def search(self, name, retriever, passages, queries):
         """The result of a retriever."""
@@ -146,7 +147,7 @@ def chunked(path, reporter=None):
     """The chunks of the first setting of a configuration, and the session of the run."""
     config = load_config(path)
     with Session.at(config.cache, reporter or Silent()) as session:
-        (point,) = cut_for_all(config.settings[:1], load_corpus(config, session), session)
+        (point,) = cut_for_all(config.settings[:1], load_corpus(config, session.document_reader), session)
         return point.chunking, session
 
 
@@ -154,6 +155,6 @@ def searched(path, reporter=None):
     """What each setting of a configuration finds, the corpus, and the session of the run."""
     config = load_config(path)
     with Session.at(config.cache, reporter or Silent()) as session:
-        corpus = load_corpus(config, session)
+        corpus = load_corpus(config, session.document_reader)
         points = cut_for_all(config.settings, corpus, session)
         return search_settings(points, corpus.queries.queries, session), corpus, session

@@ -13,7 +13,7 @@ import pytest
 
 from harness.models import CallError, ServedPairs, UntrustedJsonError, read_json
 from harness.models.llm.limits import Backoff
-from harness.running import Session, run_step
+from harness.running import Running, Session, run_step
 from harness.steps import ExactConfig, PairScores
 from harness.steps.search.rerank import EndpointRerankerConfig
 from harness.steps.search.retrieve.chroma import ChromaConfig
@@ -356,7 +356,9 @@ def reranker(url, **options):
 def scores_of(tmp_path, config, **options):
     session = Session.at(tmp_path / "cache", Silent(), **options)
     lists = [(query.text, *passages().texts) for query in QUERIES]
-    return [score for own in run_step(ask(PairScores(config, lists)), session) for score in own], session
+    return [
+        score for own in run_step(ask(PairScores(config, lists)), Running(session)) for score in own
+    ], session
 
 
 @pytest.mark.parametrize("form", ["cohere", "tei"])

@@ -169,8 +169,8 @@ class AgentTools:
         if not text.strip():
             raise ConfigError("text is empty: give words of the passage, or of the query.")
         with running.Session.at(config.cache, Silent(), may_ask=False) as session:
-            documents = running.load_documents(config, session, "")
-            passages = labels.find_evidence(text, documents, session, _count(count), "")
+            documents = running.load_documents(config, session.document_reader, "")
+            passages = labels.find_evidence(text, documents, running.Running(session), _count(count), "")
         return {
             "passages": [
                 {

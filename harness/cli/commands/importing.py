@@ -63,7 +63,9 @@ def import_(args: argparse.Namespace) -> int:
     options = _options(args)
     if args.documents:
         with running.Session.at(DEFAULT_CACHE, TerminalReporter(), may_ask=False) as session:
-            summary = labels.import_testset(args.source, args.documents, target, session)
+            summary = labels.import_testset(
+                args.source, args.documents, target, session.document_reader, DEFAULT_CACHE
+            )
     else:
         summary = IMPORTS[args.format].read(args.source, target, **options)
     print_line(

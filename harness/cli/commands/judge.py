@@ -245,7 +245,7 @@ def _of_config(args: argparse.Namespace) -> int:
         corpus, searched = (
             running.search_all(config, session)
             if args.settings
-            else (running.load_corpus(config, session), [])
+            else (running.load_corpus(config, session.document_reader), [])
         )
         skipped = [item.doc_id for item in corpus.skipped]
         if args.dry_run:
@@ -254,13 +254,19 @@ def _of_config(args: argparse.Namespace) -> int:
                 *(running.make_pool(searched, corpus, grader.pool).pairs if searched else ()),
             ]
             in_order = sorted(pairs, key=lambda pair: pair.query.query_id)
-            estimate = running.estimate_pool(in_order, grader, session, corpus)
-            bought = "; ".join(map(str, running.scores_to_buy(in_order, grader, session, corpus)))
+            ledger, planning = session.cache.ledger, running.Planning(session)
+            estimate = running.estimate_pool(in_order, grader, ledger, planning, corpus)
+            to_buy = running.scores_to_buy(in_order, grader, ledger, planning, corpus)
+            bought = "; ".join(map(str, to_buy))
             free = f"{counted(len(pairs), 'pair')}, at no cost"
             print_line(f"{grader.title}: {estimate or bought or free}. Nothing was spent.")
             return exit_code(config, skipped)
-        agreement = running.grade_agreement(corpus, grader, session)
-        settings = running.settings_agreement(searched, corpus, config, session) if args.settings else None
+        ledger, visitor = session.cache.ledger, running.Running(session)
+        agreement = running.grade_agreement(corpus, grader, ledger, visitor, session.notes)
+        settings = None
+        if args.settings:
+            judged = running.judge_pool(searched, corpus, config, ledger, visitor, session.notes)
+            settings = running.settings_agreement(searched, corpus, config, judged, session.models)
     _leave(args.to or config.results / f"{config.name}-agreement", [agreement], settings)
     return exit_code(config, skipped)
 

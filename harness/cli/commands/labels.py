@@ -155,8 +155,9 @@ def find(args: argparse.Namespace) -> int:
         ids = [query.query_id for query in data.read_queries(config.queries, config.split).queries]
         _refuse_unknown("query", args.query, ids, config.queries)
     with running.Session.at(config.cache, TerminalReporter(), may_ask=False) as session:
-        documents = running.load_documents(config, session, args.document)
-        passages = labels.find_evidence(args.text, documents, session, args.top, args.query)
+        documents = running.load_documents(config, session.document_reader, args.document)
+        visitor = running.Running(session)
+        passages = labels.find_evidence(args.text, documents, visitor, args.top, args.query)
     if not passages:
         where = args.document or counted(len(documents), "document")
         print_error(f"No passage of {where} shares a word with the query. Try other words.")

@@ -259,15 +259,15 @@ def score_answers(args: argparse.Namespace) -> int:
     reporter = TerminalReporter(quiet=args.quiet)
     with running.Session.at(config.cache, reporter, may_ask=not args.dry_run) as session:
         if args.dry_run:
-            missing = running.price_external(exchanges, config, session)
+            missing = running.price_external(exchanges, config, running.Planning(session))
             for calls in missing:
                 print_line(str(calls) + (f" {calls.problem}" if calls.problem else ""))
             if not missing:
                 print_line("No calls are needed.")
             return 0
-        scored = running.score_external(exchanges, config, session)
+        scored = running.score_external(exchanges, config, running.Running(session), session.notes)
         if args.results:
-            running.keep_scores(args.results, exchanges, scored, config, session)
+            running.keep_scores(args.results, exchanges, scored, config, session.models, session.notes)
     answered = sum(exchange.answer is not None for exchange in exchanges)
     title = f"{args.file.name}: {counted(len(exchanges), 'query', 'queries')}, {answered} answered"
     show(running.external_table(title, scored))

@@ -38,7 +38,7 @@ def init(args: argparse.Namespace) -> int:
     labels.refuse_start(args.folder, out)
     cache = out / ".cache"
     with running.Session.at(cache, TerminalReporter(), may_ask=False) as session:
-        summary = labels.summarise(args.folder, cache, session)
+        summary = labels.summarise(args.folder, cache, session.document_reader)
     written = labels.write_start(summary, out, download=not args.no_download)
     for line in _summary_lines(summary):
         print_line(line)
@@ -147,11 +147,20 @@ def _run_step(step: Callable[[], Callable[..., labels.Outcome]], args: argparse.
     cache = state.config.cache
     refuse_below_one(count=getattr(args, "count", None))
     may_ask = not getattr(args, "dry_run", False)
-    names = signature(step()).parameters.keys() & vars(args).keys()
+    names = signature(step()).parameters.keys()
+    options = {name: getattr(args, name) for name in names & vars(args).keys()}
     with state.alone(), running.Session.at(cache, TerminalReporter(), may_ask=may_ask) as session:
         if state.killed():
             _print_undone("Undone, as it was killed while it wrote", state.undo(), args.folder)
-        outcome = step()(state, session, **{name: getattr(args, name) for name in names})
+        # a step names the parts of the run that it needs
+        notes = session.notes
+        parts: dict[str, Any] = {
+            "session": session,
+            "reader": session.document_reader,
+            "ledger": session.cache.ledger,
+        }
+        parts |= {"visitor": running.Running(session), "notes": notes, "reporter": notes.reporter}
+        outcome = step()(state, **{name: parts[name] for name in names & parts.keys()}, **options)
     for line in outcome.lines:
         print_line(line)
     for name, estimate in outcome.estimates:

@@ -169,7 +169,7 @@ def open_answers(
         for line in take_reviewed(state, edits):
             reporter.note(line)
         with Session.at(cache, reporter, may_ask=False) as session:
-            answers = answers_to_review(state, session)
+            answers = answers_to_review(state, session.document_reader)
         if not answers:
             raise no_answer(state)
         yield state, edits, AnswerService(state, edits, answers, rater)

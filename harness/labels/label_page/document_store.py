@@ -13,7 +13,7 @@ from pydantic import NonNegativeInt
 
 from harness.data import can_draw, draw_page
 from harness.labels.labelling.finding import find_evidence, places_of
-from harness.running import Session
+from harness.running import Running
 from harness.values import CorpusError, Document, LabelError, Span, sentence_spans
 
 Answer = dict[str, Any]
@@ -34,9 +34,9 @@ class DocumentStore:
     """
 
     def __init__(
-        self, documents: Mapping[str, Document], session: Session, files: Mapping[str, Path]
+        self, documents: Mapping[str, Document], visitor: Running, files: Mapping[str, Path]
     ) -> None:
-        self._documents, self._session = documents, session
+        self._documents, self._visitor = documents, visitor
         self._files = dict(files)
         self._parts = cache(self._parts_of)
         # the cache and the retriever are used by one request at a time, and one page is drawn at a time
@@ -104,7 +104,7 @@ class DocumentStore:
             raise LabelError("There is nothing to look for: give some words.")
         documents = {doc: self.document(doc)} if doc else self._documents
         with self._searching:
-            passages = find_evidence(q[:LONGEST_SOUGHT], documents, self._session, top)
+            passages = find_evidence(q[:LONGEST_SOUGHT], documents, self._visitor, top)
         hits = [
             {
                 "doc_id": passage.doc_id,

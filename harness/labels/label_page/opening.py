@@ -14,7 +14,7 @@ from harness.labels.label_page.service import LabelService
 from harness.labels.labelling.grading_sheet import UngradedRow
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.retrieved import pool_unjudged
-from harness.running import BenchConfig, Session, document_files, load_config, load_documents
+from harness.running import BenchConfig, Running, Session, document_files, load_config, load_documents
 from harness.values import ConfigError, Document, LabelError, Reporter
 
 SUFFIX = ".labelling.sqlite"
@@ -85,7 +85,7 @@ def open_service(
             place = {query_id: number for number, query_id in enumerate(questions)}
             items.sort(key=lambda item: place[item.query_id])
         else:
-            documents = load_documents(config, session)
+            documents = load_documents(config, session.document_reader)
             questions, items = read_pool(source.pool, documents, reporter.note)
         files = {
             file.doc_id: file.path for file in document_files(config) if file.path.suffix.lower() == ".pdf"
@@ -94,7 +94,7 @@ def open_service(
             state.sync(questions, items, {name: document.sha256 for name, document in documents.items()})
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
-            store = DocumentStore(documents, session, files)
+            store = DocumentStore(documents, Running(session), files)
             yield LabelService(state, store, words, rater, as_listed)
 
 

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.labels.labelling.passages import PassageToGrade, overlapping
-from harness.running import Session, run_step
+from harness.running import Running, run_step
 from harness.steps import Analyser, Bm25Config, Bm25Retriever, Passages
 from harness.store import key_of
 from harness.values import Document, Query, Span, between, sentence_spans, trim
@@ -29,7 +29,7 @@ _BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
 def find_evidence(
     sought: str,
     documents: Mapping[str, Document],
-    session: Session,
+    visitor: Running,
     top: int | None = None,
     query_id: str = "",
 ) -> list[PassageToGrade]:
@@ -38,11 +38,12 @@ def find_evidence(
     First come the passages that contain it exactly, ignoring white space and case, then those that share
     words with it; both in the order of BM25 over passages of some sentences, in languages of any script. Bare
     headings and captions, which BM25 prefers as they are short, come behind text with the same words.
+    ``visitor`` meets what the retriever needs, such as its index.
     """
     of_document = {doc_id: passage_spans(document) for doc_id, document in documents.items()}
     spans = [(doc_id, span) for doc_id, document_spans in of_document.items() for span in document_spans]
     exact = _exact(sought, documents.values(), of_document)
-    ranked = _headings_behind(sought, _by_words(sought, spans, documents, session), documents)
+    ranked = _headings_behind(sought, _by_words(sought, spans, documents, visitor), documents)
     place = {passage: rank for rank, passage in enumerate(ranked)}
     # a text that runs over several passages is none of them: it comes first
     first = sorted(exact, key=lambda passage: place.get(passage, -1))
@@ -76,7 +77,7 @@ def places_of(sought: str, documents: Iterable[Document]) -> Iterator[tuple[Docu
 
 
 def _by_words(
-    sought: str, spans: Sequence[tuple[str, Span]], documents: Mapping[str, Document], session: Session
+    sought: str, spans: Sequence[tuple[str, Span]], documents: Mapping[str, Document], visitor: Running
 ) -> list[tuple[str, Span]]:
     """The passages that share words with the query, best first."""
     if not spans:
@@ -87,7 +88,7 @@ def _by_words(
     passages = Passages(ids, texts, tuple(map(len, texts)), key)
     config = Bm25Config(top_k=len(ids), stop_words="short")
     query = Query("sought", sought, "train")
-    (ranking,) = run_step(Bm25Retriever(config).run(passages, [query]), session).rankings
+    (ranking,) = run_step(Bm25Retriever(config).run(passages, [query]), visitor).rankings
     by_id = dict(zip(ids, spans, strict=True))
     return [by_id[passage] for passage in ranking.chunk_ids]
 

@@ -20,7 +20,7 @@ _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels",
 def documents_of(config: running.BenchConfig, reporter: Reporter) -> dict[str, Document]:
     """The documents of a configuration by id; none that is known is read again."""
     with running.Session.at(config.cache, reporter, may_ask=False) as session:
-        return running.load_documents(config, session)
+        return running.load_documents(config, session.document_reader)
 
 
 def config_of(record: dict[str, Any]) -> running.BenchConfig:
@@ -105,7 +105,9 @@ def pool_unjudged(
     endpoints are not called: raises LabelError if a setting needs an answer that is not cached.
     """
     there = config.labels is not None and holds_rows(config.labels)
-    corpus = running.load_searched(config if there else config.model_copy(update={"labels": None}), session)
+    running.refuse_several_parsers(config)
+    with_labels = config if there else config.model_copy(update={"labels": None})
+    corpus = running.load_searched(with_labels, session).united
     cutting = running.Planning(session, computes=True)
     points = running.cut_for_all(config.settings, corpus, session, visitor=cutting)
     searched, missing = running.search_unasked(points, corpus.queries.queries, cutting)

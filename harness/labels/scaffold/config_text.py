@@ -17,7 +17,7 @@ from shlex import quote
 from tempfile import TemporaryFile
 
 from harness.data import SUFFIXES
-from harness.running import BenchConfig, Session, read_texts
+from harness.running import BenchConfig, DocumentReader, read_texts
 from harness.steps import table_spans
 from harness.store import write_text
 from harness.values import (
@@ -89,7 +89,7 @@ class FolderSummary:
     skipped: tuple[str, ...]
 
 
-def summarise(folder: Path, cache: Path, session: Session) -> FolderSummary:
+def summarise(folder: Path, cache: Path, reader: DocumentReader) -> FolderSummary:
     """Read all documents of a folder and its folders; raises CorpusError if there is none.
 
     Files that cannot be read as documents are counted, and unusable ones named; neither stops it.
@@ -105,7 +105,7 @@ def summarise(folder: Path, cache: Path, session: Session) -> FolderSummary:
     patterns = tuple(f"{escape(str(_whole_path(folder)))}/**/*{suffix}" for suffix in kinds)
     nowhere = cache / "none.csv"
     config = BenchConfig.of_documents(patterns, nowhere, nowhere, cache=cache, on_bad_document="skip")
-    parsed, skipped = read_texts(config, session)
+    parsed, skipped = read_texts(config, reader)
     facts = TextFacts.of([parse.document.text for parse in parsed])
     pages = sum(parse.stats.pages for parse in parsed)
     reasons = tuple(failure.reason for failure in skipped)

@@ -12,9 +12,9 @@ from harness.labels.testset.finished import final_grades
 from harness.labels.testset.set_state import Outcome, SetState, calls_made, within_tokens
 from harness.labels.testset.testset_rows import AnswerRow, Candidate, DisagreementRow, GradeRow, Place
 from harness.models import Model, TextForm, answers, jobs_of, text_of
-from harness.running import Session
+from harness.running import DocumentReader
 from harness.store import Ledger
-from harness.values import LlmAnswer, by_key, counted, listed
+from harness.values import LlmAnswer, Reporter, by_key, counted, listed
 
 FOLDER = Path(__file__).parent / "answer_prompts"
 UNANSWERABLE = "UNANSWERABLE"
@@ -23,7 +23,9 @@ _RELEVANT = 2
 
 def answer(
     state: SetState,
-    session: Session,
+    reader: DocumentReader,
+    ledger: Path,
+    reporter: Reporter,
     *,
     by_hand: bool,
     sheet: Path | None,
@@ -47,7 +49,7 @@ def answer(
     if reviewed_file:
         return read_review(state, reviewed_file, by, rows)
     if sheet:
-        return write_review(state, sheet, answers_to_review(state, session))
+        return write_review(state, sheet, answers_to_review(state, reader))
     if by_hand:
         state.write("answer", "to be written by people", {AnswerRow: rows})
         empty = sum(
@@ -60,7 +62,7 @@ def answer(
     name = prompt or ("answer_zh" if state.config.language == "zh" else "answer")
     words = load_prompt(name, FOLDER, ("query", "passages"))
     title = f"{state.config.answering.endpoint.model} ({words.name})"
-    evidence = {name: [place.text for place in places] for name, places in _evidence(state, session).items()}
+    evidence = {name: [place.text for place in places] for name, places in _evidence(state, reader).items()}
     open_ = [
         row
         for row, candidate in zip(rows, chosen, strict=True)
@@ -72,8 +74,8 @@ def answer(
     cut = _cut(
         [row.query_id for row in todo if len(shown[row.query_id]) < len(evidence[row.query_id])], state
     )
-    with Ledger(session.cache.ledger) as ledger:
-        model = Model(state.config.answering, TextForm(words.system, words.user), ledger)
+    with Ledger(ledger) as answers_kept:
+        model = Model(state.config.answering, TextForm(words.system, words.user), answers_kept)
         calls = [model.call(row.question, shown[row.query_id]) for row in todo]
         if dry_run:
             estimate = model.estimate(jobs_of(calls), noun="answers")
@@ -82,7 +84,7 @@ def answer(
                 ((title, estimate),),
                 dry=True,
             )
-        answered, spending = answers(model, calls, reporter=session.notes.reporter, name="answering")
+        answered, spending = answers(model, calls, reporter=reporter, name="answering")
     fresh = {row.query_id: _answered(row, reply, title) for row, reply in zip(todo, answered, strict=True)}
     rows = [fresh.get(row.query_id, row) for row in rows]
     state.write("answer", f"answered by {title}", {AnswerRow: rows})
@@ -100,9 +102,9 @@ def answer(
     return Outcome(tuple(lines))
 
 
-def answers_to_review(state: SetState, session: Session) -> list[AnswerToReview]:
+def answers_to_review(state: SetState, reader: DocumentReader) -> list[AnswerToReview]:
     """The golden answers that there are, each with the passages it may be written from, the best first."""
-    contexts = _evidence(state, session)
+    contexts = _evidence(state, reader)
     rows = answer_rows(state)
     return [AnswerToReview(row, contexts.get(row.query_id, ())) for row in rows if row.answer]
 
@@ -146,9 +148,9 @@ def given_answer(candidate: Candidate) -> AnswerRow:
     )
 
 
-def _evidence(state: SetState, session: Session) -> dict[str, list[Place]]:
+def _evidence(state: SetState, reader: DocumentReader) -> dict[str, list[Place]]:
     """The relevant passages of every question, the best first."""
-    documents = state.documents(session)
+    documents = state.documents(reader)
     merged = final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values()
     relevant = [row for row in merged if (row.grade or 0) >= _RELEVANT and row.doc_id in documents]
     relevant.sort(key=lambda row: (-(row.grade or 0), row.key))

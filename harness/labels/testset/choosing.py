@@ -15,7 +15,6 @@ from itertools import pairwise
 from harness.labels.testset.kinds import balanced
 from harness.labels.testset.set_state import Outcome, SetState
 from harness.labels.testset.testset_rows import Candidate, Question
-from harness.running import Session
 from harness.steps import Analyser
 from harness.values import WIDE, ConfigError, counted, longest_shared_run
 
@@ -33,7 +32,7 @@ _TOKEN = re.compile(rf"[{WIDE}]|\w+")
 _IS_WIDE = re.compile(rf"[{WIDE}]")
 
 
-def choose(state: SetState, session: Session, *, auto: bool, again: bool) -> Outcome:
+def choose(state: SetState, *, auto: bool, again: bool) -> Outcome:
     """Write chosen.csv from the proposals; marks and edits that it has are kept, unless ``again``.
 
     With ``auto`` questions are marked until there are enough.

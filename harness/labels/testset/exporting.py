@@ -32,7 +32,7 @@ from harness.labels.testset.testset_rows import (
     SetDocument,
     to_csv,
 )
-from harness.running import Session
+from harness.running import DocumentReader
 from harness.store import write_text
 from harness.values import ConfigError, Document, counted, delimited_text, listed
 
@@ -208,7 +208,7 @@ Line = Mapping[str, str]
 Key = tuple[str, ...]
 
 
-def export_testset(state: SetState, session: Session, *, format: str, to: Path | None) -> Outcome:
+def export_testset(state: SetState, reader: DocumentReader, *, format: str, to: Path | None) -> Outcome:
     """Write export/: queries.csv, labels.csv (merged), grades.csv (of each grader), datasheet.md, bench.yaml.
 
     Edits of people to labels.csv since the last export are kept: rows added, edited or removed. Raises
@@ -218,8 +218,8 @@ def export_testset(state: SetState, session: Session, *, format: str, to: Path |
     if to and not format:
         raise ConfigError("--to goes with --format.")
     if format:
-        return _export_as(state, session, format, to)
-    documents = state.documents(session)
+        return _export_as(state, reader, format, to)
+    documents = state.documents(reader)
     testset = assemble(state, documents)
     folder = state.folder / EXPORT
     bench = folder / "bench.yaml"
@@ -257,11 +257,11 @@ def export_testset(state: SetState, session: Session, *, format: str, to: Path |
     return Outcome(tuple(lines), next=(f"harness bench {quote(str(bench))}",))
 
 
-def _export_as(state: SetState, session: Session, name: str, to: Path | None) -> Outcome:
+def _export_as(state: SetState, reader: DocumentReader, name: str, to: Path | None) -> Outcome:
     """Write the test set in the format of another tool, into a new folder."""
     if name not in FORMATS:
         raise unknown_format(name, FORMATS)
-    testset = assemble(state, state.documents(session))
+    testset = assemble(state, state.documents(reader))
     folder = to or state.folder / EXPORT / name
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} exists already. Remove it, or name another folder with --to.")

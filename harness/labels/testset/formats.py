@@ -11,7 +11,7 @@ from harness import data, values
 from harness.labels.labelling.label_rows import quote_of, spreadsheet_safe
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.report import trec_qrels
-from harness.running import BenchConfig, Session, load_documents
+from harness.running import BenchConfig, DocumentReader, load_documents
 
 QUERIES = ("query_id", "text", "type", "answerable", "answer", "note")
 LABELS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "answer", "judge")
@@ -106,17 +106,19 @@ def unknown_format(name: str, formats: Iterable[str]) -> values.ConfigError:
 
 
 def import_testset(
-    source: Path, documents: Sequence[str], target: Path, session: Session
+    source: Path, documents: Sequence[str], target: Path, reader: DocumentReader, cache: Path
 ) -> data.ImportSummary:
     """Read questions, reference answers and reference contexts, which are found in ``documents`` (globs).
+
+    ``cache`` is the folder that ``reader`` reads from.
 
     ragas knows no grades: the only context of a question gets grade 4, each of several grade 3, since none of
     them answers alone. A question without one counts as unanswerable. Raises CorpusError for a file that
     cannot be used, and where ``target`` is there already.
     """
     nowhere = source / "none.csv"
-    config = BenchConfig.of_documents(documents, nowhere, nowhere, cache=session.cache.root)
-    texts = load_documents(config, session)
+    config = BenchConfig.of_documents(documents, nowhere, nowhere, cache=cache)
+    texts = load_documents(config, reader)
     samples = data.read_answers(source)
     contexts = [
         [data.GivenHit(query_id=sample.query_id, text=text) for text in sample.evidence if text.strip()]

@@ -43,7 +43,7 @@ def gather(state: SetState, session: running.Session, *, also: Path | None, agai
     count = state.config.passages
     more = running.load_config(also).settings if also else ()
     chosen = state.chosen()
-    documents = state.documents(session)
+    documents = state.documents(session.document_reader)
     pool, old = ([], set()) if again else state.gathered(chosen)
     todo = [candidate for candidate in chosen if candidate.query_id not in old]
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
@@ -123,16 +123,15 @@ def _retrievers(config: TestsetConfig, documents: Sequence[values.Document]) -> 
     ]
 
 
-def corpus_of(
-    state: SetState,
-    session: running.Session,
-    chosen: Sequence[Candidate],
-    settings: Sequence[running.Setting] = (),
-) -> running.Corpus:
-    """The documents and the chosen questions, in the form that a run needs; without labels.
+def corpus_of(state: SetState, reader: running.DocumentReader, chosen: Sequence[Candidate]) -> running.Corpus:
+    """The documents and the chosen questions, in the form that a run needs; without labels."""
+    bench = _bench_of(state, chosen)
+    with state.saying_once(reader.notes):
+        return running.load_corpus(bench, reader)
 
-    With the text of collections that ``settings`` search as they are and that is in no document.
-    """
+
+def _bench_of(state: SetState, chosen: Sequence[Candidate]) -> running.BenchConfig:
+    """A benchmark of the documents and the chosen questions, which it writes."""
     path = state.config.cache / "testset" / "queries.csv"
     rows = [
         (
@@ -144,11 +143,7 @@ def corpus_of(
         for candidate in chosen
     ]
     write_text(path, values.delimited_text([("query_id", "text", "answerable", "split"), *rows]))
-    bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
-    with state.saying_once(session.notes):
-        if settings:
-            return running.load_searched(bench.model_copy(update={"settings": tuple(settings)}), session)
-        return running.load_corpus(bench, session)
+    return state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
 
 
 def _pooled(
@@ -186,8 +181,11 @@ def _pooled(
 def _rankings(
     state: SetState, session: running.Session, settings: Sequence[running.Setting], todo: Sequence[Candidate]
 ) -> list[_Ranked]:
-    """What each setting retrieves for the questions."""
-    corpus = corpus_of(state, session, todo, settings)
+    """What each setting retrieves for the questions, in the text of collections too that it searches."""
+    bench = _bench_of(state, todo).model_copy(update={"settings": tuple(settings)})
+    with state.saying_once(session.notes):
+        running.refuse_several_parsers(bench)
+        corpus = running.load_searched(bench, session).united
     running.warn_of_languages(corpus, settings, session.notes)
     points = running.cut_for_all(settings, corpus, session)
     return [
@@ -196,6 +194,7 @@ def _rankings(
 
 
 def _by_query(searched: running.Searched) -> _Ranked:
+    """What a setting retrieves for each question."""
     chunks = {chunk.chunk_id: chunk for chunk in searched.chunking.chunks}
     rankings = searched.rankings[searched.steps[-1]]
     return searched.setting.name, {

@@ -16,7 +16,7 @@ from harness.labels.testset.finished import agreements, disagreements, final_gra
 from harness.labels.testset.gathering import corpus_of
 from harness.labels.testset.set_state import Outcome, SetState, Tables, calls_made, time_to_grade
 from harness.labels.testset.testset_rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow
-from harness.running import RunNotes, Session, grade_all, make_judge
+from harness.running import DocumentReader, Running, RunNotes, grade_all, make_judge
 from harness.store import Ledger
 from harness.values import Chunk, ConfigError, Document, LabelError, counted, refuse_existing
 
@@ -27,7 +27,10 @@ SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "pa
 
 def grade(
     state: SetState,
-    session: Session,
+    reader: DocumentReader,
+    ledger: Path,
+    visitor: Running,
+    notes: RunNotes,
     *,
     sheet: Path | None,
     graded_file: Path | None,
@@ -42,18 +45,18 @@ def grade(
     answer is then in the ledger, and the next run goes on from there.
     """
     if sheet:
-        return _sheet_to_grade(state, session, sheet)
+        return _sheet_to_grade(state, reader, sheet)
     if graded_file:
-        return _import(state, session, graded_file, by)
+        return _import(state, reader, graded_file, by)
     if state.config.grading is None:
         raise state.no_model("llm or judge", "grade --sheet sheet.xlsx")
     chosen = state.chosen()
     pool = _pool_of(state, chosen)
-    documents = state.documents(session)
-    corpus = corpus_of(state, session, chosen)
+    documents = state.documents(reader)
+    corpus = corpus_of(state, reader, chosen)
     queries = {query.query_id: query for query in corpus.queries.queries}
-    with Ledger(session.cache.ledger) as ledger:
-        judge = make_judge(state.config.grading, ledger, corpus, session)
+    with Ledger(ledger) as answers_kept:
+        judge = make_judge(state.config.grading, answers_kept, corpus, visitor)
         before = state.rows(GradeRow)
         graded_keys = {row.key for row in before if row.grader == judge.name and row.grade is not None}
         todo = pool if again else [row for row in pool if row.key not in graded_keys]
@@ -65,7 +68,7 @@ def grade(
             would = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
             return Outcome((would,), tuple(judge.estimates(pairs)), dry=True)
         graded: list[PairGrade] = []
-        summary = grade_all(judge, pairs, len(pairs), graded.append, session.notes)
+        summary = grade_all(judge, pairs, len(pairs), graded.append, notes)
     graded.sort(key=lambda pair_grade: pair_grade.pair.number)
     fresh = [_judged(todo[pair_grade.pair.number], pair_grade, judge.name) for pair_grade in graded]
     _save(state, fresh, f"graded by {judge.name}")
@@ -82,7 +85,7 @@ def _judged(row: PoolRow, graded: PairGrade, name: str) -> GradeRow:
     return GradeRow(*row.key, graded.judgment.grade, name, by_model=True, reason=reason)
 
 
-def _sheet_to_grade(state: SetState, session: Session, path: Path) -> Outcome:
+def _sheet_to_grade(state: SetState, reader: DocumentReader, path: Path) -> Outcome:
     """Write a sheet of the passages that no person has graded.
 
     It says neither who found a passage nor what a judge says of it.
@@ -93,11 +96,17 @@ def _sheet_to_grade(state: SetState, session: Session, path: Path) -> Outcome:
     if not rows:
         return Outcome(("People have graded every passage. Nothing was written.",))
     summary = f"to grade, {time_to_grade(len(rows))}. Write 0 to 4 into the column grade."
-    return _sheet(state, session, path, rows, summary, "grade")
+    return _sheet(state, reader, path, rows, summary, "grade")
 
 
 def review(
-    state: SetState, session: Session, *, sheet: Path | None, graded_file: Path | None, by: str, share: float
+    state: SetState,
+    reader: DocumentReader,
+    *,
+    sheet: Path | None,
+    graded_file: Path | None,
+    by: str,
+    share: float,
 ) -> Outcome:
     """Write a ``sheet`` with a part of the graded passages for a second person, or read ``graded_file``.
 
@@ -105,7 +114,7 @@ def review(
     out.
     """
     if sheet is None:
-        return _import(state, session, graded_file or Path(), by, review=True)
+        return _import(state, reader, graded_file or Path(), by, review=True)
     if not 0 < share <= 1:
         raise ConfigError(
             f"--share is the part to grade again, above 0 and at most 1; it cannot be {share:g}."
@@ -122,7 +131,7 @@ def review(
     drawn = set(random.Random(state.config.seed).sample(range(len(pool)), count))
     rows = [row for number, row in enumerate(pool) if number in drawn]
     summary = f"of {len(pool)} to grade a second time, by another person."
-    return _sheet(state, session, sheet, rows, summary, "review")
+    return _sheet(state, reader, sheet, rows, summary, "review")
 
 
 def _pool_of(state: SetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
@@ -138,11 +147,11 @@ def _pool_of(state: SetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
 
 
 def _sheet(
-    state: SetState, session: Session, path: Path, rows: Sequence[PoolRow], summary: str, step: str
+    state: SetState, reader: DocumentReader, path: Path, rows: Sequence[PoolRow], summary: str, step: str
 ) -> Outcome:
     """Write a sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
     refuse_existing(path)
-    documents = state.documents(session)
+    documents = state.documents(reader)
     wanted = [PassageToGrade.of(documents[row.doc_id], row.query_id, row.start, row.end) for row in rows]
     questions = {row.query_id: row.question for row in rows}
     write_sheet(path, sheet_rows(wanted, questions), SHEET_COLUMNS)
@@ -152,7 +161,9 @@ def _sheet(
     )
 
 
-def _import(state: SetState, session: Session, path: Path, grader: str, review: bool = False) -> Outcome:
+def _import(
+    state: SetState, reader: DocumentReader, path: Path, grader: str, review: bool = False
+) -> Outcome:
     """Take the grades of a sheet, or of a labels file such as the labelling page writes.
 
     A grade that the same person has given before is replaced; where two people differ, disagreements.csv
@@ -160,8 +171,8 @@ def _import(state: SetState, session: Session, path: Path, grader: str, review: 
     agree. Raises LabelError that names all lines at fault, and nothing is taken then; ConfigError for a
     review of what nobody else has graded.
     """
-    documents = state.documents(session)
-    rows, decided, left_out = _read(state, session.notes, path, grader, documents)
+    documents = state.documents(reader)
+    rows, decided, left_out = _read(state, reader.notes, path, grader, documents)
     others = [row for row in state.rows(GradeRow) if row.grader != grader and (review or not row.by_model)]
     earlier = {row.key for row in state.rows(GradeRow) if row.grader == grader}
     if replaced := len(earlier.intersection(row.key for row in rows)):

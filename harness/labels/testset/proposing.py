@@ -14,9 +14,9 @@ from harness.labels.testset.propose import llm, many, question_lists
 from harness.labels.testset.set_state import Outcome, SetState, Tables, calls_made, within_tokens
 from harness.labels.testset.testset_rows import GradeRow, Question
 from harness.models import Malformed, Model, ModelConfig, answers, jobs_of, text_of
-from harness.running import Session
+from harness.running import DocumentReader
 from harness.store import Ledger
-from harness.values import ConfigError, Document, counted
+from harness.values import ConfigError, Document, Reporter, counted
 
 # of an excerpt that a person asks about: about three passages to grade
 _SHORT = 600
@@ -28,7 +28,9 @@ Proposals = tuple[Sequence[Question], str, list[str]]
 
 def propose(
     state: SetState,
-    session: Session,
+    reader: DocumentReader,
+    ledger: Path,
+    reporter: Reporter,
     *,
     count: int | None,
     question_file: Path | None,
@@ -55,13 +57,13 @@ def propose(
             "(the old file stays in history/), or go on with the next one: "
             f"{state.command} status"
         )
-    documents = list(state.documents(session).values())
+    documents = list(state.documents(reader).values())
     if by_hand:
         proposals: Proposals | Outcome = _to_write(documents, count, state.config.seed)
     elif question_file:
         return _from_list(state, documents, question_file, field, count, add)
     else:
-        proposals = _by_model(state, session, documents, count, prompt, add, dry_run)
+        proposals = _by_model(state, ledger, reporter, documents, count, prompt, add, dry_run)
     if isinstance(proposals, Outcome):
         return proposals
     questions, how, lines = proposals
@@ -150,7 +152,8 @@ def _from_list(
 
 def _by_model(
     state: SetState,
-    session: Session,
+    ledger: Path,
+    reporter: Reporter,
     documents: Sequence[Document],
     count: int,
     prompt: str,
@@ -167,16 +170,18 @@ def _by_model(
     if not words.by_kind:
         earlier_texts = [question.text for question in state.rows(Question)] if add else []
         one_call = many.ManyForm(words.system, words.user)
-        return _by_one_call(state, config, session, documents, count, one_call, by, earlier_texts, dry)
+        return _by_one_call(
+            *(state, config, ledger, reporter, documents, count, one_call, by, earlier_texts, dry)
+        )
     requests = llm.question_requests(documents, count, state.config.seed)
-    with Ledger(session.cache.ledger) as ledger:
+    with Ledger(ledger) as answers_kept:
         form = llm.QuestionForm(words.system, words.user, words)
-        model = Model(config, form, ledger)
+        model = Model(config, form, answers_kept)
         calls = [model.call(kind, [place.text for place in places]) for kind, places in requests]
         if dry:
             would = f"{by} would be asked for {counted(len(calls), 'question')}."
             return Outcome((would,), ((by, model.estimate(jobs_of(calls), noun="questions")),), dry=True)
-        answered, spending = answers(model, calls, reporter=session.notes.reporter, name="proposing")
+        answered, spending = answers(model, calls, reporter=reporter, name="proposing")
     read = [
         llm.question_in(request, answer, form.also)
         for request, answer in zip(requests, answered, strict=True)
@@ -200,7 +205,8 @@ def _by_model(
 def _by_one_call(
     state: SetState,
     config: ModelConfig,
-    session: Session,
+    ledger: Path,
+    reporter: Reporter,
     documents: Sequence[Document],
     count: int,
     form: many.ManyForm,
@@ -219,14 +225,14 @@ def _by_one_call(
         f"({state.config.proposal_tokens:,}) allow."
     )
     partly = [part] if shown < len(excerpts) else []
-    with Ledger(session.cache.ledger) as ledger:
-        model = Model(config, form, ledger)
+    with Ledger(ledger) as answers_kept:
+        model = Model(config, form, answers_kept)
         call = model.call(str(count), [place.text for place in material])
         if dry:
             would = f"{by} would be asked for {counted(count, 'question')} in one call."
             estimate = model.estimate(jobs_of([call]), noun="calls")
             return Outcome((would, *partly), ((by, estimate),), dry=True)
-        (answer,), spending = answers(model, [call], reporter=session.notes.reporter, name="proposing")
+        (answer,), spending = answers(model, [call], reporter=reporter, name="proposing")
     text = text_of(answer)
     parsed = Malformed(answer.reason or "no words") if text is None else many.questions_in(text)
     if isinstance(parsed, Malformed):

@@ -31,7 +31,7 @@ from harness.labels.testset.testset_rows import (
     to_csv,
 )
 from harness.models import Estimate, Spending, estimate_tokens
-from harness.running import RunNotes, Session, document_files, load_documents
+from harness.running import DocumentReader, RunNotes, document_files, load_documents
 from harness.store import Lock, lock, write_bytes, write_text
 from harness.values import ConfigError, CorpusError, Document, Reporter, counted
 
@@ -171,7 +171,7 @@ class SetState:
         pool = [row for row in self.rows(PoolRow) if (row.query_id, row.question) in wordings]
         return pool, {query_id for query_id, _ in wordings}
 
-    def documents(self, session: Session) -> dict[str, Document]:
+    def documents(self, reader: DocumentReader) -> dict[str, Document]:
         """The documents by id; raises CorpusError if one is not what it was when the test set was begun.
 
         Offsets of questions, passages and grades hold for the text they were made of, and for no other. A
@@ -182,8 +182,8 @@ class SetState:
         ids = {row.doc_id for row in begun}
         new = bool(begun) and any(file.doc_id not in ids for file in document_files(bench))
         # the first step has read them, also where it keeps none of their offsets
-        with self.saying_once(session.notes, quiet=bool(self.done()) and not new):
-            documents = load_documents(bench, session)
+        with self.saying_once(reader.notes, quiet=bool(self.done()) and not new):
+            documents = load_documents(bench, reader)
         for row in begun:
             now = documents.get(row.doc_id)
             if now is None or now.sha256 != row.sha256:

@@ -19,10 +19,9 @@ from harness.running.config.answer_measures import AnswerScoringConfig
 from harness.running.config.models import BenchConfig
 from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
-from harness.running.loop import Loop
-from harness.running.meeting import Running
+from harness.running.loop import Loop, Visitor
+from harness.running.notes import RunNotes
 from harness.running.planning import Planning
-from harness.running.session import Session
 from harness.steps import PendingCalls, words_of
 from harness.values import Judgment, LlmError, QueryScore, by_key, finite
 
@@ -64,7 +63,8 @@ def measure_all(
     corpus: Corpus,
     judgments: Iterable[Judgment],
     config: AnswerScoringConfig,
-    session: Session,
+    visitor: Visitor,
+    notes: RunNotes,
 ) -> list[Measured]:
     """The scores of all settings; each measure gets all cases together, so that equal ones are asked once.
 
@@ -74,8 +74,8 @@ def measure_all(
     cases = [cases_of(reply, corpus, labels) for reply in replied]
     every = [case for some in cases for case in some]
     scores: list[dict[str, tuple[QueryScore, ...]]] = [{} for _ in replied]
-    with session.notes.timed("measure answers"):
-        for measure, scores_of in scored(every, config, session):
+    with notes.timed("measure answers"):
+        for measure, scores_of in scored(every, config, visitor, notes):
             each = iter(scores_of)
             for reply, scores_here, some in zip(replied, scores, cases, strict=True):
                 scores_here[measure.label] = tuple(replace(next(each), setting=reply.setting) for _ in some)
@@ -85,7 +85,7 @@ def measure_all(
 
 
 def scored(
-    cases: Sequence[Case], config: AnswerScoringConfig, session: Session
+    cases: Sequence[Case], config: AnswerScoringConfig, visitor: Visitor, notes: RunNotes
 ) -> Iterator[tuple[AnswerMeasure, Sequence[QueryScore]]]:
     """The scores of all cases by every measure; all that measures can ask at a time is asked together.
 
@@ -94,9 +94,7 @@ def scored(
     that is undefined for a case has not failed.
     """
     tools, measures = MeasuringTools(config), config.answer_measures
-    scores_of = Loop(Running(session)).run(
-        {str(at): measure.run(cases, tools) for at, measure in enumerate(measures)}
-    )
+    scores_of = Loop(visitor).run({str(at): measure.run(cases, tools) for at, measure in enumerate(measures)})
     for measure, scores in zip(measures, scores_of.values(), strict=True):
         if [score.query_id for score in scores] != [case.query.query_id for case in cases]:
             raise ValueError(f"{measure.label} did not give one score for each case, in their order")
@@ -111,7 +109,7 @@ def scored(
                 "again, name another model, or raise the limit."
             )
         if measure.voters:
-            session.notes.panels[measure.label] = panel_facts(scores)
+            notes.panels[measure.label] = panel_facts(scores)
         yield measure, scores
 
 
@@ -119,13 +117,13 @@ def calls_of(
     cases: Sequence[Case],
     measures: Iterable[AnswerMeasure],
     config: AnswerScoringConfig,
-    session: Session,
+    planning: Planning,
 ) -> tuple[PendingCalls, ...]:
     """The calls that scoring would make, at most: what is asked about answers is as long as these may be.
 
-    Nothing is computed or asked.
+    Nothing is computed or asked; ``planning`` has noted nothing yet.
     """
-    tools, planning = MeasuringTools(config), Planning(session)
+    tools = MeasuringTools(config)
     Loop(planning).run({str(at): measure.run(cases, tools) for at, measure in enumerate(measures)})
     return (*planning.calls, *(endpoint for endpoint in planning.endpoints if endpoint.estimate.calls))
 

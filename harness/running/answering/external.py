@@ -19,7 +19,9 @@ from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Tabl
 from harness.running.answering.answer_scores import calls_of, scored
 from harness.running.config.answer_measures import AnswerScoringConfig
 from harness.running.evaluate.scoring import values_of
-from harness.running.session import Session
+from harness.running.loop import Visitor
+from harness.running.notes import RunNotes
+from harness.running.planning import Planning
 from harness.steps import PendingCalls
 from harness.values import (
     Column,
@@ -49,7 +51,7 @@ class MeasureScores:
 
 
 def score_external(
-    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, session: Session
+    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, visitor: Visitor, notes: RunNotes
 ) -> list[MeasureScores]:
     """Every measure over all questions; questions in the same words are one cluster of the intervals.
 
@@ -64,21 +66,21 @@ def score_external(
             tuple(scores),
             mean_of(values_of(score.value for score in scores), clusters),
             measure.less_is_better,
-            session.notes.panels.get(measure.label, {}),
+            notes.panels.get(measure.label, {}),
         )
-        for measure, scores in scored(_prepared(exchanges, config), config, session)
+        for measure, scores in scored(_prepared(exchanges, config), config, visitor, notes)
     ]
     return sorted(measured, key=lambda scores: places[scores.measure])
 
 
 def price_external(
-    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, session: Session
+    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, planning: Planning
 ) -> tuple[PendingCalls, ...]:
     """The calls that scoring would make, at most: what is asked about answers is as long as these may be.
 
     Raises CorpusError as ``score_external`` does.
     """
-    return calls_of(_prepared(exchanges, config), config.answer_measures, config, session)
+    return calls_of(_prepared(exchanges, config), config.answer_measures, config, planning)
 
 
 def _prepared(exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig) -> list[Case]:

@@ -12,7 +12,8 @@ from harness import __version__, report
 from harness.data import AnsweredQuery
 from harness.running.answering.external import MeasureScores
 from harness.running.config.answer_measures import AnswerScoringConfig, prompts_of
-from harness.running.session import Session
+from harness.running.notes import RunNotes
+from harness.running.run_models import RunModels
 from harness.store import replace_folder
 from harness.values import RunRecord, golden_cell, text_sha256
 
@@ -26,7 +27,8 @@ def keep_scores(
     exchanges: Sequence[AnsweredQuery],
     scores: Sequence[MeasureScores],
     config: AnswerScoringConfig,
-    session: Session,
+    models: RunModels,
+    notes: RunNotes,
 ) -> None:
     """Write answer_scores.csv and record.json; an earlier folder stays beside it under another name."""
     hashed = [
@@ -40,7 +42,7 @@ def keep_scores(
         config=stated | {"labels": None, "relevance": {}, "anchor": {}},
         hashes={_QUERIES: text_sha256(json.dumps(sorted(hashed)))},
         versions={"python": platform.python_version(), "harness": __version__},
-        models={name: dict(facts) for name, facts in session.models.describe().items()},
+        models={name: dict(facts) for name, facts in models.describe().items()},
         seeds={},
         timings={},
         counts={
@@ -49,8 +51,8 @@ def keep_scores(
             "answer_prompts": prompts_of(config.answer_measures),
             "answered_at": {query.query_id: query.time for query in exchanges if query.time},
         },
-        date=session.notes.begun.isoformat(timespec="seconds"),
-        warnings=tuple(dict.fromkeys(session.notes.warnings)),
+        date=notes.begun.isoformat(timespec="seconds"),
+        warnings=tuple(dict.fromkeys(notes.warnings)),
     )
     with replace_folder(folder, _name_of_replaced) as unfinished:
         report.write_scored_answers(unfinished, list(_rows(exchanges, scores)), record)

@@ -10,12 +10,10 @@ from typing import Any
 from harness.report import ReplyPassageRow, ReplyRow
 from harness.running.answering.passages_read import Read, read_by
 from harness.running.corpus import Corpus
-from harness.running.loop import Loop
-from harness.running.meeting import Running
+from harness.running.loop import Loop, Visitor
 from harness.running.pipeline import answered_by, answering, failures_allowed, has_answers, longest_answer
 from harness.running.planning import Planning
 from harness.running.search import Searched
-from harness.running.session import Session
 from harness.steps import AnswerInput, AnswerReply, PendingCalls
 from harness.values import LlmError, Run, golden_of_query, key_of
 
@@ -33,14 +31,13 @@ class Replies:
     replies: dict[str, AnswerReply]
 
 
-def answer_all(searched: Sequence[Searched], corpus: Corpus, session: Session) -> list[Replies]:
+def answer_all(searched: Sequence[Searched], corpus: Corpus, visitor: Visitor) -> list[Replies]:
     """The answers of all settings that have an ``answer`` section, in their order.
 
     Raises LlmError if more calls have failed than ``max_failed`` allows.
     """
     replies_of = {
-        answered.setting: answered
-        for answered in Loop(Running(session)).run(_answering(searched, corpus)).values()
+        answered.setting: answered for answered in Loop(visitor).run(_answering(searched, corpus)).values()
     }
     limits = {
         result.setting.name: failures_allowed(result.setting)
@@ -100,14 +97,9 @@ def _guessed(inputs: Sequence[AnswerInput], corpus: Corpus, setting: str, longes
 
 
 def plan_answers(
-    searched: Sequence[Searched], corpus: Corpus, session: Session, *, apart: bool
+    searched: Sequence[Searched], corpus: Corpus, planning: Planning
 ) -> tuple[list[Replies], list[PendingCalls]]:
-    """What settings with an ``answer`` section answer, or about that, and the calls that are missing.
-
-    ``apart``: equal calls of several settings are not one.
-    """
-    # on rankings that are not known those of settings may be the same, and are not so in a run
-    planning = Planning(session, apart=apart)
+    """What settings with an ``answer`` section answer, or about that, and the calls that are missing."""
     replied = Loop(planning).run(_answering(searched, corpus))
     return list(replied.values()), planning.calls
 

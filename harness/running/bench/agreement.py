@@ -15,11 +15,11 @@ from harness.running.config.models import BenchConfig
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers
 from harness.running.judging.judged import GradedQueries, Judged, judged_by_people
-from harness.running.judging.judgments import judge_pool
 from harness.running.judging.pool import grade_all, make_judge
+from harness.running.loop import Visitor
+from harness.running.notes import RunNotes
 from harness.running.run_models import RunModels
 from harness.running.search import Searched
-from harness.running.session import Session
 from harness.store import Ledger
 from harness.values import MAX_GRADE, Chunk, Column, Judgment, LabelError, whole
 
@@ -61,29 +61,34 @@ def label_pairs(corpus: Corpus) -> list[judge.Pair]:
     return list({pair.key: pair for pair in pairs}.values())
 
 
-def grade_agreement(corpus: Corpus, judge_config: judge.PoolJudgeConfig, session: Session) -> judge.Agreement:
-    """Let the judge grade what people have graded, through the ledger, and compare."""
-    with Ledger(session.cache.ledger) as ledger:
-        grader = make_judge(judge_config, ledger, corpus, session)
+def grade_agreement(
+    corpus: Corpus, judge_config: judge.PoolJudgeConfig, ledger: Path, visitor: Visitor, notes: RunNotes
+) -> judge.Agreement:
+    """Let the judge grade what people have graded, through the ledger, and compare.
+
+    ``visitor`` meets what the judge needs.
+    """
+    with Ledger(ledger) as answers_kept:
+        grader = make_judge(judge_config, answers_kept, corpus, visitor)
         pairs = label_pairs(corpus)
         judgments: list[Judgment] = []
-        grade_all(grader, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), session.notes)
+        grade_all(grader, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), notes)
     return judge.measure_agreement(
         grader.name, judge.match_judgments(corpus.anchored.judgments, judgments), MAX_GRADE
     )
 
 
 def settings_agreement(
-    searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, session: Session
+    searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, by_judge: Judged, models: RunModels
 ) -> SettingsAgreement:
     """Score all settings under the judge's grades and under people's, by the first measure, and compare."""
     possible = {query.query_id for query in corpus.queries.queries if query.answerable}
     # Someone who has looked and found nothing gives grades of 0.
     looked = possible & {label.query_id for label in corpus.labels}
     model, human = (
-        _values(searched, judged, corpus, config, session.models, queries)
+        _values(searched, judged, corpus, config, models, queries)
         for judged, queries in (
-            (judge_pool(searched, corpus, config, session), possible),
+            (by_judge, possible),
             (judged_by_people(corpus, config), looked),
         )
     )

@@ -14,8 +14,9 @@ from harness.running.config.models import BenchConfig
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Evaluated, lost_evidence
 from harness.running.judging.judged import pool_judge_config
+from harness.running.loop import Visitor
+from harness.running.notes import RunNotes
 from harness.running.search import Searched
-from harness.running.session import Session
 from harness.values import Chunk, Judgment, QueryScore, by_key
 
 
@@ -25,10 +26,12 @@ def rows_of_answers(
     evaluated: Evaluated,
     corpus: Corpus,
     config: BenchConfig,
-    session: Session,
+    visitor: Visitor,
+    notes: RunNotes,
 ) -> list[Any]:
     """Measure the answers of all settings; the rows of every table about them."""
-    measured = measure_all(replied, corpus, evaluated.judged.judgments, config.answer_scoring, session)
+    judgments = evaluated.judged.judgments
+    measured = measure_all(replied, corpus, judgments, config.answer_scoring, visitor, notes)
     return [
         *reply_rows(replied, corpus),
         *answer_rows(measured, evaluated.clusters, config),

@@ -14,14 +14,15 @@ from harness.running import search
 from harness.running.bench.keeping import Finish, keep_results
 from harness.running.bench.preparing import prepare
 from harness.running.config.models import BenchConfig
-from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers, evaluate, run_headline
 from harness.running.evaluate.result_tables import results_of
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config
+from harness.running.meeting import Running
 from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, has_answers, reranker_names
+from harness.running.run_models import RunModels
 from harness.running.session import Session
 from harness.steps import waits_for
 from harness.values import Board, HarnessError, LlmError, Reporter, number
@@ -48,21 +49,23 @@ def run_bench(
     with (
         session,
         session.notes.timed("total"),
-        shared_cache(config, session),
-        live_table(config, session) as live,
+        shared_cache(config, session.cache, session.faults, reporter),
+        live_table(config, session.models, session.notes) as live,
     ):
         corpus, searched_apart, searched = _search(config, session, live)
         replied: list[Replies] = []
         if any(has_answers(result.setting) for result in searched):
             from harness.running.answering.replies import answer_all
 
-            replied = answer_all(searched, corpus, session)
+            replied = answer_all(searched, corpus, Running(session))
         evaluated = evaluate(searched, corpus, config, session, live.scored, live.scorers)
         answers: list[Any] = []
         if replied:
             from harness.running.bench.answer_losses import rows_of_answers
 
-            answers = rows_of_answers(replied, searched, evaluated, corpus, config, session)
+            answers = rows_of_answers(
+                *(replied, searched, evaluated, corpus, config), Running(session), session.notes
+            )
         latencies: list[Any] = []
         if config.latency.queries:
             from harness.running.latency import latency_rows
@@ -75,13 +78,15 @@ def run_bench(
 
 
 @contextmanager
-def shared_cache(config: BenchConfig, session: Session) -> Iterator[None]:
+def shared_cache(
+    config: BenchConfig, cache: store.CacheLayout, faults: store.Faults, reporter: Reporter
+) -> Iterator[None]:
     """Take what other machines have computed before the block, add what is new after it, failed or not."""
     if config.shared_cache is None:
         yield
         return
-    shared = store.SharedCache(config.shared_cache, session.cache, session.faults)
-    session.notes.reporter.note(f"Copying what is new in {config.shared_cache}.")
+    shared = store.SharedCache(config.shared_cache, cache, faults)
+    reporter.note(f"Copying what is new in {config.shared_cache}.")
     shared.pull()
     try:
         yield
@@ -90,7 +95,7 @@ def shared_cache(config: BenchConfig, session: Session) -> Iterator[None]:
             shared.push()
         except HarnessError as error:
             # what others do not get is no reason to lose the results, or to hide why the run failed
-            session.notes.reporter.warn(str(error))
+            reporter.warn(str(error))
 
 
 def search_all(config: BenchConfig, session: Session) -> tuple[Corpus, list[search.Searched]]:
@@ -123,8 +128,11 @@ def _search(
     ``live`` is shown each of the latter as soon as it is searched.
     """
     corpora, points = prepare(config, session)
-    if live is not None:
-        live.begin(corpora, points)
+    if live is not None and any(setting.model_names for setting in config.settings):
+        # only then there is something to wait for
+        from harness.running.bench.quick import first_results
+
+        live.first = first_results(corpora, points, config, session)
 
     def show(result: search.Searched) -> None:
         if live is not None:
@@ -136,7 +144,8 @@ def _search(
         from harness.running.precision import compare_with_exact
 
         with session.notes.timed("precision"):
-            compare_with_exact(searched, corpora.united.queries.queries, config.int8_changes, session)
+            queries, most = corpora.united.queries.queries, config.int8_changes
+            compare_with_exact(searched, queries, most, session.models, session.artifacts, session.notes)
     return corpora.united, searched, [corpora.in_united(result) for result in searched]
 
 
@@ -150,17 +159,10 @@ class LiveTable:
 
     board: Board
     config: BenchConfig
-    session: Session
+    models: RunModels
+    notes: RunNotes
     scorers: Scorers | None = None
     first: FirstResults | None = None
-
-    def begin(self, corpora: Corpora, points: Sequence[search.Chunked]) -> None:
-        """The settings are about to be searched."""
-        if any(setting.model_names for setting in self.config.settings):
-            # only then there is something to wait for
-            from harness.running.bench.quick import first_results
-
-            self.first = first_results(corpora, points, self.config, self.session)
 
     def searched(self, corpus: Corpus, result: search.Searched) -> None:
         """A setting has its rankings."""
@@ -185,8 +187,8 @@ class LiveTable:
         """The scores by stage, on the labels of people."""
         if self.scorers is None:
             judged = judged_by_people(corpus, self.config)
-            self.scorers = Scorers.of_judged(judged, corpus, self.config, self.session.models)
-        with self.session.notes.timed("score"):
+            self.scorers = Scorers.of_judged(judged, corpus, self.config, self.models)
+        with self.notes.timed("score"):
             return self.scorers.score(result, self.config)
 
     def scored(self, summary: Sequence[SummaryRow]) -> None:
@@ -197,9 +199,9 @@ class LiveTable:
 
 
 @contextmanager
-def live_table(config: BenchConfig, session: Session) -> Iterator[LiveTable]:
+def live_table(config: BenchConfig, models: RunModels, notes: RunNotes) -> Iterator[LiveTable]:
     """Show the board during the with block."""
     rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
     columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
-    with session.notes.reporter.board(columns) as board:
-        yield LiveTable(board, config, session)
+    with notes.reporter.board(columns) as board:
+        yield LiveTable(board, config, models, notes)

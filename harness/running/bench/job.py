@@ -14,7 +14,8 @@ from harness import judge
 from harness.models import WORDS, resolve
 from harness.report import REPORT, Results, lost_label_note, seed_ratio_lines
 from harness.running.config.models import BenchConfig
-from harness.running.corpus import file_hashes, input_files
+from harness.running.corpus import input_files
+from harness.running.document_reader import file_hashes
 from harness.running.pipeline import collection_searched
 from harness.running.program import program_key
 from harness.running.session import in_use

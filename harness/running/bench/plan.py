@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
 from harness.judge import Pair, Pool, PoolJudgeConfig
 from harness.models import Estimate
@@ -116,10 +118,10 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         cutting = Planning(session, computes=search)
         corpora, points = prepare(config, session, cutting)
         queries = corpora.united.queries.queries
-        planned = plan_settings(points, queries, session)
+        planned = plan_settings(points, queries, Planning(session))
         calls = cutting.calls
-        work = Work(points, planned, queries, config, session)
-        for line in work.spread():
+        work = Work(points, planned, queries, config)
+        for line in work.spread(session.engine):
             reporter.note(line)
         calls_of_search = [call for call in planned.calls if call.purpose != "reranking"]
         services = {url: len(settings) for url, settings in cutting.services.items()} | planned.services
@@ -127,7 +129,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         waits = bool(calls or bought or calls_of_search or services)
         counted = search and not waits and not _priced_by_rankings(points, planned, config)
         if search and not waits and not counted:
-            planned = plan_settings(points, queries, session, computes=True)
+            planned = plan_settings(points, queries, Planning(session, computes=True))
             work = replace(work, planned=planned)
         cutting.say()
         planned.say()
@@ -137,9 +139,9 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
             *(call for call in planned.calls if call.purpose == "reranking"),
             *work.planned.endpoints,
         )
-        plan = _of_what_is_known(work, corpora, search)
+        plan = _of_what_is_known(work, corpora, search, session)
         waiting = sum(setting.to_embed + setting.pairs for setting in plan.settings)
-        faster = what_fast_saves(waiting, session) if search else ()
+        faster = what_fast_saves(waiting, session.models, session.artifacts, session.notes) if search else ()
         # a table that narrows the search is looked into first
         rewriting = (*calls, *sorted(calls_of_search, key=lambda call: call.purpose != "filter"))
         plan = replace(plan, rewriting=rewriting, services=services, endpoints=endpoints, faster=faster)
@@ -155,7 +157,7 @@ def _priced_by_rankings(points: Sequence[Chunked], planned: Planned, config: Ben
     )
 
 
-def _of_what_is_known(work: Work, corpora: Corpora, search: bool) -> Plan:
+def _of_what_is_known(work: Work, corpora: Corpora, search: bool, session: Session) -> Plan:
     """The plan, but for what is asked for before rankings are known."""
     corpus, judge = corpora.united, pool_judge_config(work.config)
     queries = corpus.queries.queries
@@ -163,17 +165,18 @@ def _of_what_is_known(work: Work, corpora: Corpora, search: bool) -> Plan:
     searched = [corpora.in_united(result) for result in work.planned.searched if result is not None]
     complete = len(searched) == len(work.points)
     if search and complete:
-        warn_of_unfilled_budgets(searched, work.config, work.session.notes)
+        warn_of_unfilled_budgets(searched, work.config, session.notes)
     pool = make_pool(searched, corpus, judge.pool) if judge is not None and complete else None
     if pool is not None and judge is not None and judge.asked and search:
-        flag_passages(pool.pairs, work.session.notes)
+        flag_passages(pool.pairs, session.notes)
+    begin = partial(Planning, session)
     return Plan(
         corpus,
         tuple(_settings(work, {} if pool is None else pool.by_setting)),
         tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
-        tuple(work.session.models.describe()),
-        None if judge is None else _of_judge(judge, pool, work, corpus, search),
-        answers=_answers(work, searched, corpus),
+        tuple(session.models.describe()),
+        None if judge is None else _of_judge(judge, pool, work, corpus, search, session.cache.ledger, begin),
+        answers=_answers(work, searched, corpus, begin),
     )
 
 
@@ -199,9 +202,18 @@ def _settings(work: Work, judged: Mapping[str, Sequence[int]]) -> Iterator[Setti
 
 
 def _of_judge(
-    judge: PoolJudgeConfig, pool: Pool | None, work: Work, corpus: Corpus, search: bool
+    judge: PoolJudgeConfig,
+    pool: Pool | None,
+    work: Work,
+    corpus: Corpus,
+    search: bool,
+    ledger: Path,
+    begin: Callable[..., Planning],
 ) -> JudgePlan:
-    """The pairs to judge: exactly where the rankings are known."""
+    """The pairs to judge: exactly where the rankings are known.
+
+    ``begin`` makes a plan that has noted nothing yet.
+    """
     depth, queries = judge.pool.depth, corpus.queries.queries
     ranked = sum(
         min(depth, len(point.chunking.chunks)) * ranking_count(point.setting) for point in work.points
@@ -211,9 +223,9 @@ def _of_judge(
         judge.title,
         len(queries) * ranked,
         None if pool is None else len(pool.pairs),
-        estimate_pool(pairs, judge, work.session, corpus),
+        estimate_pool(pairs, judge, ledger, begin(), corpus),
         # who may not compute would have local scores missing too
-        scores_to_buy(pool.pairs, judge, work.session, corpus) if pool is not None and search else (),
+        scores_to_buy(pool.pairs, judge, ledger, begin(), corpus) if pool is not None and search else (),
     )
 
 
@@ -235,14 +247,20 @@ def most_pairs(points: Sequence[Chunked], queries: Sequence[Query], depth: int) 
     return [Pair(query, chunk, number) for number, (query, chunk) in enumerate(every)]
 
 
-def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> AnswerPlan:
-    """The cost of answers: by the rankings where they are known, else by the longest chunks."""
+def _answers(
+    work: Work, searched: Sequence[Searched], corpus: Corpus, begin: Callable[..., Planning]
+) -> AnswerPlan:
+    """The cost of answers: by the rankings where they are known, else by the longest chunks.
+
+    ``begin`` makes a plan that has noted nothing yet.
+    """
     queries = corpus.queries.queries
     answering = [point for point in work.points if has_answers(point.setting)]
     results = [result for result in searched if has_answers(result.setting)]
     about = len(results) < len(answering)
     rankings = placeholder_rankings(answering, queries) if about else results
-    replied, missing = plan_answers(rankings, corpus, work.session, apart=about)
+    # on rankings that are not known those of settings may be the same, and are not so in a run
+    replied, missing = plan_answers(rankings, corpus, begin(apart=about))
     missing = [replace(calls, at_most=calls.at_most or about) for calls in missing]
     about = about or bool(missing)
     cases = [case for reply in replied for case in cases_of(reply, corpus, {})]
@@ -253,7 +271,7 @@ def _answers(work: Work, searched: Sequence[Searched], corpus: Corpus) -> Answer
         for answer_measure in work.config.answer_measures
         if cases and (answer_measure.may_cost or answer_measure.needs & bought)
     ]
-    measuring = calls_of(cases, asking, work.config.answer_scoring, work.session)
+    measuring = calls_of(cases, asking, work.config.answer_scoring, begin())
     return AnswerPlan(
         tuple(missing), tuple(replace(calls, at_most=calls.at_most or about) for calls in measuring), about
     )

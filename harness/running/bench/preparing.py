@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from harness.running import search
 from harness.running.config.models import BenchConfig
-from harness.running.corpora import Corpora, load_corpora, refuse_several_parsers
-from harness.running.corpus import Corpus
+from harness.running.corpora import Corpora, load_corpora
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures
 from harness.running.fast_int8 import allow_int8
 from harness.running.judging.judged import warn_of_same_model
 from harness.running.loop import Visitor
 from harness.running.pipeline import collection_searched, has_answers
 from harness.running.readiness import check_ready, warn_of_languages
+from harness.running.run_models import RunModels
 from harness.running.session import Session
+from harness.values import Reporter
 
 
 def prepare(
@@ -23,10 +24,10 @@ def prepare(
     ``visitor`` meets what contexts and readers need; None: a run, which asks for what is missing.
     """
     check_ready(config, session)
-    corpora = _corpora(config, session)
+    corpora = load_searched(config, session)
     if config.int8_changes:
         allow_int8(config.int8_changes, corpora.united, session.models, session.artifacts, session.notes)
-    _tell_ways(session)
+    _tell_ways(session.models, session.notes.reporter)
     if any(map(has_answers, config.settings)):
         from harness.running.answering.replies import refuse_bad_golden
 
@@ -42,17 +43,12 @@ def prepare(
     return corpora, points
 
 
-def load_searched(config: BenchConfig, session: Session) -> Corpus:
-    """The documents, and the text of collections that is in none of them; as `load_corpus` in its errors.
+def load_searched(config: BenchConfig, session: Session) -> Corpora:
+    """The documents, and the text of collections that is in none of them; as `load_corpora` in its errors.
 
     ``session`` then knows the passages of the collections that settings search as they are.
     """
-    refuse_several_parsers(config)
-    return _corpora(config, session).united
-
-
-def _corpora(config: BenchConfig, session: Session) -> Corpora:
-    corpora = load_corpora(config, session)
+    corpora = load_corpora(config, session.document_reader)
     if all(collection_searched(setting) is None for setting in config.settings):
         return corpora
     from harness.running.existing import with_existing
@@ -60,10 +56,10 @@ def _corpora(config: BenchConfig, session: Session) -> Corpora:
     return with_existing(corpora, config, session)
 
 
-def _tell_ways(session: Session) -> None:
+def _tell_ways(models: RunModels, reporter: Reporter) -> None:
     """Say what a probe found to be the fastest."""
-    for name, probe in session.models.probed.items():
-        session.notes.reporter.note(
+    for name, probe in models.probed.items():
+        reporter.note(
             f"precision: fast: {name} computes in {probe.way}"
             + (f", {probe.gain:.1f} times as fast as float32 by torch." if probe.gain > 1 else ".")
         )

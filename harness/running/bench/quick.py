@@ -78,7 +78,8 @@ def left_out(config: BenchConfig, reporter: Reporter, whole: str) -> str:
         corpora, points = prepare(config, session, Planning(session))
         rest = [point for point in points if not is_quick(point.setting)]
         apart = session.engine.apart
-        needs = None if apart else left_of(rest, corpora, config, session)
+        planning = Planning(session.again())
+        needs = None if apart else left_of(rest, corpora, config, planning)
         left = None if needs is None else needs.takes(session.artifacts, stored=True)
     code = "quick.unknown" if apart else "quick.left out" if left else "quick.stored"
     code += ".one" if len(others) == 1 else ""
@@ -126,7 +127,7 @@ def first_results(
     rest = [point for point in points if not is_quick(point.setting)]
     if not rest or session.engine.apart:
         return None
-    left = left_of(rest, corpora, config, session)
+    left = left_of(rest, corpora, config, Planning(session.again()))
     if left is None:
         return None
 
@@ -174,14 +175,14 @@ class Remaining:
 
 
 def left_of(
-    points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, session: Session
+    points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, planning: Planning
 ) -> Remaining | None:
     """What models still have to compute for settings; None: nothing, as all that they compute is stored."""
     queries = corpora.united.queries.queries
-    planned = plan_settings(points, queries, session.again())
+    planned = plan_settings(points, queries, planning)
     if all(planned.searched):
         return None
-    work = Work(points, planned, queries, config, session)
+    work = Work(points, planned, queries, config)
     left = [*_texts(work), *_pairs(work)]
     elsewhere = any(_names(point.setting, _ELSEWHERE) for point in points)
     return Remaining(left, elsewhere) if left or elsewhere else None

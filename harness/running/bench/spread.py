@@ -9,10 +9,9 @@ from typing import Any
 
 from harness.running.compute import LocalPass, ModelPass, length_of
 from harness.running.config.models import BenchConfig
-from harness.running.engine import EngineConfig, LocalEngine, speed_of
+from harness.running.engine import Engine, EngineConfig, LocalEngine
 from harness.running.planning import Planned
 from harness.running.search import Chunked
-from harness.running.session import Session
 from harness.steps import LocalModelScorer, pairs_of
 from harness.values import Query, by_key, counted, duration
 
@@ -37,7 +36,6 @@ class Work:
     planned: Planned
     queries: Sequence[Query]
     config: BenchConfig
-    session: Session
 
     def texts(self) -> Iterator[tuple[str, ModelPass, dict[bytes, Any], int]]:
         """For each encoder its name, the texts that searching still embeds, and how many are embedded."""
@@ -65,14 +63,14 @@ class Work:
             some = [*pairs, *pairs_of(guessed[:1])]
             yield needs[0].config.model_name, model, sum(need.count for need in needs), characters, some
 
-    def spread(self) -> Iterator[str]:
+    def spread(self, over: Engine) -> Iterator[str]:
         """How what is left would be spread; none without a cluster. Documents have been read already."""
-        if not self.session.engine.apart:
+        if not over.apart:
             return
-        workers, engine = self.session.engine.size(), self.config.engine
+        workers, engine = over.size(), self.config.engine
         where = f"ray at {engine.address}, {counted(workers, 'worker')} of {counted(engine.threads, 'CPU')}"
         gpus = f" and {engine.gpus:g} GPUs" if engine.gpus else ""
-        stages = [*self._embedding(workers), *self._scoring(workers)]
+        stages = [*self._embedding(over), *self._scoring(over)]
         yield f"Engine: {where}{gpus}."
         yield from (line for _, line in stages)
         if not stages:
@@ -85,38 +83,40 @@ class Work:
         yield _here(self.config)
 
     def _stage(
-        self, model: ModelPass, work: str, characters: int, workers: int, batches: int | None
+        self, model: ModelPass, work: str, characters: int, over: Engine, batches: int | None
     ) -> tuple[float | None, str]:
         """The seconds until the ``work`` of one model is done, None where nothing was measured, in a line."""
-        seconds, measured = _seconds(model, characters, self.config.engine)
+        seconds, measured = _seconds(model, characters, self.config.engine, over.worker)
+        workers = over.size()
         wall = wall_seconds(seconds, workers, batches)
         took = "time unknown" if wall is None else f"about {duration(wall)}"
         return wall, f"{work} on {counted(workers, 'worker')}: {took} ({measured})."
 
-    def _embedding(self, workers: int) -> Iterator[tuple[float | None, str]]:
+    def _embedding(self, over: Engine) -> Iterator[tuple[float | None, str]]:
         for name, model, items, _ in self.texts():
             if items and isinstance(model, LocalPass):
                 texts: list[Any] = list(items.values())
                 batches = len(model.model.batches(texts))
                 amount = f"{counted(len(texts), 'text')} in {counted(batches, 'batch', 'batches')}"
-                yield self._stage(model, f"embed by {name}: {amount}", sum(map(len, texts)), workers, batches)
+                yield self._stage(model, f"embed by {name}: {amount}", sum(map(len, texts)), over, batches)
 
-    def _scoring(self, workers: int) -> Iterator[tuple[float | None, str]]:
+    def _scoring(self, over: Engine) -> Iterator[tuple[float | None, str]]:
         """At most so many pairs, as settings share them."""
         for name, model, count, characters, _ in self.pairs():
             if count and isinstance(model, LocalPass) and isinstance(model.model, LocalModelScorer):
                 work = f"score by {name}: at most {counted(count, 'pair')}"
-                yield self._stage(model, work, characters, workers, None)
+                yield self._stage(model, work, characters, over, None)
 
 
-def _seconds(model: ModelPass, characters: int, engine: EngineConfig) -> tuple[float | None, str]:
+def _seconds(
+    model: ModelPass, characters: int, engine: EngineConfig, worker_there: tuple[str, float, float]
+) -> tuple[float | None, str]:
     """The seconds of all workers together, and where their speed was measured."""
-    session = model.session
-    speed = speed_of(model.path, session.engine.worker, session.artifacts)
+    speed = model.speed(worker_there)
     if speed is not None:
         return characters / speed, f"{speed:,.0f} characters a second each, by earlier runs on Ray"
     worker = LocalEngine().worker
-    speed = speed_of(model.path, worker, session.artifacts)
+    speed = model.speed(worker)
     if speed is None or engine.gpus or worker[2]:
         return None, "nothing was measured with such workers"
     speed *= engine.threads / worker[1]

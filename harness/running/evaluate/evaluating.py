@@ -35,11 +35,14 @@ from harness.running.evaluate.scoring import ScoredSetting, Scoring, scored_by
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import GradedQueries, Judged
 from harness.running.judging.judgments import judge_pool
+from harness.running.meeting import Running
 from harness.running.notes import RunNotes
 from harness.running.resources import outlines
 from harness.running.run_models import RunModels
 from harness.running.search import Searched
 from harness.running.session import Session
+from harness.steps import Outline
+from harness.store import KeyValue
 from harness.values import Judgment, Ranking
 
 # No document has this id: file names hold no NUL.
@@ -84,7 +87,7 @@ def evaluate(
 
     ``scorers``, on the labels of people, may have scored some rankings already, which are not scored again.
     """
-    judged = judge_pool(searched, corpus, config, session)
+    judged = judge_pool(searched, corpus, config, session.cache.ledger, Running(session), session.notes)
     if scorers is None:
         scorers = Scorers.of_judged(judged, corpus, config, session.models)
     graded = scorers.graded
@@ -95,9 +98,11 @@ def evaluate(
         scored.append(scoring.of(result, scorers.of(result), partial(scorers.table, result)))
         show(scored[-1].summary)
     with session.notes.timed("waterfall"):
-        losses = _losses(searched, scorers, graded, corpus, config, session)
+        orders = partial(session.values, "orders", session.cache.orders)
+        losses = _losses(searched, scorers, graded, corpus, config, orders)
     with session.notes.timed("label_sensitivity"):
-        drawn = label_sensitivity_rows(searched, scorers, corpus, config, session)
+        outline = partial(outlines, corpus, session.artifacts, session.notes.reporter)
+        drawn = label_sensitivity_rows(searched, scorers, corpus, config, outline)
     with session.notes.timed("reading"):
         read = reading_rows(searched, scorers, config)
     return Evaluated(judged, graded, clusters, scored, [*losses, *drawn, *read], graded.left_out(), scorers)
@@ -196,19 +201,20 @@ def _losses(
     graded: GradedQueries,
     corpus: Corpus,
     config: BenchConfig,
-    session: Session,
+    orders: Callable[[], KeyValue],
 ) -> list[LossRow]:
     """The loss of each query at each part of the pipeline, for every setting, by the scorers of the scores.
 
     Queries without relevant evidence have no rows. Evidence that only other parsers have found is lost by the
     parser; labels that no text contains are in no score, so they are no part of 1 minus the score either.
+    ``orders`` opens the file in which the best orders are kept.
     """
     if not any(query.answerable for query in scorers.queries):
         return []
     measure = loss_measure(config.measures, run_headline(config))
     rows: list[LossRow] = []
     oracles: dict[Scorer, Oracle] = {}
-    with session.values("orders", session.cache.orders) as stored:
+    with orders() as stored:
         for result in searched:
             scorer, spans = scorers.of(result), None
             if scorer not in oracles:
@@ -238,18 +244,23 @@ def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Ju
 
 
 def label_sensitivity_rows(
-    searched: Sequence[Searched], scorers: Scorers, corpus: Corpus, config: BenchConfig, session: Session
+    searched: Sequence[Searched],
+    scorers: Scorers,
+    corpus: Corpus,
+    config: BenchConfig,
+    outline: Callable[[], Mapping[str, Outline]],
 ) -> list[LabelSensitivityRow]:
     """The means of every setting and stage with the labels as they are, padded, trimmed and by sentences.
 
     For the measures that read a length of text, such as ``ndcg_text@5000``: those are what chunkings are
-    compared by. Empty where the configuration has none, or nothing is relevant.
+    compared by. Empty where the configuration has none, or nothing is relevant. ``outline`` finds the
+    sentences of all documents.
     """
     measures = [name for name in config.measures if across_chunkings(name)]
     used = list(dict.fromkeys(map(scorers.of, searched)))
     if not measures or not any((scorer.spans.grade > 0).any() for scorer in used):
         return []
-    sentences = outlines(corpus, session)
+    sentences = outline()
     texts = {d.doc_id: Text(len(d.text), sentences[d.doc_id].sentences) for d in corpus.documents}
     # with one parser, once for all settings
     shared = {id(scorer.spans): scorer.spans for scorer in used}

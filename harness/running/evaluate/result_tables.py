@@ -13,6 +13,7 @@ from typing import Any
 from harness import __version__, comparison, report, values
 from harness.data import Anchoring
 from harness.measures import SpanQrels, median_length, rank_cutoff
+from harness.models import EncoderConfig
 from harness.running.config.answer_measures import prompts_of
 from harness.running.config.models import BenchConfig
 from harness.running.corpus import Corpus
@@ -21,6 +22,7 @@ from harness.running.evaluate.evaluating import Evaluated
 from harness.running.evaluate.token_places import token_rows
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import GradedQueries, Judged, rankers_that_judge
+from harness.running.passes import encoding
 from harness.running.pipeline import has_answers
 from harness.running.run_models import RunModels
 from harness.running.search import Searched, asked_rows
@@ -267,6 +269,10 @@ def make_record(
     config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], evaluated: Evaluated, session: Session
 ) -> values.RunRecord:
     """Make the record of a run."""
+
+    def speed_here(encoder: EncoderConfig) -> float | None:
+        return encoding(encoder, session).speed(session.engine.worker)
+
     judged = evaluated.judged
     optional = {
         "cache_faults": session.faults.sentences(),
@@ -302,7 +308,7 @@ def make_record(
                 s.setting.name: {
                     **s.chunking.health,
                     **s.notes,
-                    **embedding_facts(s.over_chunks or s, session),
+                    **embedding_facts(s.over_chunks or s, speed_here),
                 }
                 for s in searched
             },

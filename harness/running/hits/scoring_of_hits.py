@@ -18,7 +18,8 @@ from harness.running.bench.keeping import Finish, keep_results
 from harness.running.chunks import Chunking, health_of
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.corpora import load_corpus
-from harness.running.corpus import Corpus, file_hashes
+from harness.running.corpus import Corpus
+from harness.running.document_reader import file_hashes
 from harness.running.evaluate.evaluating import evaluate
 from harness.running.evaluate.result_tables import results_of
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_unfilled_budgets
@@ -189,7 +190,7 @@ def score_hits(
         results_folder(config)
         files = [read_hits(path) for path in map(file_searched, config.settings) if path is not None]
         config = _with_depths(config, files)
-        corpus = load_corpus(config, session)
+        corpus = load_corpus(config, session.document_reader)
         _refuse_unknown_queries(files, corpus.queries.queries)
         warn_of_labels(corpus, config, session.notes)
         skipped, documents = [item.doc_id for item in corpus.skipped], corpus.by_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ from harness.running.config.models import BenchConfig
 from harness.running.corpora import load_corpus
 from harness.running.corpus import Corpus
 from harness.running.judging.judged import Judged, judgment_row, label_rows, pool_judge_config
-from harness.running.loop import Loop
+from harness.running.loop import Loop, Visitor
 from harness.running.notes import RunNotes
 from harness.running.passes import scores_of_pairs
 from harness.running.planning import Planning
@@ -50,15 +51,18 @@ from harness.store import Ledger, LedgerEntry
 from harness.values import Chunk, ConfigError, JudgeError, Silent, ask, counted, finite, guide, kind_of
 
 
-def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus, session: Session) -> PoolJudge:
-    """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
+def make_judge(config: PoolJudgeConfig, ledger: Ledger, corpus: Corpus, visitor: Visitor) -> PoolJudge:
+    """The judge, whose needs ``visitor`` meets; nothing is asked and no weights are loaded yet.
+
+    People's labels may serve it as examples.
+    """
     tools = JudgeTools(
         ledger,
         people_graded=lambda: people_graded(corpus),
         labelled=lambda: labelled_by_people(corpus),
         vectors=lambda texts, encoder: ask(Texts(encoder, texts, "queries")),
         pair_scores=scores_of_pairs,
-        run=lambda step: run_step(step, session),
+        run=lambda step: run_step(step, visitor),
     )
     return JUDGES.make(config, tools)
 
@@ -131,7 +135,7 @@ def _prompts(judge: LlmConfig, config: BenchConfig) -> Iterator[tuple[str, str]]
         yield prompt.sha256, model
         return
     with Session.at(config.cache, Silent()) as session:
-        corpus = load_corpus(config, session)
+        corpus = load_corpus(config, session.document_reader)
     examples = Examples(people_graded(corpus), judge.examples)
     form = GradingForm(prompt, judge.endpoint.structured, examples)
     for query in corpus.queries.queries:
@@ -142,15 +146,23 @@ FLAGS_SHOWN = 3
 
 
 def judged_by_judge(
-    searched: Sequence[Searched], corpus: Corpus, judge_config: PoolJudgeConfig, session: Session
+    searched: Sequence[Searched],
+    corpus: Corpus,
+    judge_config: PoolJudgeConfig,
+    ledger: Path,
+    visitor: Visitor,
+    notes: RunNotes,
 ) -> Judged:
-    """Have a judge grade the union of the passages that all settings rank high; raises JudgeError."""
+    """Have a judge grade the union of the passages that all settings rank high; raises JudgeError.
+
+    Answers of language models are kept in ``ledger``; ``visitor`` meets what the judge needs.
+    """
     pool = make_pool(searched, corpus, judge_config.pool)
     graded = GradedPairs(pool.pairs)
-    flagged = flag_passages(pool.pairs, session.notes) if judge_config.asked else {}
-    with session.notes.timed("judge"), Ledger(session.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, corpus, session)
-        summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, session.notes)
+    flagged = flag_passages(pool.pairs, notes) if judge_config.asked else {}
+    with notes.timed("judge"), Ledger(ledger) as answers_kept:
+        judge = make_judge(judge_config, answers_kept, corpus, visitor)
+        summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, notes)
     return Judged(
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
@@ -219,27 +231,29 @@ def flag_passages(pairs: Iterable[Pair], notes: RunNotes) -> dict[str, str]:
 
 
 def estimate_pool(
-    pairs: Iterable[Pair], config: PoolJudgeConfig, session: Session, corpus: Corpus
+    pairs: Iterable[Pair], config: PoolJudgeConfig, ledger: Path, visitor: Visitor, corpus: Corpus
 ) -> Estimate | None:
     """The cost of grading, without a call; None for a judge that costs nothing."""
     if not config.asked:
         return None
-    with Ledger(session.cache.ledger) as ledger:
-        estimates = make_judge(config, ledger, corpus, session).estimates(pairs)
+    with Ledger(ledger) as answers_kept:
+        estimates = make_judge(config, answers_kept, corpus, visitor).estimates(pairs)
     return together([estimate for _, estimate in estimates])
 
 
 def scores_to_buy(
-    pairs: Iterable[Pair], config: PoolJudgeConfig, session: Session, corpus: Corpus
+    pairs: Iterable[Pair], config: PoolJudgeConfig, ledger: Path, planning: Planning, corpus: Corpus
 ) -> tuple[PendingCalls, ...]:
-    """What endpoints would be asked for by a judge by scores; nothing is computed or asked."""
+    """What endpoints would be asked for by a judge by scores; nothing is computed or asked.
+
+    ``planning`` has noted nothing yet.
+    """
     if not config.served:
         return ()
-    with Ledger(session.cache.ledger) as ledger:
-        judge, pool = make_judge(config, ledger, corpus, session), list(pairs)
+    with Ledger(ledger) as answers_kept:
+        judge, pool = make_judge(config, answers_kept, corpus, planning), list(pairs)
         if not pool or not isinstance(judge, ScoredJudge):
             return ()
-        planning = Planning(session)
         Loop(planning).run({"0": judge.scoring(pool, labelled_by_people(corpus))})
     return tuple(endpoint for endpoint in planning.endpoints if endpoint.estimate.calls)
 

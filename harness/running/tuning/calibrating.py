@@ -6,10 +6,11 @@ from harness.models import CalibrationTexts, Quantising, calibration_of, check_s
 from harness.running.config.models import BenchConfig
 from harness.running.config.tune_keys import PartConfig
 from harness.running.corpora import load_corpora
+from harness.running.document_reader import DocumentReader
 from harness.running.readiness import parts_of
-from harness.running.run_models import screens
-from harness.running.session import Session
+from harness.running.run_models import RunModels, screens
 from harness.steps import RetrieverConfig
+from harness.store import Artifacts
 from harness.values import ConfigError
 
 
@@ -29,12 +30,12 @@ def check_screen(config: BenchConfig) -> None:
         )
 
 
-def draw_calibration(config: BenchConfig, part: PartConfig, session: Session) -> CalibrationTexts:
+def draw_calibration(config: BenchConfig, part: PartConfig, reader: DocumentReader) -> CalibrationTexts:
     """Pieces of the documents of a part that all stages see."""
-    corpus = load_corpora(config.model_copy(update={"part": part}), session).united
+    corpus = load_corpora(config.model_copy(update={"part": part}), reader).united
     return calibration_of([document.text for document in corpus.documents], config.tune.seed)
 
 
-def calibrate(session: Session, calibration: CalibrationTexts) -> None:
-    """Have the bi-encoders of a session compute in int8 from now on."""
-    session.models.quantising = Quantising(calibration, session.artifacts)
+def calibrate(models: RunModels, calibration: CalibrationTexts, quantised: Artifacts) -> None:
+    """Have the bi-encoders among the models compute in int8 from now on; those are kept in ``quantised``."""
+    models.quantising = Quantising(calibration, quantised)

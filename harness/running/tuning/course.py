@@ -176,8 +176,8 @@ def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> tuple[Ladder
         costs = outlays(config, part, session)
         if tuning.screen:
             session = sessions.enter_context(Session.at(config.cache, quiet, may_ask=False))
-            calibration = draw_calibration(config, part, session)
-            calibrate(session, calibration)
+            calibration = draw_calibration(config, part, session.document_reader)
+            calibrate(session.models, calibration, session.artifacts)
             quantised = outlays(config, part, session)
         # what was held back is not shown to be worse, so that a certificate needs all of it
         if extent.retrieving < extent.settings and tuning.give == "search" and not extent.proposed:

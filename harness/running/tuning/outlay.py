@@ -87,8 +87,8 @@ def outlays(config: BenchConfig, part: PartConfig, session: Session) -> Outlays:
     queries = corpora.united.queries.queries
     with TemporaryDirectory() as folder:
         blank = replace(session.again(), cache=CacheLayout(Path(folder)))
-        planned = plan_settings(points, queries, blank)
-        work = Work(points, planned, queries, first, blank)
+        planned = plan_settings(points, queries, Planning(blank))
+        work = Work(points, planned, queries, first)
         text = sum(
             (_texts(model, list(items.values()), session.artifacts) for _, model, items, _ in work.texts()),
             Outlay(),
@@ -107,7 +107,8 @@ def outlays(config: BenchConfig, part: PartConfig, session: Session) -> Outlays:
     count, cells = len(points), len(points) * max(len(queries), 1)
     # what is asked of language models grows with the queries, as rewriting and reranking do
     query = (pairs + calls).times(1 / cells) + Outlay(seconds=PER_QUERY)
-    judging = _judging(points, corpora, first, session).times(1 / max(len(queries), 1))
+    judging = _judging(points, corpora, first, session.cache.ledger, Planning(session))
+    judging = judging.times(1 / max(len(queries), 1))
     return Outlays(count, len(queries), text + light, (alone + light).times(1 / count), query, judging)
 
 
@@ -143,7 +144,9 @@ def _pairs(model: object, count: int, characters: float, some: list[object], art
     return Outlay(seconds=left.characters / speed_by_model(left, artifacts))
 
 
-def _judging(points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, session: Session) -> Outlay:
+def _judging(
+    points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, ledger: Path, planning: Planning
+) -> Outlay:
     """About what judging the pool of all settings costs, by chunks from all over in the place of hits."""
     judge = pool_judge_config(config)
     if judge is None:
@@ -156,6 +159,6 @@ def _judging(points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, s
         places[point.chunking.key] += 1
         shifted.append(placeholder_rankings([point], queries, places[point.chunking.key])[0])
     pool = make_pool(list(map(corpora.in_united, shifted)), corpora.united, judge.pool)
-    estimate = estimate_pool(pool.pairs, judge, session, corpora.united)
+    estimate = estimate_pool(pool.pairs, judge, ledger, planning, corpora.united)
     price = 0.0 if estimate is None else (estimate.likely_price or estimate.price or 0.0)
     return Outlay(money=price)

@@ -17,6 +17,7 @@ from harness.running.config.models import BenchConfig, Setting
 from harness.running.evaluate.evaluating import Scorers, clusters_of
 from harness.running.judging.judged import GradedQueries, pool_judge_config
 from harness.running.judging.judgments import judge_pool
+from harness.running.meeting import Running
 from harness.running.pipeline import reranker_names
 from harness.running.search import search_settings
 from harness.running.session import Session
@@ -102,15 +103,17 @@ def screen(
     precision = config.precision if calibration is None else "exact"
     with (
         Session.at(config.cache, reporter, precision=precision, engine=config.engine) as session,
-        shared_cache(config, session),
+        shared_cache(config, session.cache, session.faults, session.notes.reporter),
     ):
         if calibration is not None:
-            calibrate(session, calibration)
+            calibrate(session.models, calibration, session.artifacts)
         corpora, points = prepare(config, session)
         corpus = corpora.united
         queries = corpus.queries.queries
         searched = [corpora.in_united(each) for each in search_settings(points, queries, session)]
-        judged = judge_pool(searched, corpus, config, session)
+        judged = judge_pool(
+            *(searched, corpus, config, session.cache.ledger), Running(session), session.notes
+        )
         graded = GradedQueries(queries, judged.judgments, config.relevance)
         clusters = clusters_of(graded, corpus, config, session.notes)
         scorers = Scorers(graded, corpus, session.models)
