@@ -59,8 +59,7 @@ def allow_int8(most: float, corpus: Corpus, models: RunModels, stored: Artifacts
     documents = [document.text for document in corpus.documents]
     quantising = Quantising(calibration_of(documents, _SEED), stored)
     passages = calibration_of(documents, _SEED + 1, _PASSAGES).texts
-    queries = [query.text for query in corpus.queries.queries]
-    queries = [queries[at * len(queries) // _QUERIES] for at in range(min(_QUERIES, len(queries)))]
+    queries = queries_compared([query.text for query in corpus.queries.queries])
     for config, probe in models.left_open:
         model = in_int8(config, quantising)
         if model is None or probe.way == INT8:
@@ -73,6 +72,12 @@ def allow_int8(most: float, corpus: Corpus, models: RunModels, stored: Artifacts
         if trial.changed is not None and trial.changed <= most:
             models.take_int8(config, model, Probe({**probe.seconds, INT8: trial.seconds}))
         notes.reporter.note(_outcome(config.model, trial, probe, most))
+
+
+def queries_compared(texts: Sequence[str]) -> list[str]:
+    """At most 40 queries, evenly from all over; all of them where there are fewer."""
+    count = min(_QUERIES, len(texts))
+    return [texts[at * len(texts) // count] for at in range(count)]
 
 
 def in_int8(config: LocalConfig, quantising: Quantising) -> InInt8[Any] | None:

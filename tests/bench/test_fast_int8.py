@@ -174,3 +174,9 @@ def test_a_model_that_names_its_own_way_keeps_it(pool, machine):
     assert run.encoder(plain) is rounded
     assert type(run.encoder(half)) is not ScreenEncoder
     assert (run.is_fast(plain), run.is_fast(half)) == (True, False)
+
+
+def test_a_model_is_compared_by_different_queries_from_all_over():
+    assert fast_int8.queries_compared(["a", "b", "c", "d", "e"]) == ["a", "b", "c", "d", "e"]
+    assert fast_int8.queries_compared([]) == []
+    assert fast_int8.queries_compared(list(map(str, range(80)))) == list(map(str, range(0, 80, 2)))
