@@ -19,6 +19,7 @@ def config(**more):
         ({}, "name a field"),
         ({"year": []}, "the list is empty"),
         ({"year": [2023, "2024"]}, "several types"),
+        ({"year": [1, True]}, "several types"),
         ({" ": 1}, "no name of a field"),
         ({"a\nb": 1}, "no name of a field"),
         ({"a": "b\0"}, "null character"),
@@ -29,6 +30,10 @@ def config(**more):
 def test_what_no_store_can_be_asked_for_is_refused(only, words):
     with pytest.raises(ValueError, match=words):
         config(only=only)
+
+
+def test_whole_numbers_and_fractions_are_both_numbers():
+    assert config(only={"year": [2023, 2024.5]}).only == {"year": (2023, 2024.5)}
 
 
 def test_a_filter_is_for_existing_collections_alone():

@@ -26,13 +26,18 @@ def _named(fields: Mapping[str, Any]) -> Mapping[str, Any]:
         values = value if isinstance(value, tuple) else (value,)
         if not values:
             raise ValueError(f"{name}: the list is empty; name a value")
-        if len({type(each) for each in values}) > 1:
+        if len({_kind(each) for each in values}) > 1:
             raise ValueError(f"{name}: its values are of several types; write all as text, or all as numbers")
         if not name.strip() or any(ord(letter) < 32 for letter in name):
             raise ValueError(f"{name!r} is no name of a field")
         if any(isinstance(each, str) and "\0" in each for each in values):
             raise ValueError(f"{name}: a value has a null character, which no store can hold")
     return fields
+
+
+def _kind(value: Any) -> type:
+    """The type of a value; whole numbers and fractions are of one, and bools are no numbers."""
+    return float if type(value) is int else type(value)
 
 
 RowFilter = Annotated[
