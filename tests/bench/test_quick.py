@@ -18,6 +18,7 @@ from harness.running.compute import LocalPass
 from harness.running.evaluate.scoring import scored_by
 from harness.running.meeting import Running
 from harness.running.search import FoundBySettings
+from harness.running.tuning import outlay
 from harness.values import ConfigError, Silent
 from tests.bench.conftest import DENSE
 from tests.command import exit_code, refused
@@ -162,6 +163,51 @@ def test_the_rest_is_timed_by_the_slower_half_of_a_sample(clock, tmp_path):
     stored.rate = {"characters": 1000, "seconds": 10}
     assert speed_by_model(left, stored) == 20
     assert speed_by_model(left, stored, stored=True) == 100
+
+
+class CountingModel:
+    """Scores nothing, and counts how often it is called."""
+
+    calls = 0
+
+    def score(self, items):
+        self.calls += 1
+        return items
+
+
+class Rates:
+    """Has one rate of earlier runs, or none."""
+
+    def __init__(self, rate=None):
+        self.rate = rate
+
+    def get(self, *_):
+        return self.rate
+
+
+@pytest.mark.parametrize("sample", [[], ["", ""]])
+def test_a_sample_without_characters_leaves_the_speed_of_earlier_runs_or_none(sample, tmp_path):
+    left = LeftOfModel(LocalPass("vectors", "f", tmp_path, None, CountingModel()), "2 texts", 5, sample)
+    assert speed_by_model(left, Rates({"characters": 100, "seconds": 10})) == 10
+    for rates in (Rates(), Rates({"characters": 0, "seconds": 10})):
+        assert speed_by_model(left, rates) is None
+        told = Remaining([left], elsewhere=False).takes(rates)
+        assert told == "2 texts; how long that takes is not known, as all texts of its sample are empty"
+
+
+def test_an_empty_text_is_no_half_of_a_sample(clock, tmp_path):
+    left = LeftOfModel(LocalPass("vectors", "f", tmp_path, None, CountingModel()), "", 5, ["", "a" * 20])
+    assert speed_by_model(left, Rates()) == 10
+
+
+def test_a_plan_of_tune_takes_the_speed_of_earlier_runs_and_computes_nothing(tmp_path):
+    model = CountingModel()
+    part = LocalPass("vectors", "f", tmp_path, None, model)
+    rates = Rates({"characters": 100, "seconds": 10})
+    assert outlay._texts(part, ["a" * 20, ""], rates).seconds == 2
+    assert outlay._pairs(part, 1, 50, [("a", "b")], rates).seconds == 5
+    assert model.calls == 0
+    assert outlay._texts(part, ["", ""], Rates()).seconds == 0
 
 
 def test_a_run_without_a_setting_that_needs_no_model_says_what_it_takes(mixed, clock):

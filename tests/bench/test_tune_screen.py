@@ -56,7 +56,7 @@ def embedded(pool, monkeypatch):
     monkeypatch.setattr(SentenceEncoder, "loaded", lambda _: None)
     monkeypatch.setattr(ScreenEncoder, "encode", rounded)
     # what a plan measures would be the time of this machine
-    monkeypatch.setattr(outlay, "speed_by_model", lambda left, _: SPEEDS[type(left.model.model)])
+    monkeypatch.setattr(outlay, "speed_by_model", lambda left, _, **__: SPEEDS[type(left.model.model)])
     monkeypatch.setattr("harness.running.tuning.calibrating.check_screen_packages", lambda: None)
     (pool / "my.yaml").write_text(config(", screen: true"))
     return seen

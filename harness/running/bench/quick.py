@@ -166,10 +166,12 @@ class Remaining:
         """
         if not self.models:
             return "what they take is not known, as no model on this machine computes it"
-        seconds = sum(
-            need.characters / speed_by_model(need, artifacts, stored=stored) for need in self.models
-        )
         items = ", ".join(need.items for need in self.models)
+        speeds = [speed_by_model(need, artifacts, stored=stored) for need in self.models]
+        if None in speeds:
+            return f"{items}; how long that takes is not known, as all texts of its sample are empty"
+        pairs = zip(self.models, speeds, strict=True)
+        seconds = sum(need.characters / speed for need, speed in pairs if speed)
         more = "; what endpoints and code of your own take besides is not known" if self.elsewhere else ""
         return f"{items}, at most about {duration(_SLACK * seconds)}{more}"
 
@@ -221,19 +223,21 @@ def _characters(work: Work) -> int:
     return sum(map(len, every))
 
 
-def speed_by_model(left: LeftOfModel, artifacts: Artifacts, *, stored: bool = False) -> float:
+def speed_by_model(left: LeftOfModel, artifacts: Artifacts, *, stored: bool = False) -> float | None:
     """Characters a second: those of the slower half of a sample, or of earlier runs here if that is less.
 
-    With ``stored`` a speed of earlier runs is enough. An item before the sample warms the model up.
+    With ``stored`` a speed of earlier runs is enough. An item before the sample warms the model up. None
+    where no text of the sample has a character and no earlier run has computed.
     """
-    earlier = speed_of(left.model.path, LocalEngine().worker, artifacts)
+    earlier = speed_of(left.model.path, LocalEngine().worker, artifacts) or None
     if stored and earlier is not None:
         return earlier
-    run, sample = run_of(left.model.model), list(left.sample)
-    list(run(sample[:1]))
+    run, sample = run_of(left.model.model), [item for item in left.sample if length_of(item)]
+    if sample:
+        list(run(sample[:1]))
     speeds = [] if earlier is None else [earlier]
     for half in filter(None, (sample[::2], sample[1::2])):
         start = perf_counter()
         list(run(half))
         speeds.append(sum(map(length_of, half)) / max(1e-6, perf_counter() - start))
-    return min(speeds)
+    return min(speeds, default=None)

@@ -131,8 +131,8 @@ def _texts(model: object, texts: list[str], artifacts: Artifacts) -> Outlay:
         return Outlay(money=model.pending(texts, 0).estimate.price or 0.0)
     if not isinstance(model, LocalPass) or not texts:
         return Outlay()
-    left = LeftOfModel(model, "", sum(map(len, texts)), texts[:32])
-    return Outlay(seconds=left.characters / speed_by_model(left, artifacts))
+    left = LeftOfModel(model, "", sum(map(len, texts)), [text for text in texts if text][:32])
+    return _computing(left, artifacts)
 
 
 def _pairs(model: object, count: int, characters: float, some: list[object], artifacts: Artifacts) -> Outlay:
@@ -141,7 +141,13 @@ def _pairs(model: object, count: int, characters: float, some: list[object], art
     if not isinstance(model, LocalPass) or not some:
         return Outlay()
     left = LeftOfModel(model, "", characters, some[:32])
-    return Outlay(seconds=left.characters / speed_by_model(left, artifacts))
+    return _computing(left, artifacts)
+
+
+def _computing(left: LeftOfModel, artifacts: Artifacts) -> Outlay:
+    """What a model takes here, by its speed in earlier runs or on a sample; nothing where all is empty."""
+    speed = speed_by_model(left, artifacts, stored=True)
+    return Outlay(seconds=left.characters / speed) if speed else Outlay()
 
 
 def _judging(
