@@ -23,6 +23,14 @@ def python_with(place, *wanted):
     return python
 
 
+def package_at(python, place, wanted):
+    """Put one package, without what it needs, into a folder for PYTHONPATH; skips the test as above."""
+    words = ("-m", "pip", "install", "-q", "--no-deps", "--target", place, wanted)
+    if subprocess.run([python, *words], capture_output=True, check=False).returncode:
+        pytest.skip("needs a package index for the other libraries")
+    return place
+
+
 def stores_in_use(python, store):
     """Run the tests of one store by a Python that has its packages; fails where one of them does.
 

@@ -16,6 +16,7 @@ from harness.data.external.traces import read_traces
 from harness.data.external.traces.recorded import answer_in, passages_in, question_in
 from harness.values import CorpusError
 from tests.command import printed
+from tests.external.libraries import package_at, python_with
 from tests.external.traces.make import ANSWER, FAULT, FIRST, OTHER, QUESTION, SECOND
 
 SAMPLES = Path(__file__).parent / "traces"
@@ -96,17 +97,76 @@ def test_exports_of_langfuse(tmp_path, records):
     assert [passage.text for passage in exchange.read] == [FIRST, SECOND]
 
 
+# the clients, and their newest releases within a major version
+CLIENTS = (
+    "opentelemetry-sdk>=1.45,<2",
+    "opentelemetry-exporter-otlp-json-file",
+    "openinference-semantic-conventions>=0.1.42,<0.2",
+    "langfuse>=5,<6",
+    "langsmith>=0.15,<1",
+)
+
+
+@pytest.fixture(scope="module")
+def clients(tmp_path_factory):
+    """A Python with the clients."""
+    return python_with(tmp_path_factory.mktemp("clients") / "environment", *CLIENTS)
+
+
 @pytest.mark.slow
-def test_what_the_clients_write_today(tmp_path):
-    python = os.environ.get("HARNESS_TRACERS")
-    if not python:
-        pytest.skip("set HARNESS_TRACERS to a Python with the packages that traces/make.py names")
-    subprocess.run([python, SAMPLES / "make.py", tmp_path], check=True, capture_output=True, timeout=120)
+def test_what_the_clients_write_today(clients, tmp_path):
+    subprocess.run([clients, SAMPLES / "make.py", tmp_path], check=True, capture_output=True)
     for name in ("gen_ai", "openinference", "langfuse", "langsmith"):
         answered, failed = read_traces(tmp_path / f"{name}.jsonl").exchanges
         assert (answered.question, answered.answer, len(answered.read)) == (QUESTION, ANSWER, 2)
         assert (failed.question, failed.answer) == (OTHER, None)
         assert FAULT in failed.reason
+
+
+def fault_in(trace):
+    """The same trace where the model has failed, under a step that is no root."""
+    failed = copy.deepcopy(trace)
+    failed |= {"id": "lf-2", "output": None}
+    retrieved, chat = failed["observations"]
+    retrieved |= {"id": "o3", "traceId": "lf-2"}
+    chat |= {"id": "o4", "traceId": "lf-2", "parentObservationId": "o3", "output": None}
+    chat |= {"level": "ERROR", "statusMessage": FAULT}
+    return failed
+
+
+@pytest.mark.slow
+def test_exports_as_the_package_of_langfuse_declares_them(clients, tmp_path):
+    # the last version that declares a trace with its observations; the newest has observations alone
+    four = package_at(clients, tmp_path / "four", "langfuse>=4,<5")
+    traces = [LANGFUSE, fault_in(LANGFUSE)]
+    of_steps = {name for trace in traces for row in trace["observations"] for name in row}
+    names = {
+        "TraceWithFullDetails": {name for trace in traces for name in trace},
+        "ObservationsView": of_steps,
+        "ObservationV2": of_steps,
+    }
+    shapes = []
+    for folder in ("", four):
+        done = subprocess.run(
+            [clients, SAMPLES / "vendor_exports.py"],
+            input=json.dumps(traces),
+            env={**os.environ, "PYTHONPATH": str(folder)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        vendor = json.loads(done.stdout)
+        for model, declared in vendor["declared"].items():
+            # every name that is written by hand on this page is one of theirs
+            assert names[model] <= set(declared), model
+        for shape, records in vendor["written"].items():
+            shapes.append(shape)
+            answered, failed = read_traces(export(tmp_path / f"{shape}.jsonl", *records)).exchanges
+            assert (answered.question, answered.answer) == (QUESTION, ANSWER)
+            assert [passage.text for passage in answered.read] == [FIRST, SECOND]
+            assert (failed.question, failed.answer) == (QUESTION, None)
+            assert FAULT in failed.reason
+    assert sorted(shapes) == ["observations", "observations", "trace"]
 
 
 def runs():
