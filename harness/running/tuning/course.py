@@ -31,7 +31,7 @@ from harness.running.notes import RunNotes
 from harness.running.part import documents_of, labelled_documents
 from harness.running.passage_files import labels_by_file
 from harness.running.session import Session
-from harness.running.stored_state import collection_states
+from harness.running.stored_state import CollectionState, collection_states
 from harness.running.tuning.calibrating import calibrate, check_screen, draw_calibration
 from harness.running.tuning.certifying import affords, refuse_beyond
 from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
@@ -63,7 +63,7 @@ class Course:
     space: Space | None = None
     sampled: Sampled = field(default_factory=Sampled)
     calibration: CalibrationTexts | None = None
-    collections: dict[str, str] = field(default_factory=dict)
+    collections: dict[str, CollectionState] = field(default_factory=dict)
 
     def calibration_at(self, stage: int) -> CalibrationTexts | None:
         """The texts that the models of a stage, counted from 0, are calibrated by; None: it is exact."""
@@ -77,7 +77,7 @@ class Course:
             "certify": self.certify,
             "sampled": self.sampled.to_json(),
             "calibration": None if self.calibration is None else self.calibration.texts,
-            "collections": self.collections,
+            "collections": {name: state.to_json() for name, state in self.collections.items()},
             "stages": [stage.to_json() for stage in self.screened],
         }
 
@@ -117,7 +117,9 @@ def _origin(config: BenchConfig) -> str:
     return values.key_of(__version__, stated, input_hashes(config))
 
 
-def _read(path: Path, origin: str, collections: dict[str, str], reporter: Reporter) -> Course | None:
+def _read(
+    path: Path, origin: str, collections: dict[str, CollectionState], reporter: Reporter
+) -> Course | None:
     if not path.is_file():
         return None
     try:
@@ -128,7 +130,10 @@ def _read(path: Path, origin: str, collections: dict[str, str], reporter: Report
         texts = value.get("calibration")
         course = Course(value["origin"], ladder, screened, value["certify"], sampled=sampled)
         course.calibration = None if texts is None else CalibrationTexts(tuple(texts))
-        course.collections = dict(value.get("collections", {}))
+        states = value.get("collections", {})
+        course.collections = {
+            name: CollectionState(**state) for name, state in states.items() if isinstance(state, dict)
+        }
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise HarnessError(
             f"{path} is damaged ({type(error).__name__}): it holds the plan of `harness tune`. Move it away; "
@@ -143,12 +148,13 @@ def _read(path: Path, origin: str, collections: dict[str, str], reporter: Report
     return course
 
 
-def _changed(before: dict[str, str], now: dict[str, str]) -> str:
+def _changed(before: dict[str, CollectionState], now: dict[str, CollectionState]) -> str:
     """The first collection with another state, and its rows; '' where there is none."""
     for name, state in now.items():
-        if before.get(name) != state:
-            rows = before.get(name, "an unknown number of rows").partition(",")[0]
-            return f"{name} ({rows} then, {state.partition(',')[0]} now)"
+        earlier = before.get(name)
+        if earlier is None or not earlier.same_as(state):
+            rows = "an unknown number of" if earlier is None else earlier.rows
+            return f"{name} ({rows} rows then, {state.rows} rows now)"
     return ""
 
 

@@ -123,7 +123,7 @@ class LanceTable(StoredCollection):
     how hard to search; None: by default.
     """
 
-    words = True
+    words, lasting_keys = True, False
 
     def __init__(
         self,

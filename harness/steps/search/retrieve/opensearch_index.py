@@ -13,7 +13,7 @@ import numpy as np
 from harness.steps.search.retrieve.opensearch_dialects import DIALECTS, similarity_of
 from harness.steps.search.retrieve.row_filter import terms_filters
 from harness.steps.search.retrieve.store_server import ReadRequests, StoreServer, StoreStatusError
-from harness.steps.search.retrieve.stored import Floats, StoredCollection, StoredRow, StoreFacts, at
+from harness.steps.search.retrieve.stored import Floats, StoredCollection, StoredRow, StoreFacts, at, without
 from harness.values import HarnessError
 
 _PAGE = 1000
@@ -117,6 +117,7 @@ class SearchIndex(StoredCollection):
         payload = hit.get("_source") or {}
         vector = at(payload, self._vector) if vectors else None
         read = None if not isinstance(vector, list) else np.array(vector, dtype=np.float32)
+        payload = without(payload, self._vector) if vectors else payload
         return StoredRow(str(hit["_id"]), {**payload, "_source": payload}, read, score)
 
     def near(self, vectors: Floats, depth: int, exact: bool = False) -> list[list[StoredRow]]:

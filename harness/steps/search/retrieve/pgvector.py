@@ -158,7 +158,7 @@ class PgvectorRetriever(StoreRetriever[PgvectorConfig]):
 class PgvectorTable(StoredCollection):
     """A table with a vector column, of which only what selects is kept."""
 
-    words = True
+    words, lasting_keys = True, False
 
     def __init__(
         self,

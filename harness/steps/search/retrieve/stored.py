@@ -53,11 +53,13 @@ class StoreFacts:
 class StoredCollection(ABC):
     """A collection that is open for reading; a filter of rows holds for its searches, not for ``rows``.
 
-    ``words`` says whether it can be searched by words, ``scans`` whether without its index.
+    ``words`` says whether it can be searched by words, ``scans`` whether without its index, ``lasting_keys``
+    whether a row keeps its key when the store tidies up.
     """
 
     words: ClassVar[bool] = False
     scans: ClassVar[bool] = True
+    lasting_keys: ClassVar[bool] = True
 
     @abstractmethod
     def facts(self) -> StoreFacts:
@@ -204,6 +206,15 @@ def at(payload: Any, path: str) -> Any:
     for key in path.split("."):
         payload = payload.get(key) if isinstance(payload, Mapping) else None
     return payload
+
+
+def without(payload: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """A payload less what lies under a key with dots."""
+    key, _, rest = path.partition(".")
+    kept = {name: value for name, value in payload.items() if name != key or rest}
+    if rest and isinstance(inner := payload.get(key), Mapping):
+        kept[key] = without(inner, rest)
+    return kept
 
 
 def first_of(payload: Mapping[str, Any], keys: Iterable[str], text: str = "") -> Any:
