@@ -33,8 +33,8 @@ def test_tests_run_on_the_changed_module(way, tmp_path):
     )
     made = [make() for make in mutants(ROOT / "harness/comparison/first_screen.py")]
     place = next(mutant for mutant in made if mutant.change == "value - self.low  ->  value + self.low")
-    assert caught(place, [str(test)], 100, way=way).endswith("::test_place")
+    assert caught(place, [str(test)], 900, way=way).endswith("::test_place")
     ends = next(mutant for mutant in made if mutant.change == "0.5  ->  1.5")
-    assert caught(ends, [str(test)], 100, way=way) == ""
+    assert caught(ends, [str(test)], 900, way=way) == ""
     unused = next(make() for make in mutants(ROOT / "harness/comparison/glance_svg.py"))
-    assert caught(unused, [str(test)], 100, way=way) is None
+    assert caught(unused, [str(test)], 900, way=way) is None

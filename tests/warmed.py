@@ -3,6 +3,7 @@
 Loading torch, transformers and chromadb takes most of the time of a command on a small input. Each process
 begins as a new one does, but for these packages: nothing of the harness is loaded, and its directory,
 variables, arguments and streams are its own. What a start by itself does is tested in tests/test_program.py.
+Where there is no `os.fork` or no `/proc`, each command is started by itself.
 """
 
 import atexit
@@ -17,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+FORKS = hasattr(os, "fork") and Path("/proc/self/stat").exists()
 LARGE = ("numpy", "pandas", "scipy.stats", "chromadb", "torch", "transformers", "sentence_transformers")
 # a line of JSON asks for a process, or for the end of one; a line of JSON answers
 WARM = """
@@ -100,6 +102,39 @@ def warmed():
     return Warmed()
 
 
+class Started:
+    """A command that is started by itself, as `Forked` is from a process that is warm."""
+
+    def __init__(self, words, cwd, env):
+        self.folder = tempfile.TemporaryDirectory()
+        self.paths = [Path(self.folder.name, name) for name in ("stdout", "stderr")]
+        command = [sys.executable, *map(str, words)]
+        # files, as a pipe that nobody reads until the end would fill and stop the command
+        with self.paths[0].open("wb") as out, self.paths[1].open("wb") as err:
+            self.process = subprocess.Popen(
+                command, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err
+            )
+
+    def kill(self):
+        """Send it SIGKILL."""
+        self.process.kill()
+
+    def ended(self):
+        """Whether it has ended."""
+        return self.process.poll() is not None
+
+    def finish(self):
+        """Wait for its end; returns what `subprocess.run` does, with the text that it has printed."""
+        try:
+            code = self.process.wait()
+        except BaseException:
+            self.process.kill()
+            raise
+        out, err = (path.read_text(encoding="utf-8") for path in self.paths)
+        self.folder.cleanup()
+        return subprocess.CompletedProcess([], code, out, err)
+
+
 class Forked:
     """A command that runs as a process of its own; what it prints is read when it has ended."""
 
@@ -124,12 +159,23 @@ class Forked:
 
     def finish(self):
         """Wait for its end; returns what `subprocess.run` does, with the text that it has printed."""
-        code = warmed().ask(pid=self.pid)
+        try:
+            code = warmed().ask(pid=self.pid)
+        except BaseException:
+            # nobody waits for it any more; as a child of the process that has ended it may be gone already
+            with suppress(OSError):
+                self.kill()
+            raise
         out, err = (path.read_text(encoding="utf-8") if path.exists() else "" for path in self.paths)
         self.folder.cleanup()
         return subprocess.CompletedProcess([], code, out, err)
 
 
+def start(words, cwd, env):
+    """Start ``python WORDS``, forked where this system can."""
+    return (Forked if FORKS else Started)(words, cwd, env)
+
+
 def run_warm(words, cwd, env):
     """Run ``python WORDS`` to its end; returns what `subprocess.run` does."""
-    return Forked(words, cwd, env).finish()
+    return start(words, cwd, env).finish()

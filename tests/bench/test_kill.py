@@ -8,7 +8,7 @@ import pytest
 
 from harness.report import outcome_of
 from tests.bench.conftest import DENSE
-from tests.warmed import Forked
+from tests.warmed import start
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +19,7 @@ TIMED = ("record.json", "report.html")
 
 def bench(path, corpus):
     """A benchmark that runs as a process of its own."""
-    return Forked(["-m", "harness", "bench", path, "--quiet"], corpus, os.environ)
+    return start(["-m", "harness", "bench", path, "--quiet"], corpus, os.environ)
 
 
 def bench_whole(path, corpus):

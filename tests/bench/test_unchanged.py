@@ -220,7 +220,7 @@ def test_two_unchanged_runs_at_once_load_no_model(write_config, corpus, capsys):
     env = {**os.environ, "PYTHONPATH": str(Path(harness.__file__).parent.parent)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     for one in [subprocess.Popen(words, env=env, **pipes) for _ in range(2)]:
-        out, err = one.communicate(timeout=120)
+        out, err = one.communicate(timeout=900)
         assert one.returncode == 0, err
         assert "Nothing has changed" in out
     assert contents(corpus / "results") == before

@@ -113,6 +113,7 @@ def test_ndcg_14_several_samples_and_a_panel_make_one_grade(tmp_path):
     assert {(row["grade"], row["samples"]) for row in table(results / "judgments.csv")} == {("3", "1 3 4")}
 
 
+@pytest.mark.slow  # loads torch
 def test_ndcg_15_the_price_of_the_judge_stands_beside_the_time_of_the_reranker(tmp_path):
     """ndcg-15: cost and latency of a language model against a cross-encoder."""
 

@@ -1,5 +1,7 @@
 """The document on NDCG of a 10-K: a cross-encoder beside a judge, their ratio, and the prompt."""
 
+from itertools import pairwise
+
 import pytest
 from pypdf import PdfReader
 
@@ -94,7 +96,8 @@ def test_ndcg_1_a_pdf_in_chunks_of_a_length_in_chroma_five_passages_and_a_cross_
     pairs = [(query, passage) for passage in ranked["retrieve"]]
     scores = dict(zip(ranked["retrieve"], model.predict(pairs), strict=True))
     assert ranked["rerank"] == pytest.approx(scores, abs=1e-4)
-    assert list(ranked["rerank"]) == sorted(scores, key=scores.get, reverse=True)
+    # scores that are nearly equal may be in any order: a batch rounds otherwise than a pair alone
+    assert all(scores[first] > scores[second] - 1e-4 for first, second in pairwise(ranked["rerank"]))
     assert "q1" in values(results, "seed_ratio@5", "rerank")
 
 
