@@ -64,7 +64,7 @@ def report(times: dict[str, tuple[float, float]]) -> str:
     ]
     machine = f"{processor_name()}, {available_cpus()} cores, Python {platform.python_version()}"
     head = [
-        "| program | seconds | CPU seconds | of an empty Python | of one that imports numpy |",
+        "| program | seconds | CPU seconds | times an empty Python | times one that imports numpy |",
         "|---|--:|--:|--:|--:|",
     ]
     return "\n".join([*head, *rows, "", machine])

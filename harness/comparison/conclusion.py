@@ -74,7 +74,7 @@ def level_ones(verdict: Verdict) -> str:
     """Which settings share the highest mean, such as 'both settings'; none of them is named."""
     tied, every = len(verdict.tied), len(verdict.standings)
     if tied < every:
-        return f"the first {tied} of {every} settings"
+        return f"{tied} of {every} settings"
     return "both settings" if every == 2 else f"all {every} settings"
 
 

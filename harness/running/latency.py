@@ -1,4 +1,4 @@
-"""How long one query takes, and one of many: the same search again, with models and indexes warm."""
+"""How long a query takes, alone and in a batch: the same search again, with models and indexes warm."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def rows_passing(retrieve: Any) -> int | None:
     if not count:
         raise values.HarnessError(
             f"{where}: no row has what retrieve.only asks for ({only_in_words(retrieve)}), so "
-            "nothing can be found. Correct the field or its value; a number is not the same text."
+            "nothing can be found. Correct the field or its value; 2023 and '2023' are different values."
         )
     return count
 

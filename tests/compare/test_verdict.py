@@ -214,7 +214,7 @@ def test_no_setting_leads_where_means_are_level():
         ({"a": [1.0] * 3, "b": [1.0] * 3}, "3 queries are too few", "So far both settings are level."),
         ({"a": [0.2, 0.4], "b": [0.4, 0.2]}, "2 queries are too few", "So far both settings are level."),
         ({"a": [0.5], "b": [0.5], "c": [0.5]}, "1 query is too few", "So far all 3 settings are level."),
-        ({"a": [0.5], "b": [0.1], "c": [0.5]}, "1 query", "So far the first 2 of 3 settings are level."),
+        ({"a": [0.5], "b": [0.1], "c": [0.5]}, "1 query", "So far 2 of 3 settings are level."),
         ({"a": [0.5], "b": [0.1], "c": [0.1]}, "1 query", "So far the leader is a."),
     ]
     for rows, few, said in cases:
@@ -232,7 +232,7 @@ def test_a_measure_that_tells_level_settings_apart_contradicts_nothing():
     other = conclude(text, others=[third], trust=TRUST, options=QUICK)
     assert [conflict.found.setting for conflict in other.conflicts] == ["c"]
     (caveat,) = (line for line in lines_in(other, "caveat") if "disagree" in line)
-    assert "ndcg_text@5000 is level for the first 2 of 3 settings" in caveat
+    assert "ndcg_text@5000 is level for 2 of 3 settings" in caveat
 
 
 def test_one_setting_alone_is_compared_with_nothing():

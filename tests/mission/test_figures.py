@@ -1,4 +1,4 @@
-"""The table of worked examples: it is what the documents behind the project have, and tests read it."""
+"""The table of worked examples: it has what the documents that are tested state, and tests read it."""
 
 import ast
 import json

@@ -241,7 +241,7 @@ def _type(annotation: Any) -> str:
         return " \\| ".join(f"`{str(value).lower() if value is False else value}`" for value in args)
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(_type(arg) for arg in args if arg is not type(None)))
-    if origin is Annotated and args[0] in (int, float):
+    if origin is Annotated and (args[0] in (int, float) or get_origin(args[0]) is dict):
         return _type(args[0])
     if origin in (list, tuple):
         return f"list of {_type(args[0])}".replace("section", "sections") if args else "list"

@@ -27,8 +27,8 @@ class PriceRow:
     every setting has, by stage, ``seconds`` (wall time from chunking to that stage) and ``computed_share``
     (the share of its vectors and pairs that this run computed; 0: all came from the cache, and the seconds
     say nothing about the setting). Settings of a run share what they have in common, and the first one that
-    needs it pays the seconds: compare times only where ``computed_share`` is 1. What one query takes is
-    measured apart, for one query and for one of many: ``latency: {queries: 50}`` in the configuration writes
+    needs it pays the seconds: compare times only where ``computed_share`` is 1. What a query takes is
+    measured apart, alone and in a batch: ``latency: {queries: 50}`` in the configuration writes
     ``latency.csv``, by step, and the page draws quality against it.
 
     ``build_seconds`` and ``index_bytes`` are the exception: they are measured when an index is built and kept
@@ -104,8 +104,8 @@ class PriceRow:
     read_cost: Annotated[
         float | None,
         Column(
-            "what language models were paid once for what is read (`read`) for all chunks, in this run or an "
-            "earlier one; 0 without any; empty: the price is unknown",
+            "what language models were paid once for the texts that are read in place of chunks (`read`), "
+            "for all chunks, in this run or an earlier one; 0 without any; empty: the price is unknown",
             unit="money",
         ),
     ] = None
@@ -199,7 +199,7 @@ _TOTAL = "the search up to and including the step, with all rewriting for it"
 
 @table(
     "latency",
-    "how long one query takes, and one of many",
+    "how long a query takes, alone and in a batch",
     key=("setting", "stage"),
     when="with `latency: {queries: 50}` or similar",
 )

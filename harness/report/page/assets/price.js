@@ -19,7 +19,7 @@ const PRICES = {
   index_bytes: ['bytes of the index', amount],
 };
 // Shares beside them, which are no cost.
-const SHARES = { exact_share: 'share of the truly nearest chunks that the index returned', filter_share: 'share of all chunks that the filter leaves a query', rows_share: 'share of the rows of the collection that only leaves' };
+const SHARES = { exact_share: 'share of the truly nearest chunks that the index returned', filter_share: 'share of all chunks that the filter leaves a query', rows_share: 'share of the rows that pass `only`' };
 
 // The price row of a setting at the stage shown, with what the measure shown reads; other costs are of the search.
 function priceRow(setting) {

@@ -74,11 +74,11 @@ section({
         { key: 'exact_share', title: 'recall', num: true, about: 'Share of the truly nearest chunks that the index returned', value: (r) => r.exact_share, cell: (r) => fixed(r.exact_share) },
         ...of('latency_p50', 'ms', 'Milliseconds that a search takes, the median, with its vector'),
         ...of('latency_p95', 'ms, p95', 'Milliseconds that 19 of 20 searches take at most'),
-        ...of('latency_in_batch', 'ms, of many', 'Milliseconds that a search takes where many queries are asked at once, the mean'),
+        ...of('latency_in_batch', 'ms, in a batch', 'Milliseconds that a search takes where many queries are asked at once, the mean'),
         ...of('build_seconds', 'build', 'Seconds that filling the index took, without the vectors', seconds),
         ...of('index_bytes', 'MB', 'Files of the index, or what the store says', (bytes) => amount(known(bytes) ? bytes / 1e6 : null)),
         ...of('filter_share', 'filter', 'Share of all chunks that its filter leaves a query', percent),
-        ...of('rows_share', 'rows', 'Share of the rows of the collection that only leaves', percent),
+        ...of('rows_share', 'rows', 'Share of the rows that pass `only`', percent),
       ], rows, { caption: 'Recall, time and size of every index', sort: 'exact_share', keep: 'recall', most: 30 }),
     ];
   },

@@ -65,8 +65,8 @@ class StoreConfig(DenseConfig):
     )
     only: Annotated[RowFilter | None, Unset("all rows")] = Field(
         None,
-        description="With `existing`: search only rows with these values of fields of theirs, such as "
-        "`{year: 2023}` or `{payload.lang: [en, de]}`, where one of several is enough; the store filters.",
+        description="With `existing`: search only rows whose fields have these values, such as "
+        "`{year: 2023}` or `{payload.lang: [en, de]}`; of a list, one is enough. The store filters.",
     )
     exact: bool = Field(False, description="Search by the store's own scan, without its index.")
     same_model: bool = Field(
