@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from harness.comparison.glance import COLUMNS, LINES, glance_json, glance_lines
     from harness.comparison.glance_svg import svg_of
     from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, join, names_of
+    from harness.comparison.next_steps import depth_key
     from harness.comparison.page_columns import board_columns
     from harness.comparison.paired import Comparison, Options, compare_changes, mean_of, reranked
     from harness.comparison.phrases import finding_words
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
         verdict_of,
     )
     from harness.comparison.sentences import sentence
-    from harness.comparison.staged import SeenStage, StagedBounds, shown_worse, staged_bounds
+    from harness.comparison.staged import SeenStage, StagedBounds, ending_early, shown_worse, staged_bounds
     from harness.comparison.stats import Interval, bootstrap, guarded_pair, jackknife
     from harness.comparison.stored import Stored, measure_to_take, read_answers_of, read_stored, scores_of
     from harness.comparison.stored_answers import (
@@ -79,6 +80,7 @@ else:
             "harness.comparison.glance": "COLUMNS LINES glance_json glance_lines",
             "harness.comparison.glance_svg": "svg_of",
             "harness.comparison.matrix": "ScoreMatrix ScoredOn from_rows join names_of",
+            "harness.comparison.next_steps": "depth_key",
             "harness.comparison.page_columns": "board_columns",
             "harness.comparison.paired": "Comparison Options compare_changes mean_of reranked",
             "harness.comparison.phrases": "finding_words",
@@ -88,7 +90,7 @@ else:
                 "Scores chunkings_of headline_of loss_measure options_of refuse_no_quality verdict_of"
             ),
             "harness.comparison.sentences": "sentence",
-            "harness.comparison.staged": "SeenStage StagedBounds shown_worse staged_bounds",
+            "harness.comparison.staged": "SeenStage StagedBounds ending_early shown_worse staged_bounds",
             "harness.comparison.stats": "Interval bootstrap guarded_pair jackknife",
             "harness.comparison.stored": "Stored measure_to_take read_answers_of read_stored scores_of",
             "harness.comparison.stored_answers": (

@@ -175,8 +175,9 @@ def holds(verdict: Verdict) -> str:
         return good
     if verdict.unlabelled:
         return f"{good} {sentence_of('holds.unjudged')}"
-    how = ".doubt" if verdict.doubt else ".poor" if verdict.poor else ""
-    return f"{good} {sentence_of(f'holds.also{how}', others=others_like(people))}"
+    how = "also.doubt" if verdict.doubt else "also.poor" if verdict.poor else "also"
+    how = "only" if verdict.here and how == "also" else how
+    return f"{good} {sentence_of(f'holds.{how}', others=others_like(people))}"
 
 
 def glance_lines(verdict: Verdict, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:

@@ -65,6 +65,7 @@ LINES: Mapping[str, str] = {
     "holds.best.few": "The best {measure} is {mean}.",
     "holds.unjudged": "What is unjudged counts as irrelevant.",
     "holds.also": "The comparison also holds for {others}.",
+    "holds.only": "The comparison holds for {others} only.",
     # that it holds would read as praise beside a poor score
     "holds.also.poor": "Expect no better on {others}.",
     "holds.also.doubt": "By the same judge this also holds for {others}.",

@@ -121,8 +121,14 @@ def largest_losses(verdict: Verdict) -> list[tuple[str, float]]:
 
 def deeper(verdict: Verdict, setting: str) -> str:
     """The key, with its value, that makes a setting retrieve all that the measure reads; '' for none here."""
-    depth, search = reading_depth(verdict.measure), verdict.configured.get(setting, {}).get("retrieve") or {}
-    if depth is None or depth.amount is None or search.get("kind") in (None, "returned"):
+    search = verdict.configured.get(setting, {}).get("retrieve") or {}
+    return depth_key(verdict.measure, search.get("kind"))
+
+
+def depth_key(measure: str, kind: str | None) -> str:
+    """The key, with its value, that makes a retriever of a kind fill what a measure reads; '' for none."""
+    depth = reading_depth(measure)
+    if depth is None or depth.amount is None or kind in (None, "returned"):
         return ""
     if depth.unit == "ranks":
         return f"`retrieve.top_k: {depth.amount}`"

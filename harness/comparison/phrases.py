@@ -78,7 +78,7 @@ def others_like(people: Population) -> str:
     """What a finding on these queries holds for, such as ``new documents like these``."""
     if people.kind == "clusters":
         return f"new {people.unit}s like these"
-    return f"more queries on {these(people)} alone" if people.kind == "few clusters" else _LIKE_THESE
+    return f"more queries on {these(people)}" if people.kind == "few clusters" else _LIKE_THESE
 
 
 def amount(price: float) -> str:

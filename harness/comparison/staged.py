@@ -13,12 +13,15 @@ dropped setting from them on all queries, plus what it misses on those where bot
 estimator of two-phase sampling, Cochran 1977, ch. 12; prediction-powered inference, Angelopoulos et al.,
 Science 2023). The regression for the queries of a cluster is fitted without that cluster, so that it adds no
 bias.
+
+A setting whose rankings end earlier than those of another might lead it by any amount if they went on, so
+such leads have no bound, and nothing shows it to be worse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +30,7 @@ from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options
 from harness.comparison.regret import criticals, upper_leads
 from harness.comparison.stats import units_of
+from harness.comparison.verdict_parts import ENOUGH_READ
 from harness.measures import Bools, Floats
 
 # Of queries that are no clusters, so many are left out at a time when survivors predict a dropped setting.
@@ -38,29 +42,47 @@ class SeenStage:
     """The scores that a stage saw; ``basis`` names the text and the grades that they rest on.
 
     Scores of two stages stand beside each other only where these are the same. The settings in ``held`` were
-    seen without a step of theirs, and their scores are of what is left.
+    seen without a step of theirs, and their scores are of what is left. ``read`` has the settings whose
+    rankings were cut short, and the share of what the measure reads that they hold on average.
     """
 
     matrix: ScoreMatrix
     basis: str
     held: frozenset[str] = frozenset()
+    read: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class StagedBounds:
-    """``survivors``: at most how much each survivor loses to any other one.
+    """``survivors``: at most how much each survivor loses to any other one that is not in ``unread``.
 
-    ``dropped``: by dropped setting at most how much better it may be than each survivor, below 0 where it is
-    shown to be worse; NaN where nothing can be said, as of one that was never seen with all its steps. It
-    holds for the text that the setting was seen on.
+    It is NaN where all others are. ``dropped``: by dropped setting at most how much better it may be than
+    each survivor, below 0 where it is shown to be worse; NaN where nothing can be said, as of one that was
+    never seen with all its steps. It holds for the text that the setting was seen on. ``unread`` has, by
+    survivor, the other settings, also dropped ones, that have no bound against it as their rankings end
+    earlier.
     """
 
     survivors: Mapping[str, float]
     dropped: Mapping[str, Mapping[str, float]]
+    unread: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def against_dropped(self, setting: str) -> float:
         """At most how much a survivor loses to any dropped setting; 0 if there is none."""
         return max([0.0, *(leads[setting] for leads in self.dropped.values())])
+
+
+def ending_early(read: Mapping[str, float], settings: Sequence[str]) -> tuple[str, ...]:
+    """The settings whose rankings end earlier than those of some other one; ``read`` as in a SeenStage."""
+    rows = np.flatnonzero(_shorter(read, settings, settings).any(axis=1)).tolist()
+    return tuple(settings[row] for row in rows)
+
+
+def _shorter(read: Mapping[str, float], settings: Sequence[str], others: Sequence[str]) -> Bools:
+    """Where rankings of a setting end earlier than those of another one, [settings, others]."""
+    shares, deeper = (np.array([read.get(name, 1.0) for name in names]) for names in (settings, others))
+    ends: Bools = deeper[None, :] - shares[:, None] > 1 - ENOUGH_READ
+    return ends
 
 
 def staged_bounds(stages: Sequence[SeenStage], options: Options) -> StagedBounds:
@@ -72,31 +94,44 @@ def staged_bounds(stages: Sequence[SeenStage], options: Options) -> StagedBounds
     names = [stage.matrix.settings for stage in seen]
     if any(not {*later} <= {*earlier} for earlier, later in pairwise(names)):
         raise ValueError("a stage has a setting that the stage before it did not see")
-    last = seen[-1].matrix
     # all that were seen as they are pay for the choice, and those that were not as what was seen of them
     families = [stage.matrix for stage in seen[: 1 + sum(1 for stage in seen[:-1] if stage.held)]]
     family = _Family(families, options)
-    survivors = _among(last, family, 1 - options.level, options)
+    survivors = _among(seen[-1], family, 1 - options.level, options)
     dropping = [at for at in range(len(seen) - 1) if len(names[at]) > len(names[at + 1])]
     dropped: dict[str, Mapping[str, float]] = {}
     for at in dropping:
         alpha = (1 - options.level) / len(dropping)
         dropped |= _against(seen, at, family, alpha, options)
-    return StagedBounds(survivors, dropped)
+    return StagedBounds(survivors, dropped, _unread(seen, dropping))
 
 
-def shown_worse(matrix: ScoreMatrix, options: Options, looks: int = 1) -> dict[str, float]:
+def _unread(seen: Sequence[SeenStage], dropping: Sequence[int]) -> dict[str, frozenset[str]]:
+    """By survivor the settings whose rankings ended earlier than its own when both were seen last."""
+    survivors = seen[-1].matrix.settings
+    shorter: dict[str, set[str]] = {name: set() for name in survivors}
+    for at in [*dropping, len(seen) - 1]:
+        stage = seen[at]
+        left = {*seen[at + 1].matrix.settings} if at + 1 < len(seen) else set[str]()
+        gone = [name for name in stage.matrix.settings if name not in left and name not in stage.held]
+        for row, column in np.argwhere(_shorter(stage.read, gone, survivors)).tolist():
+            shorter[survivors[column]].add(gone[row])
+    return {name: frozenset(others) for name, others in shorter.items()}
+
+
+def shown_worse(stage: SeenStage, options: Options, looks: int = 1) -> dict[str, float]:
     """The settings that are shown to be worse than another, and by how much at least.
 
     ``looks``: so many stages look in turn, and share what may go wrong.
     """
-    matrix = matrix.defined()
+    matrix = stage.matrix.defined()
     units = units_of(matrix.clusters, len(matrix.query_ids))
     alpha = (1 - options.level) / looks
     leads = upper_leads(
         matrix.values, _each(len(matrix.settings)), units, alpha, options.resamples, options.seed
     )
-    least = np.where(np.isnan(leads), np.inf, leads).min(axis=1, initial=np.inf)
+    shorter = _shorter(stage.read, matrix.settings, matrix.settings)
+    least = np.where(np.isnan(leads) | shorter, np.inf, leads).min(axis=1, initial=np.inf)
     return {
         name: -float(lead) for name, lead in zip(matrix.settings, least.tolist(), strict=True) if lead < 0
     }
@@ -130,8 +165,9 @@ def _each(count: int) -> Bools:
     return compared
 
 
-def _among(matrix: ScoreMatrix, family: _Family, alpha: float, options: Options) -> dict[str, float]:
-    """At most how much each setting of the last stage loses to any other of them."""
+def _among(stage: SeenStage, family: _Family, alpha: float, options: Options) -> dict[str, float]:
+    """At most how much each setting of the last stage loses to any other whose rankings end no earlier."""
+    matrix = stage.matrix
     count = len(matrix.settings)
     if count == 1:
         return {matrix.settings[0]: 0.0}
@@ -139,7 +175,11 @@ def _among(matrix: ScoreMatrix, family: _Family, alpha: float, options: Options)
     least = family.of(matrix.settings, alpha)
     leads = upper_leads(matrix.values, _each(count), units, alpha, options.resamples, options.seed, least)
     np.fill_diagonal(leads, 0.0)
-    return dict(zip(matrix.settings, np.maximum(leads.max(axis=0), 0.0).tolist(), strict=True))
+    shorter = _shorter(stage.read, matrix.settings, matrix.settings)
+    bounds = np.maximum(np.where(shorter, 0.0, leads).max(axis=0), 0.0)
+    # where all others end earlier, none is bounded
+    bounds[shorter.sum(axis=0) == count - 1] = np.nan
+    return dict(zip(matrix.settings, bounds.tolist(), strict=True))
 
 
 def _against(
@@ -167,11 +207,10 @@ def _against(
     least = family.of([*gone, *survivors], alpha)
     units = units_of(wider.clusters, len(wider.query_ids))
     leads = upper_leads(values, compared, units, alpha, options.resamples, options.seed, least)
+    against = np.where(_shorter(stage.read, gone, survivors), np.nan, leads[: len(gone), len(gone) :])
     unseen = dict.fromkeys(survivors, float("nan"))
     return {
-        name: unseen
-        if name in stage.held
-        else dict(zip(survivors, leads[row, len(gone) :].tolist(), strict=True))
+        name: unseen if name in stage.held else dict(zip(survivors, against[row].tolist(), strict=True))
         for row, name in enumerate(gone)
     }
 

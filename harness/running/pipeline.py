@@ -339,6 +339,11 @@ def chunks_retrieved(setting: Setting) -> int | None:
     return setting.retrieve.top_k if setting.retrieve.top_chars is None else None
 
 
+def retriever_config(setting: Setting) -> Any:
+    """How it retrieves; of a fusion the fusion, with its routes inside."""
+    return setting.retrieve
+
+
 def retrieving(setting: Setting, chunks: int) -> Setting:
     """The same, with so many chunks retrieved for a query."""
     return setting.model_copy(update={"retrieve": setting.retrieve.model_copy(update={"top_k": chunks})})

@@ -9,11 +9,20 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import harness
+from harness.comparison import Options, ScoreMatrix, SeenStage
 from harness.running import load_config
+from harness.running.config.tune_keys import PartConfig
+from harness.running.tuning.ladder import Ladder, PlannedStage
+from harness.running.tuning.outlay import Outlay
+from harness.running.tuning.screen import Screened
+from harness.running.tuning.standing import standing_of
+from harness.running.tuning.tune_words import finding_lines
 from harness.values import ConfigError
 from tests.command import exit_code, refused
 from tests.report.page_results import unpack
@@ -197,6 +206,70 @@ def test_what_is_left_has_seen_everything_and_the_rest_is_listed(pool, capsys):
     compared = capsys.readouterr().out
     assert not any(name in compared for name in dropped.setting)
     assert exit_code("gate", "results/t", "--baseline", "results/t") == 0
+
+
+def test_rankings_that_end_early_are_named_before_the_stages(pool, capsys):
+    # 4 chunks of 60 or 113 characters hold less than the 500 that are read, 4 of 213 or 400 hold them all
+    (pool / "my.yaml").write_text((CONFIG % "").replace("top_chars: 1000", "top_k: 4"))
+    assert exit_code("tune", "my.yaml", "--dry-run") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    early = "Rankings of 6 of 12 settings will end before the 500 characters that ndcg_evidence@500 reads"
+    assert early in told
+    assert "set `retrieve.top_chars: 500` and run again" in told
+    (pool / "my.yaml").write_text(CONFIG % "")
+    assert exit_code("tune", "my.yaml", "--dry-run") == 0
+    assert "will end before" not in capsys.readouterr().out
+
+
+def test_none_is_advised_beside_settings_whose_rankings_end_early(pool):
+    config = load_config(pool / "my.yaml")
+    names = tuple(setting.name for setting in config.settings)
+    short = [name for name in names if name.startswith(("chunk=60/", "chunk=113/"))]
+    assert len(short) == 6
+    values = np.random.default_rng(1).normal(0.5, 0.1, (12, 32))
+    values[[name not in short for name in names]] += 0.2
+    queries, clusters = tuple(f"q{at}" for at in range(32)), tuple(f"d{at // 4}" for at in range(32))
+    seen = ScoreMatrix("ndcg_evidence@500", names, queries, values, ("train",) * 32, clusters)
+    left = (short[0], names[-2], names[-1])
+    last = replace(seen, settings=left, values=values[[names.index(name) for name in left]])
+    stages = (
+        PlannedStage(PartConfig(split="train"), 12, 3, 32, Outlay(1.0)),
+        PlannedStage(PartConfig(), 3, 3, 32, Outlay(1.0)),
+    )
+    options = Options(resamples=200)
+
+    def ended(read):
+        screened = [Screened(SeenStage(seen, "whole", read=read), 24, 9000, 1.0)]
+        kept = {name: share for name, share in read.items() if name in left}
+        standing = standing_of(screened, last, False, options, kept)
+        lines = finding_lines(standing, Ladder(stages, Outlay(3.0)), screened, options, config)
+        return standing, " ".join(lines)
+
+    standing, told = ended(dict.fromkeys(short, 0.5))
+    assert standing.unread == (short[0],)
+    assert {*standing.dropped_unread} == {*short[1:]} <= {*standing.candidates}
+    assert "none can be advised: rankings of chunk=60/0 k1=0.4 end before the 500 characters" in told
+    assert "Set `retrieve.top_chars: 500` and run again." in told
+    assert "Against the 1 other that saw everything it loses at most" in told
+    assert "Of 5 dropped settings no bound is known, as rankings ended before the 500 characters" in told
+    # the rows that end early are far worse as far as they go
+    standing, told = ended({})
+    assert standing.unread == standing.dropped_unread == ()
+    assert not {*short} & {*standing.candidates}
+    assert f"Use {standing.setting}, of 12 settings. Against the 2 others that saw everything" in told
+
+
+def test_queries_without_an_answer_are_counted_apart_in_the_plan_and_after_a_stage(pool, capsys):
+    lines = (pool / "labels.csv").read_text("utf-8").splitlines()
+    unlabelled = [line for line in lines if not line.startswith(("q0-0,", "q1-0,"))]
+    (pool / "labels.csv").write_text("\n".join(unlabelled) + "\n", encoding="utf-8")
+    assert exit_code("tune", "my.yaml") == 0
+    plan = tuned(pool)["plan"]["stages"]
+    assert (plan[-1]["queries"], plan[-1]["answered"]) == (32, 30)
+    dropped = harness.read_results(pool / "results/t").table("tuned")
+    assert dropped.n_queries[dropped.stage == 1].max() == plan[0]["answered"]
+    told = capsys.readouterr()
+    assert "32 queries, 30 of them scored" in " ".join((told.out + told.err).split())
 
 
 def test_the_plan_alone_decides_so_that_a_second_run_has_the_same_numbers(pool, capsys):

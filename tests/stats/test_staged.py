@@ -1,9 +1,11 @@
 """Bounds after a choice in stages: among those that survived, and against those dropped on the way."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from harness.comparison import Options, ScoreMatrix, SeenStage, shown_worse, staged_bounds
+from harness.comparison import Options, ScoreMatrix, SeenStage, ending_early, shown_worse, staged_bounds
 from harness.comparison.regret import losses
 from harness.comparison.staged import extended
 from harness.comparison.stats import units_of
@@ -114,10 +116,47 @@ def test_documents_of_which_nothing_was_seen_are_stood_for_by_the_others():
 def test_a_setting_that_is_far_worse_is_shown_to_be():
     values = scores(5, seed=8, spread=0.0)
     values[3] -= 0.3
-    worse = shown_worse(matrix(values, range(5), EVERY), OPTIONS)
+    seen = SeenStage(matrix(values, range(5), EVERY), "whole")
+    worse = shown_worse(seen, OPTIONS)
     assert list(worse) == ["s3"]
     assert 0.2 < worse["s3"] < 0.3
-    assert shown_worse(matrix(values, range(5), EVERY), OPTIONS, looks=20)["s3"] < worse["s3"]
+    assert shown_worse(seen, OPTIONS, looks=20)["s3"] < worse["s3"]
+
+
+SHORT = {"s3": 0.6, "s4": 0.9, "s5": 0.97}
+
+
+def test_rankings_that_end_earlier_show_no_setting_to_be_worse():
+    values = scores(5, seed=8, spread=0.0)
+    values[3:] -= 0.3
+    seen = matrix(values, range(5), EVERY)
+    assert set(shown_worse(SeenStage(seen, "whole"), OPTIONS)) == {"s3", "s4"}
+    assert ending_early(SHORT, seen.settings) == ("s3", "s4")
+    assert shown_worse(SeenStage(seen, "whole", read=SHORT), OPTIONS) == {}
+    # as far as rankings go where all end alike
+    alike = dict.fromkeys(seen.settings, 0.6)
+    assert ending_early(alike, seen.settings) == ()
+    assert set(shown_worse(SeenStage(seen, "whole", read=alike), OPTIONS)) == {"s3", "s4"}
+    # one that is deeper may be shown to be worse than one that is not
+    assert set(shown_worse(SeenStage(seen, "whole", read={"s0": 0.6}), OPTIONS)) == {"s3", "s4"}
+
+
+def test_no_bound_covers_a_setting_whose_rankings_end_earlier():
+    values = scores(7, seed=10, spread=0.0)
+    first, last = stages(values)
+    whole = staged_bounds([first, last], OPTIONS)
+    cut = [replace(first, read=SHORT), replace(last, read={"s3": 0.6})]
+    bounds = staged_bounds(cut, OPTIONS)
+    assert bounds.unread["s0"] == {"s3", "s4"}
+    assert bounds.unread["s3"] == frozenset()
+    assert np.isnan(bounds.dropped["s4"]["s0"])
+    assert bounds.dropped["s4"]["s3"] == whole.dropped["s4"]["s3"]
+    assert bounds.dropped["s5"] == whole.dropped["s5"]
+    # the others bound the loss, and what ends early itself is bounded as before
+    assert bounds.survivors["s3"] == whole.survivors["s3"]
+    assert all(bounds.survivors[name] <= whole.survivors[name] for name in whole.survivors)
+    two = replace(last, matrix=matrix(values, [0, 3], EVERY), read={"s3": 0.6})
+    assert np.isnan(staged_bounds([first, two], OPTIONS).survivors["s0"])
 
 
 def test_a_dropped_setting_that_is_far_worse_is_bounded_below_zero():

@@ -56,7 +56,7 @@ def tune(args: argparse.Namespace) -> int:
     if space:
         seen += f", {len(course.sampled.proposals)} of {len(config.settings)} proposals tried"
     stands = "" if new else f"Going on with {plan}: {seen}."
-    promise = tuple(running.promise_lines(course.ladder, config.tune))
+    promise = tuple(running.promise_lines(course.ladder, config))
     show(*([(stands,)] if stands else []), running.plan_table(course.ladder), promise)
     if args.dry_run:
         made = " The models of the screen were calibrated, and are kept." if config.tune.screen else ""

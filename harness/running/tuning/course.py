@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,35 +16,39 @@ from typing import Any
 import numpy as np
 
 from harness import __version__, report, store, values
-from harness.comparison import Options, SeenStage, from_rows, read_stored, shown_worse
+from harness.comparison import Options, SeenStage, ending_early, from_rows, read_stored, shown_worse
 from harness.models import CalibrationTexts
 from harness.running.bench.job import input_hashes, run_or_reuse
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.config.space import Space
-from harness.running.config.tune_keys import PartConfig, TuneConfig
-from harness.running.corpora import queries_and_rows
-from harness.running.corpus import Corpus, document_files
+from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import run_headline
 from harness.running.judging.judged import pool_judge_config
 from harness.running.notes import RunNotes
-from harness.running.part import documents_of, labelled_documents
-from harness.running.passage_files import labels_by_file
-from harness.running.session import Session
 from harness.running.stored_state import CollectionState, collection_states
-from harness.running.tuning.calibrating import calibrate, check_screen, draw_calibration
+from harness.running.tuning.calibrating import check_screen
 from harness.running.tuning.certifying import affords, refuse_beyond
-from harness.running.tuning.ladder import TEXTS, Extent, Ladder, make_ladder
-from harness.running.tuning.outlay import outlays
+from harness.running.tuning.ladder import Ladder
 from harness.running.tuning.sampler import optuna
 from harness.running.tuning.sampling import Sampled, sample
-from harness.running.tuning.screen import Screened, retriever_of, screen, without_rerankers
+from harness.running.tuning.screen import Screened, retriever_of, screen
+from harness.running.tuning.stage_plan import QuietReporter, make_plan_of_stages
 from harness.running.tuning.standing import TuneChoice, dropped_rows, standing_of
-from harness.running.tuning.tune_words import PROPOSED, QUANTISED, finding_lines, next_line, standing_line
+from harness.running.tuning.tune_words import (
+    PROPOSED,
+    QUANTISED,
+    early_line,
+    finding_lines,
+    next_line,
+    standing_line,
+)
 from harness.running.tuning.tuned import Tuned
-from harness.values import HarnessError, Reporter, Silent, Task, by_key, counted, listed
+from harness.values import HarnessError, Reporter, by_key, counted, finite, listed
 
 TUNED = "tune.json"
 """What `tune` adds to the folder of the results."""
+# raised when plans and stages are written with other keys, so that older ones begin anew
+_FORMAT = 2
 
 
 @dataclass(slots=True)
@@ -94,11 +97,6 @@ def open_course(config: BenchConfig, reporter: Reporter, space: Space | None = N
     """
     if space is not None:
         optuna()
-    if config.int8_changes:
-        raise values.ConfigError(
-            "int8_changes is for `harness bench`; the stages of `harness tune` must compute alike. Leave it "
-            "out: tune: {screen: true} has the stages before the last compute in int8."
-        )
     if config.tune.screen:
         check_screen(config)
     origin = _origin(config)
@@ -114,7 +112,7 @@ def open_course(config: BenchConfig, reporter: Reporter, space: Space | None = N
 def _origin(config: BenchConfig) -> str:
     """What a plan and its stages are made from."""
     stated = config.model_dump(mode="json", exclude={"engine", "cache", "results", "shared_cache"})
-    return values.key_of(__version__, stated, input_hashes(config))
+    return values.key_of(__version__, _FORMAT, stated, input_hashes(config))
 
 
 def _read(
@@ -124,6 +122,9 @@ def _read(
         return None
     try:
         value = json.loads(path.read_text("utf-8"))
+        if value["origin"] != origin:
+            reporter.note(f"{path.name}: the configuration or a file has changed since; tune begins again.")
+            return None
         screened = [Screened.from_json(stage) for stage in value["stages"]]
         sampled = Sampled.from_json(value["sampled"]) if "sampled" in value else Sampled()
         ladder = Ladder.from_json(value["plan"])
@@ -139,9 +140,6 @@ def _read(
             f"{path} is damaged ({type(error).__name__}): it holds the plan of `harness tune`. Move it away; "
             "tune then begins again, and takes what was computed from the cache."
         ) from None
-    if course.origin != origin:
-        reporter.note(f"{path.name}: the configuration or a file has changed since; tune begins again.")
-        return None
     if changed := _changed(course.collections, collections):
         reporter.note(f"{path.name}: {changed} has changed since; tune begins again.")
         return None
@@ -167,63 +165,6 @@ def _refuse_change(config: BenchConfig, course: Course) -> None:
         )
 
 
-def make_plan_of_stages(config: BenchConfig, reporter: Reporter) -> tuple[Ladder, CalibrationTexts | None]:
-    """Count what settings take on the labelled documents alone, and plan within the budget.
-
-    With the plan comes what models learn by that compute in int8.
-    """
-    tuning, quiet = config.tune, _Quiet(reporter)
-    extent = _extent(config, tuning)
-    part = PartConfig(text=0.0 if len(extent.sizes) > 1 else 1.0, seed=tuning.seed)
-    retrieving = quantised = calibration = None
-    with ExitStack() as sessions:
-        session = Session.at(config.cache, quiet, may_ask=False, precision=config.precision)
-        sessions.enter_context(session)
-        costs = outlays(config, part, session)
-        if tuning.screen:
-            session = sessions.enter_context(Session.at(config.cache, quiet, may_ask=False))
-            calibration = draw_calibration(config, part, session.document_reader)
-            calibrate(session.models, calibration, session.artifacts)
-            quantised = outlays(config, part, session)
-        # what was held back is not shown to be worse, so that a certificate needs all of it
-        if extent.retrieving < extent.settings and tuning.give == "search" and not extent.proposed:
-            plain = config.model_copy(update={"settings": without_rerankers(config.settings)})
-            retrieving = outlays(plain, part, session)
-    return make_ladder(extent, costs, tuning.allowed, retrieving, quantised), calibration
-
-
-class _Quiet(Silent):
-    """Shows progress and says nothing: the last stage says what bears on its numbers."""
-
-    def __init__(self, reporter: Reporter) -> None:
-        super().__init__()
-        self._reporter = reporter
-
-    def task(self, name: str, total: int) -> AbstractContextManager[Task]:
-        """Show the task."""
-        return self._reporter.task(name, total)
-
-
-def _extent(config: BenchConfig, tuning: TuneConfig) -> Extent:
-    """How many settings, queries and documents there are."""
-    queries, rows = queries_and_rows(config, lambda _: None)
-    files = document_files(config)
-    ids = [file.doc_id for file in files]
-    named = labels_by_file(config, rows, files)
-    labelled = labelled_documents(named, ids) if pool_judge_config(config) is None else {*ids}
-    train = sum(query.split == "train" for query in queries.queries)
-    sizes = {1.0: 1.0}
-    if labelled and len(labelled) < len(ids):
-        weight = {file.doc_id: max(1, file.path.stat().st_size) for file in files}
-        first = sum(weight[name] for name in labelled)
-        for text in (0.0, *TEXTS, 1.0):
-            kept = documents_of(PartConfig(text=text, seed=tuning.seed), ids, labelled)
-            sizes[text] = sum(weight[name] for name in kept) / first
-    retrieving = len(without_rerankers(config.settings))
-    proposed = tuning.strategy != "grid"
-    return Extent(len(config.settings), train, len(queries.queries), sizes, tuning.seed, retrieving, proposed)
-
-
 def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certify: bool = False) -> Tuned:
     """Run the stages that are left, then the survivors on everything, and write the bounds.
 
@@ -239,7 +180,7 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
     keep()
     stages = course.ladder.stages
     if course.space is not None:
-        reporters = reporter, _Quiet(reporter)
+        reporters = reporter, QuietReporter(reporter)
         space, calibration = course.space, course.calibration_at(0)
         first = stages[0].part
         config = sample(config, space, course.sampled, first, measure, reporters, keep, calibration)
@@ -255,16 +196,19 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
             part = config.model_copy(update=update)
             calibration = course.calibration_at(at)
             _refuse_change(config, course)
-            seen = screen(part, measure, _Quiet(reporter), held=stage.held, calibration=calibration)
+            seen = screen(part, measure, QuietReporter(reporter), held=stage.held, calibration=calibration)
             course.screened.append(seen)
             keep()
         screened = course.screened[at]
         if tuning.give == "certify":
-            worse = shown_worse(screened.seen.matrix, options, len(stages) - 1)
+            worse = shown_worse(screened.seen, options, len(stages) - 1)
             kept = [name for name in left if name not in worse]
         else:
             kept = survivors(screened.seen, stage.leave, config.settings if stage.held else ())
         reporter.note(standing_line(at + 1, len(stages), stage, screened, kept))
+        early = ending_early(screened.seen.read, screened.seen.matrix.settings)
+        if not {*early} <= {*course.ladder.early}:
+            reporter.note(early_line(early, config))
         left = kept
         entered.append(len(left))
         if tuning.give == "certify":
@@ -338,18 +282,18 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
         notes.warn("tuning", _warning(len(settings), len(config.settings)))
         if course.calibration is not None:
             notes.warn("tuning", QUANTISED)
-        seen = standing_of(course.screened, from_rows(scores, measure), pooled, options)
+        # bounds of dropped settings are of what stages saw, and need not know how deep the last one read
+        seen = standing_of(course.screened, from_rows(scores, measure), pooled, options, {})
         characters = sum(len(document.text) for document in corpus.documents)
         return dropped_rows(course.screened, seen, characters)
 
     run = run_or_reuse(final, reporter, add=add)
-    standing = standing_of(course.screened, read_stored(run.folder).matrix(measure), pooled, options)
+    stored = read_stored(run.folder)
+    standing = standing_of(course.screened, stored.matrix(measure), pooled, options, stored.read(measure))
     if run.results is None and not _lists(run.folder, course, standing):
         # the same settings are left of another plan, under which the others were seen on something else
         run = run_or_reuse(final, reporter, again=True, add=add)
-    lines = tuple(
-        finding_lines(standing, course.ladder, course.screened, options, len(config.settings), measure)
-    )
+    lines = tuple(finding_lines(standing, course.ladder, course.screened, options, config))
     if course.space is not None:
         lines = (*lines, PROPOSED)
     store.write_text(
@@ -360,9 +304,10 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
                 "measure": measure,
                 "confidence": options.level,
                 "tolerance": options.tolerance,
-                "survivors": dict(standing.bounds.survivors),
-                "dropped": {name: standing.lead(name) for name in standing.bounds.dropped},
+                "survivors": {name: finite(loss) for name, loss in standing.bounds.survivors.items()},
+                "dropped": {name: finite(standing.lead(name)) for name in standing.bounds.dropped},
                 "may_be_better": list(standing.candidates),
+                "rankings_end_early": [*standing.unread, *standing.dropped_unread],
                 "plan": course.ladder.to_json(),
                 "proposed": _proposed(config, course.sampled),
                 "cpu_seconds": [stage.cpu_seconds for stage in course.screened],

@@ -29,7 +29,8 @@ class PlannedStage:
     """One stage: what it sees, how many settings enter it and leave it, and about what it takes.
 
     ``held``: settings are seen without their rerankers, so that those that retrieve alike are seen once.
-    ``quantised``: vectors are computed in int8.
+    ``quantised``: vectors are computed in int8. ``answered``: so many of the queries have an answer, and so a
+    score; None where that is not known before.
     """
 
     part: PartConfig
@@ -39,14 +40,19 @@ class PlannedStage:
     outlay: Outlay
     held: bool = False
     quantised: bool = False
+    answered: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The stages of a plan, the last of which sees everything, and what all settings would take there."""
+    """The stages of a plan, the last of which sees everything, and what all settings would take there.
+
+    ``early`` are settings whose rankings will end before what the measure reads, earlier than others.
+    """
 
     stages: tuple[PlannedStage, ...]
     whole: Outlay
+    early: tuple[str, ...] = ()
 
     @property
     def outlay(self) -> Outlay:
@@ -69,7 +75,7 @@ class Ladder:
             {**asdict(stage), "part": stage.part.model_dump(mode="json"), "outlay": asdict(stage.outlay)}
             for stage in self.stages
         ]
-        return {"stages": stages, "whole": asdict(self.whole)}
+        return {"stages": stages, "whole": asdict(self.whole), "early": list(self.early)}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Ladder:
@@ -83,10 +89,11 @@ class Ladder:
                 Outlay(**stage["outlay"]),
                 stage["held"],
                 stage.get("quantised", False),
+                stage["answered"],
             )
             for stage in value["stages"]
         )
-        return cls(stages, Outlay(**value["whole"]))
+        return cls(stages, Outlay(**value["whole"]), tuple(value["early"]))
 
 
 @dataclass(frozen=True, slots=True)

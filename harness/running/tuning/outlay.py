@@ -80,10 +80,24 @@ def _ratio(part: Outlay, whole: Outlay) -> float:
     return part.share_of(whole)
 
 
-def outlays(config: BenchConfig, part: PartConfig, session: Session) -> Outlays:
+@dataclass(frozen=True, slots=True)
+class CountedPart:
+    """A configuration on a part, with its documents read and its settings cut, to be counted."""
+
+    config: BenchConfig
+    corpora: Corpora
+    points: Sequence[Chunked]
+
+    @classmethod
+    def of(cls, config: BenchConfig, part: PartConfig, session: Session) -> CountedPart:
+        """Read and cut a part."""
+        first = config.model_copy(update={"part": part})
+        return cls(first, *prepare(first, session, Planning(session)))
+
+
+def outlays(cut: CountedPart, session: Session) -> Outlays:
     """What settings take on a part if nothing is stored: a plan does not depend on the cache."""
-    first = config.model_copy(update={"part": part})
-    corpora, points = prepare(first, session, Planning(session))
+    first, corpora, points = cut.config, cut.corpora, cut.points
     queries = corpora.united.queries.queries
     with TemporaryDirectory() as folder:
         blank = replace(session.again(), cache=CacheLayout(Path(folder)))

@@ -108,7 +108,10 @@ def _see(
         values = np.concatenate([seen.seen.matrix.values, screened.seen.matrix.values])
         # names say what differs, and so change with each proposal
         matrix = replace(seen.seen.matrix, settings=names, values=values)
-        screened = replace(screened, seen=SeenStage(matrix, screened.seen.basis))
+        before = [*seen.seen.matrix.settings, *screened.seen.matrix.settings]
+        shares = {**seen.seen.read, **screened.seen.read}
+        read = {name: shares[old] for name, old in zip(names, before, strict=True) if old in shares}
+        screened = replace(screened, seen=SeenStage(matrix, screened.seen.basis, read=read))
     spent = 0.0 if sampled.screened is None else sampled.screened.cpu_seconds
     sampled.screened = replace(screened, cpu_seconds=spent + screened.cpu_seconds)
     sampled.proposals = proposals

@@ -15,6 +15,7 @@ from harness.running.bench.flow import shared_cache
 from harness.running.bench.preparing import prepare
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.evaluate.evaluating import Scorers, clusters_of
+from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import GradedQueries, pool_judge_config
 from harness.running.judging.judgments import judge_pool
 from harness.running.meeting import Running
@@ -43,6 +44,7 @@ class Screened:
         return {
             "matrix": matrix,
             "held": sorted(self.seen.held),
+            "read": dict(self.seen.read),
             "basis": self.seen.basis,
             "documents": self.documents,
             "characters": self.characters,
@@ -59,6 +61,7 @@ class Screened:
             ScoreMatrix(measure=matrix["measure"], values=values, **texts),
             value["basis"],
             frozenset(value["held"]),
+            dict(value["read"]),
         )
         return cls(seen, value["documents"], value["characters"], value["cpu_seconds"])
 
@@ -120,23 +123,31 @@ def screen(
         rows = [
             scorers.of(each).score(each.rankings[each.steps[-1]], [measure]).values[:, 0] for each in searched
         ]
+        short = shares_read(searched, [measure]).get(measure, {})
+    # with rerankers held back, one search stands for all settings that retrieve alike
     place = {retriever_of(setting): at for at, setting in enumerate(settings)}
+    seen_as = [place[retriever_of(setting)] for setting in named] if held else [*range(len(named))]
     matrix = ScoreMatrix(
         measure,
         tuple(setting.name for setting in named),
         tuple(query.query_id for query in queries),
-        np.array([rows[place[retriever_of(setting)]] for setting in named] if held else rows),
+        np.array([rows[at] for at in seen_as]),
         tuple(query.split for query in queries),
         tuple(clusters[query.query_id] for query in queries),
     )
+    unranked = frozenset(setting.name for setting in named if held and reranker_names(setting))
+    shares = {setting.name: short.get(settings[at].name) for setting, at in zip(named, seen_as, strict=True)}
+    read = {name: share for name, share in shares.items() if share is not None}
+    seen = SeenStage(matrix, _basis(config, quantised=calibration is not None), unranked, read)
+    characters = sum(len(document.text) for document in corpus.documents)
+    return Screened(seen, len(corpus.documents), characters, time.process_time() - begun)
+
+
+def _basis(config: BenchConfig, *, quantised: bool) -> str:
+    """What the scores of a stage rest on: scores stand beside each other only where it is the same."""
     part = config.part
     text = "whole" if part.text == 1 else f"{part.text}"
     # scores of vectors in int8 do not stand beside exact ones
-    text += ", int8" if calibration is not None else ""
+    text += ", int8" if quantised else ""
     # a pool of other settings has other grades
-    basis = text if pool_judge_config(config) is None else f"{text}, {len(settings)} settings"
-    characters = sum(len(document.text) for document in corpus.documents)
-    unranked = frozenset(setting.name for setting in named if held and reranker_names(setting))
-    return Screened(
-        SeenStage(matrix, basis, unranked), len(corpus.documents), characters, time.process_time() - begun
-    )
+    return text if pool_judge_config(config) is None else f"{text}, {len(config.settings)} settings"

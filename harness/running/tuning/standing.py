@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.comparison import Options, ScoreMatrix, SeenStage, StagedBounds, staged_bounds
@@ -26,19 +26,37 @@ class TuneChoice:
         """At most how much better a dropped setting may be; NaN where nothing can be said."""
         return self.bounds.dropped[dropped][self.setting]
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The other settings of the last stage that it has no bound against: their rankings end earlier."""
+        shorter = self.bounds.unread[self.setting]
+        return tuple(name for name in self.bounds.survivors if name in shorter)
+
+    @property
+    def dropped_unread(self) -> tuple[str, ...]:
+        """The dropped settings that it has no bound against for the same reason."""
+        shorter = self.bounds.unread[self.setting]
+        return tuple(name for name in self.bounds.dropped if name in shorter)
+
 
 def standing_of(
-    screened: Sequence[Screened], matrix: ScoreMatrix, graded_by_pool: bool, options: Options
+    screened: Sequence[Screened],
+    matrix: ScoreMatrix,
+    graded_by_pool: bool,
+    options: Options,
+    read: Mapping[str, float],
 ) -> TuneChoice:
     """The bounds, from what the stages and the last one, ``matrix``, saw.
 
+    ``read`` has the settings of ``matrix`` whose rankings were cut short, and the share of what is read that
+    they hold.
     ``graded_by_pool``: a judge graded what these settings found, so that other settings have other grades.
     """
     names = {*matrix.settings}
     basis = f"whole, {len(names)} settings" if graded_by_pool else "whole"
     # a stage that lacks a setting which came back cannot compare it
     usable = [stage.seen for stage in screened if names <= {*stage.seen.matrix.settings}]
-    bounds = staged_bounds([*usable, SeenStage(matrix, basis)], options)
+    bounds = staged_bounds([*usable, SeenStage(matrix, basis, read=read)], options)
     defined = matrix.defined()
     setting = defined.settings[int(defined.means.argmax())]
     leads = {name: each[setting] for name, each in bounds.dropped.items()}

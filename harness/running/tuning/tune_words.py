@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from harness.comparison import Options
+from harness.comparison import Options, depth_key
+from harness.measures import reading_depth
 from harness.report import Table
-from harness.running.config.tune_keys import TuneConfig
+from harness.running.config.models import BenchConfig
+from harness.running.evaluate.evaluating import run_headline
+from harness.running.pipeline import retriever_config
 from harness.running.tuning.certifying import certifying
 from harness.running.tuning.ladder import Ladder, PlannedStage, outlay_in_words
 from harness.running.tuning.sampler import STARTUP
@@ -29,7 +32,7 @@ _SHOWN = 3
 
 
 def plan_table(ladder: Ladder) -> Table:
-    """The stages with what each sees and costs."""
+    """The stages with what each sees and costs; queries without an answer are asked and not scored."""
     rows = []
     for at, stage in enumerate(ladder.stages, start=1):
         rows.append(
@@ -37,16 +40,52 @@ def plan_table(ladder: Ladder) -> Table:
                 str(at),
                 _text_of(stage),
                 str(stage.queries) + (" of train" if stage.part.split == "train" else ""),
+                "?" if stage.answered is None else str(stage.answered),
                 f"{stage.enter} → {stage.leave}" if at < len(ladder.stages) else str(stage.enter),
                 outlay_in_words(stage.outlay, ladder.whole),
             )
         )
-    return Table("stages", ("stage", "text", "queries", "settings", "about"), tuple(rows))
+    return Table("stages", ("stage", "text", "queries", "scored", "settings", "about"), tuple(rows))
 
 
-def promise_lines(ladder: Ladder, tuning: TuneConfig) -> Iterator[str]:
+def _unanswered(asked: int, answered: int | None) -> str:
+    return "" if answered in (None, asked) else f", {answered} of them scored"
+
+
+def early_line(names: Sequence[str], config: BenchConfig, when: str = "end") -> str:
+    """That rankings of settings end early, what that means, and the key to set; '' for none."""
+    if not names:
+        return ""
+    measure = run_headline(config)
+    key = _deeper(config, names)
+    return (
+        f"Rankings of {len(names)} of {counted(len(config.settings), 'setting')} {when} before "
+        f"{_what_is_read(measure)}. What would come next is not retrieved and counts as lost: by that they "
+        "are not shown to be worse, and no bound covers them."
+        + (f" To compare them, set {key} and run again." if key else "")
+    )
+
+
+def _what_is_read(measure: str) -> str:
+    """Such as ``the 5,000 characters that ndcg_evidence@5000 reads``."""
+    depth = reading_depth(measure)
+    if depth is None or depth.amount is None:
+        return f"what {measure} reads"
+    return f"the {depth.amount:,} {depth.unit} that {measure} reads"
+
+
+def _deeper(config: BenchConfig, names: Sequence[str]) -> str:
+    """The key that makes a setting retrieve all that is read; '' for none."""
+    setting = next((each for each in config.settings if each.name in {*names}), None)
+    kind = getattr(retriever_config(setting), "kind", None) if setting is not None else None
+    return depth_key(run_headline(config), kind)
+
+
+def promise_lines(ladder: Ladder, config: BenchConfig) -> Iterator[str]:
     """What the end can promise, and what not."""
-    first = ladder.stages[0]
+    first, tuning = ladder.stages[0], config.tune
+    if ladder.early:
+        yield early_line(ladder.early, config, "will end")
     if tuning.strategy != "grid":
         yield (
             f"Stage 1 tries {counted(first.enter, 'setting')} that a sampler proposes ({tuning.strategy}, "
@@ -106,14 +145,15 @@ def _text_of(stage: PlannedStage) -> str:
 
 def standing_line(at: int, count: int, stage: PlannedStage, screened: Screened, kept: Sequence[str]) -> str:
     """Who is still in after a stage, and by how much."""
-    matrix = screened.seen.matrix.defined()
+    asked, matrix = len(screened.seen.matrix.query_ids), screened.seen.matrix.defined()
     means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
     order = sorted(means, key=lambda name: -means[name])
     first = means[order[0]]
     leaders = listed([f"{name} {number(means[name])}" for name in order], _SHOWN)
     gone = [name for name in order if name not in {*kept}]
     line = (
-        f"Stage {at} of {count} ({_text_of(stage)}, {counted(len(matrix.query_ids), 'query', 'queries')}): "
+        f"Stage {at} of {count} ({_text_of(stage)}, {counted(asked, 'query', 'queries')}"
+        f"{_unanswered(asked, len(matrix.query_ids))}): "
         f"{len(kept)} of {counted(len(means), 'setting')} go on. First: {leaders}."
     )
     if not gone:
@@ -129,7 +169,7 @@ def next_line(at: int, count: int, stage: PlannedStage, settings: int) -> str:
     """What comes next."""
     return (
         f"Next, stage {at} of {count}: {counted(settings, 'setting')} on {_text_of(stage)} and "
-        f"{counted(stage.queries, 'query', 'queries')}."
+        f"{counted(stage.queries, 'query', 'queries')}{_unanswered(stage.queries, stage.answered)}."
     )
 
 
@@ -138,24 +178,20 @@ def finding_lines(
     ladder: Ladder,
     screened: Sequence[Screened],
     options: Options,
-    count: int,
-    measure: str,
+    config: BenchConfig,
 ) -> Iterator[str]:
     """The setting to use, both bounds, what could still be better, and what was left out."""
-    sure = f"{100 * options.level:g} %"
-    survivors, dropped = len(standing.bounds.survivors), len(standing.bounds.dropped)
-    yield f"Use {standing.setting}, of {counted(count, 'setting')}."
-    paid = "all that was seen" if any(stage.seen.held for stage in screened) else str(count)
-    if survivors > 1:
-        yield (
-            f"Against the {survivors - 1} others that saw everything it loses at most "
-            f"{number(standing.bounds.survivors[standing.setting])} of {measure} ({sure}, from all queries, "
-            f"paying for the choice among {paid})."
-        )
+    sure, dropped = f"{100 * options.level:g} %", len(standing.bounds.dropped)
+    paid = "all that was seen" if any(stage.seen.held for stage in screened) else str(len(config.settings))
+    yield from _choice_lines(
+        standing, config, f"{sure}, from all queries, paying for the choice among {paid}"
+    )
     if not dropped:
         yield "No setting was dropped, so this is a full sweep."
         return
-    unknown = sum(math.isnan(standing.lead(name)) for name in standing.bounds.dropped)
+    early = len(standing.dropped_unread)
+    unbounded = sum(math.isnan(standing.lead(name)) for name in standing.bounds.dropped)
+    unknown = unbounded - early
     part = any(stage.seen.basis.startswith("0") for stage in screened)
     where = "on the text and queries they were seen on" if part else "from the queries they were seen on"
     if unknown:
@@ -163,10 +199,17 @@ def finding_lines(
             f"Of {counted(unknown, 'dropped setting')} no bound is known: "
             f"{'they were' if unknown > 1 else 'it was'} seen without rerankers, or on too little."
         )
-    if dropped > unknown:
+    if early:
         yield (
-            f"Against the {dropped - unknown} {'others ' if unknown else ''}that were dropped it loses at "
-            f"most {number(standing.bounds.against_dropped(standing.setting))} {where} ({sure}, by itself)."
+            f"Of {counted(early, 'dropped setting')} no bound is known, as rankings ended before "
+            f"{_what_is_read(run_headline(config))}: with deeper ones {'they' if early > 1 else 'it'} may be "
+            "better."
+        )
+    if dropped > unbounded:
+        yield (
+            f"Against the {dropped - unbounded} {'others ' if unbounded else ''}that were dropped it loses "
+            f"at most {number(standing.bounds.against_dropped(standing.setting))} {where} ({sure}, by "
+            "itself)."
         )
     if part:
         yield "What they would do on the whole text was not seen; no bound covers it."
@@ -185,6 +228,27 @@ def finding_lines(
         yield (
             "To certify they would have to see everything: about "
             f"{outlay_in_words(certifying(ladder, len(worth)), ladder.whole)}, by `harness tune --certify`."
+        )
+
+
+def _choice_lines(standing: TuneChoice, config: BenchConfig, terms: str) -> Iterator[str]:
+    """The setting to use, or that leads, and its bound against those that saw everything."""
+    measure, unread = run_headline(config), standing.unread
+    settings, others = counted(len(config.settings), "setting"), len(standing.bounds.survivors) - 1
+    if unread:
+        key = _deeper(config, unread)
+        yield (
+            f"{standing.setting} has the highest mean of {settings}, but none can be advised: rankings of "
+            f"{listed(unread, _SHOWN)} end before {_what_is_read(measure)}, and with deeper ones "
+            f"{'they' if len(unread) > 1 else 'it'} may be better."
+            + (f" Set {key} and run again." if key else "")
+        )
+    else:
+        yield f"Use {standing.setting}, of {settings}."
+    if bounded := others - len(unread):
+        yield (
+            f"Against the {counted(bounded, 'other')} that saw everything it loses at most "
+            f"{number(standing.bounds.survivors[standing.setting])} of {measure} ({terms})."
         )
 
 
