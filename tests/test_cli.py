@@ -72,7 +72,14 @@ def test_a_misspelt_option_gets_a_suggestion(capsys):
         code, _, err = run(capsys, *words.split())
         assert code == 2
         assert "(did you mean '--dry-run'?)" in err
-    assert "did you mean" not in run(capsys, "bench", "my.yaml", "--zzzzzz")[2]
+    assert "(did you mean '--quick'?)" in run(capsys, "demo", "--quik")[2]
+    # that both begin with dashes, or share some letters, makes no option the one that was meant
+    for words in (
+        "bench my.yaml --zzzzzz",
+        "gate a --baseline b --setting x",
+        "compare results --top 3",
+    ):
+        assert "did you mean" not in run(capsys, *words.split())[2]
 
 
 @pytest.fixture

@@ -243,7 +243,7 @@ def test_a_mistake_is_reported_with_line_and_remedy(write, text, line):
     [
         ("labels: labels.csv\n", "", "labels: this key is missing"),
         ("name: demo", "name: null", r":2: name: its value is missing"),
-        ("demo", "../demo", "name: it may not be written so"),
+        ("demo", "../demo", "name: it may not be written so: use the letters a to z, digits, dots"),
         (
             "labels.csv",
             "labels.csv\nsettings: [{rerank: null}, {}]",

@@ -4,6 +4,7 @@ import pytest
 from openpyxl import Workbook
 
 from harness.data import SplitConfig, read_labels, read_queries
+from harness.data.corpus.text_file import read_utf8
 from harness.values import CorpusError, LabelError
 
 PLAIN = "query_id,document,page,quote,grade\nq1,a,3,net sales,4\nq2,b,,profit,2\n"
@@ -105,6 +106,35 @@ def test_a_fault_in_a_workbook_is_reported_by_the_row_of_its_sheet(tmp_path):
     records = ["q1", "a", None, "two\nlines", 4], [None] * 5, ["q2", "a", None, "x", 9]
     with pytest.raises(LabelError, match="line 4: grade is '9'"):
         read_labels(workbook(tmp_path / "l.xlsx", *records))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("gb18030", "It looks like GB18030 or GBK (Chinese Windows): iconv -f GB18030 -t UTF-8 FILE > NEW"),
+        ("utf-16", "It looks like UTF-16: iconv -f UTF-16 -t UTF-8 FILE > NEW"),
+        ("cp1252", "Save it as UTF-8."),
+    ],
+)
+def test_a_text_in_another_encoding_is_refused_with_the_likely_one(tmp_path, encoding, words):
+    text = (
+        "Le théâtre est fermé.\n" if encoding == "cp1252" else "第一章 总则\n本公司的年度报告如下，请查看。\n"
+    )
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode(encoding))
+    with pytest.raises(CorpusError) as raised:
+        read_utf8(path)
+    assert str(raised.value).endswith(words)
+
+
+def test_labels_whose_quotes_are_under_another_name_are_refused_with_it(tmp_path):
+    path = tmp_path / "l.csv"
+    path.write_text("query_id,document,text,grade\nq1,a.txt,some words,1\n")
+    with pytest.raises(LabelError, match=r"the column 'text' is not read\. Rename it to 'quote'"):
+        read_labels(path)
+    # a row that says where its passage is needs no quote
+    path.write_text("query_id,document,page,text,grade\nq1,a.pdf,2,some words,1\n")
+    assert [row.page for row in read_labels(path)] == [2]
 
 
 def test_all_faults_of_a_file_are_reported_together(tmp_path):

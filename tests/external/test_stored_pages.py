@@ -1,9 +1,12 @@
 """Passages of a collection that are placed by their page: those in other words, and those without text."""
 
+import math
+
 import pytest
 
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
+from harness.steps.search.retrieve.stored import PassageKeys
 from harness.values import ConfigError, HarnessError, RecordingReporter, Silent
 from tests.corpus.conftest import pdf_bytes
 from tests.external.filled import Opensearch
@@ -140,7 +143,7 @@ def test_an_empty_collection_is_named_as_empty(bench):
         bench(rows=0)
 
 
-@pytest.mark.parametrize(("page", "first_page"), [(2.0, 0), ("3", 1)])
+@pytest.mark.parametrize(("page", "first_page"), [(2.0, 0), ("3", 1), ("2.0", 0), (" 3", 1)])
 def test_pages_count_from_the_first_one_that_the_store_has(bench, page, first_page):
     _, counts, scores = bench(
         {"text": "Summary: somebody called Holm was its keeper.", "page": page},
@@ -149,6 +152,13 @@ def test_pages_count_from_the_first_one_that_the_store_has(bench, page, first_pa
     )
     assert (counts["stored_by_page"], counts["stored_other_page"]) == (1, 0)
     assert scores["recall@5", "retrieve"] == 1
+
+
+def test_what_a_data_frame_has_in_an_empty_cell_is_no_page():
+    keys = PassageKeys(page="p")
+    for page in (math.nan, "", "  ", None):
+        assert keys.stated_page({"p": page}) is None
+    assert [keys.stated_page({"p": page}) for page in (3.0, " ii ", math.inf)] == [3, "ii", math.inf]
 
 
 def test_passages_on_another_page_are_warned_of(bench):

@@ -104,7 +104,11 @@ class _Parser(argparse.ArgumentParser):
         unknown = next((word for word in message.split() if word.startswith("-")), "")
         near = ""
         if message.startswith(_UNKNOWN) and unknown:
-            near = suggestion(unknown.partition("=")[0], self._option_string_actions)
+            # the dashes that all options share, and one of two letters such as -h, make none alike
+            names = {name.lstrip("-"): name for name in self._option_string_actions if name[:2] == "--"}
+            near = suggestion(unknown.partition("=")[0].lstrip("-"), names, likeness=0.75)
+            for bare, name in names.items():
+                near = near.replace(f"'{bare}'", f"'{name}'")
         super().error(f"{printable_lines(message)}{near}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

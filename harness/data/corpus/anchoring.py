@@ -12,7 +12,7 @@ from pydantic import Field
 from harness import values
 from harness.data.corpus import align
 from harness.data.corpus.document_files import beside, possible_ids
-from harness.data.corpus.input_table import FaultsOfRows, Note, plain_cell, read_table
+from harness.data.corpus.input_table import FaultsOfRows, InputTable, Note, plain_cell, read_table, usual_name
 from harness.data.corpus.inputs import INPUTS, input_table, refuse_misspelt, rows_of
 from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError, StageConfig, by_key, snippet
 
@@ -57,8 +57,19 @@ def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
     """
     table = read_table(path, INPUTS[LabelRow].needs, LabelError, note)
     refuse_misspelt(table, LabelRow)
+    if not any(row.cells.get(column) for row in table.rows for column in ("start", "page")):
+        refuse_unread_quotes(table)
     rows = rows_of(table, LabelRow, _fault)
     return [replace(row, source=row.source or path.name) for row in rows]
+
+
+def refuse_unread_quotes(table: InputTable) -> None:
+    """Raise LabelError where texts of passages seem to be in a column that is not read."""
+    if "quote" not in table.columns and (unread := usual_name("quote", table.columns)):
+        raise LabelError(
+            f"{table.path}: the column {unread!r} is not read. Rename it to 'quote' if it has texts of "
+            "passages; if it holds something else, give it another name or remove it."
+        )
 
 
 def _fault(row: LabelRow) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.data.corpus.align import whitespace_free
-from harness.data.corpus.anchoring import LabelRow
-from harness.data.corpus.input_table import FaultsOfRows, Note, read_table, usual_name
+from harness.data.corpus.anchoring import LabelRow, refuse_unread_quotes
+from harness.data.corpus.input_table import FaultsOfRows, Note, read_table
 from harness.data.corpus.inputs import INPUTS, input_table, refuse_misspelt, rows_of
 from harness.values import Column, Document, LabelError, snippet, suggestion
 
@@ -31,11 +31,7 @@ def read_passage_labels(path: Path, note: Note = lambda _: None) -> list[Passage
     """Read labels of passages from CSV, XLSX or JSONL; errors as `read_labels`."""
     table = read_table(path, INPUTS[PassageLabelRow].needs, LabelError, note)
     refuse_misspelt(table, PassageLabelRow)
-    if "quote" not in table.columns and (unread := usual_name("quote", table.columns)):
-        raise LabelError(
-            f"{path}: the column {unread!r} is not read. Rename it to 'quote' if it has texts of passages; "
-            "if it holds something else, give it another name or remove it."
-        )
+    refuse_unread_quotes(table)
     rows = rows_of(table, PassageLabelRow, _fault)
     return [replace(row, source=row.source or path.name) for row in rows]
 

@@ -25,7 +25,7 @@ def read_utf8(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{path}: byte {raw[error.start]:#04x} at offset {error.start} is not UTF-8 "
-            f"(line {raw[: error.start].count(10) + 1}). Save it as UTF-8."
+            f"(line {raw[: error.start].count(10) + 1}). Save it as UTF-8.{_likely_encoding(raw)}"
         ) from error
     first = raw.find(b"\0")
     if first >= 0:
@@ -35,6 +35,29 @@ def read_utf8(path: Path) -> str:
             "UTF-8, or leave it out."
         )
     return text
+
+
+def _likely_encoding(raw: bytes) -> str:
+    """A sentence on the encoding that a file seems to have, with the command that changes it; '' for none."""
+    code, words = "", ""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and _decodes(raw, "utf-16"):
+        code, words = "UTF-16", "UTF-16"
+    elif _decodes(raw, "gb18030"):
+        text = raw.decode("gb18030")
+        letters = [letter for letter in text if letter > "\x7f"]
+        # the characters in common use, which lie in rows 16 to 55 of GB 2312
+        common = sum(b"\xb0" <= letter.encode("gb18030")[:1] <= b"\xd7" for letter in letters)
+        if common * 10 >= len(letters) * 7:
+            code, words = "GB18030", "GB18030 or GBK (Chinese Windows)"
+    return f" It looks like {words}: iconv -f {code} -t UTF-8 FILE > NEW" if code else ""
+
+
+def _decodes(raw: bytes, encoding: str) -> bool:
+    try:
+        raw.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def read_json(path: Path) -> list[Any]:

@@ -17,6 +17,7 @@ from harness.running.config.answer_measures import DEFAULT_TOKENIZER, AnswerMeas
 from harness.running.config.bootstrap import BootstrapConfig
 from harness.running.config.naming import short_names
 from harness.running.config.relevance import RelevanceConfig
+from harness.running.config.source import NAME_PATTERN
 from harness.running.config.stored_chunks import searches_existing
 from harness.running.config.tune_keys import PartConfig, TuneConfig
 from harness.running.engine import EngineConfig
@@ -115,7 +116,7 @@ class BenchConfig(StageConfig):
     """One benchmark: documents, queries, labels, the settings to compare and how to score them."""
 
     name: str = Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        pattern=NAME_PATTERN,
         max_length=100,
         description="The folder of the results; at most 100 letters, digits, dots, dashes, underscores.",
     )

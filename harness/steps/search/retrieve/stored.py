@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -167,10 +168,16 @@ class PassageKeys:
     def stated_page(self, payload: Mapping[str, Any]) -> Any:
         """What a row holds under the key of the page, None where that is nothing."""
         page = at(payload, self.page) if self.page else None
+        if isinstance(page, str):
+            page = page.strip()
+            # as a store writes a number that it holds as a float
+            page = page.removesuffix(".0") if page.removesuffix(".0").isdecimal() else page
         if isinstance(page, float) and page.is_integer():
             # some stores hold every number as a float
             page = int(page)
-        return None if page == "" else page
+        # a data frame has nan where a cell is empty
+        empty = page == "" or (isinstance(page, float) and math.isnan(page))
+        return None if empty else page
 
     def page_of(self, payload: Mapping[str, Any]) -> int | None:
         """The page of a row, counted from 1; None where there is none."""
