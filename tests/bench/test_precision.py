@@ -20,7 +20,7 @@ HALF = Way("bfloat16")
 def half_is_faster(monkeypatch):
     """A machine on which bfloat16 takes a quarter of the time; a run on a word must give numbers."""
     monkeypatch.setattr(ways, "ways_of", lambda kind, device: [EXACT, HALF])
-    monkeypatch.setattr(ways, "_measured", lambda model, clock: {EXACT: 0.4, HALF: 0.1}[model.config.way])
+    monkeypatch.setattr(ways, "seconds_of", lambda model, clock: {EXACT: 0.4, HALF: 0.1}[model.config.way])
 
 
 def record_of(path):

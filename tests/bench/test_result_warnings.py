@@ -74,7 +74,7 @@ def test_the_record_has_the_shares_of_what_is_read_and_a_gate_compares_them(resu
     (deeper / "record.json").write_text(json.dumps(record))
     for baseline, told in ((found.folder, 0), (deeper, 1)):
         text = one_line(run(capsys, "gate", found.folder, "--baseline", baseline)[1])
-        assert text.count("Rankings end earlier in one of the two runs.") == told
+        assert text.count("Rankings of one of the two end earlier") == 2 * told
         assert text.count("the change may be of their depth alone") == 2 * told
 
 

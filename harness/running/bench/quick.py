@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +22,7 @@ from harness.running.planning import Planning, plan_settings
 from harness.running.search import Chunked, Searched
 from harness.running.session import Session
 from harness.steps import LocalModelScorer
-from harness.store import Artifacts
+from harness.store import Artifacts, Faults
 from harness.values import ConfigError, Reporter, counted, duration, listed, number
 
 # Keys by which a step names what takes long: a model, an endpoint or a service, code of the user.
@@ -127,7 +127,8 @@ def first_results(
     rest = [point for point in points if not is_quick(point.setting)]
     if not rest or session.engine.apart:
         return None
-    left = left_of(rest, corpora, config, Planning(session.again()))
+    # damage is told where the run itself meets it, and computes anew
+    left = left_of(rest, corpora, config, Planning(replace(session.again(), faults=Faults())))
     if left is None:
         return None
 

@@ -97,6 +97,11 @@ def open_course(config: BenchConfig, reporter: Reporter, space: Space | None = N
     """
     if space is not None:
         optuna()
+    if config.int8_changes:
+        raise values.ConfigError(
+            "int8_changes is for `harness bench`; the stages of `harness tune` must compute alike. Leave it "
+            "out: tune: {screen: true} has the stages before the last compute in int8."
+        )
     if config.tune.screen:
         check_screen(config)
     origin = _origin(config)
