@@ -333,7 +333,7 @@ def test_the_time_of_one_query_is_measured_at_every_toy(reader, write):
 def test_the_models_of_toys_are_checked_for_precision(turned, write, monkeypatch):
     """In bfloat16 the vectors of questions, or the scores, point the other way: nearly all places change."""
     monkeypatch.setattr(ways, "ways_of", lambda kind, device: [EXACT, HALF])
-    monkeypatch.setattr(ways, "_measured", lambda model, clock: {EXACT: 0.4, HALF: 0.1}[model.config.way])
+    monkeypatch.setattr(ways, "seconds_of", lambda model, clock: {EXACT: 0.4, HALF: 0.1}[model.config.way])
     encode, score = SentenceEncoder.encode, toy_steps.Cosine.score
     questions = {question for _, question, *_ in QUERIES}
 

@@ -213,7 +213,7 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
         "On these 4 clusters alone use chunks of 500 characters, keyword search, "
     )
     assert f" is {found.standings[0].mean:.2f} of 1, for 60 queries on 4 clusters. " in holds(found)
-    assert "on these 4 clusters alone" in holds(found)
+    assert "on these 4 clusters only" in holds(found)
     assert [one.words for one in found.effects.main] == ["better here"] * 2
 
 
