@@ -1,6 +1,9 @@
 """The site of the docs: its navigation, links between pages, and the check that finds dead ones."""
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,3 +96,22 @@ def test_the_gallery_has_the_pages_that_runs_have_left_and_says_by_what(tmp_path
         assert page.read_text(encoding="utf-8") == example.title
         assert f"[{example.title}]({example.name}.html)" in index
     assert "by `harness tune configs/recipes/tune.yaml`" in index
+
+
+def test_a_run_of_answers_asks_the_rules_wherever_a_proxy_leads(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "localhost")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    body = {"model": "rules", "messages": [{"role": "user", "content": "<passage a>\nBy me.\n</passage a>"}]}
+    asking = (
+        "import httpx, json, sys; print(httpx.post('http://localhost:8000/v1/chat/completions', "
+        "json=json.loads(sys.argv[1])).json()['id'])"
+    )
+    with gallery.environment(rules=True) as variables:
+        done = subprocess.run(
+            [sys.executable, "-c", asking, json.dumps(body)],
+            env=variables,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+    assert done.stdout == "rules\n", done.stderr

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.rule_endpoint import ALL_QUERIES, Rules, server
+
 ROOT = Path(__file__).parent.parent
+PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
 
 
 @dataclass(frozen=True)
 class Example:
-    """A run whose page is shown: its configuration by name, a title, what one sees there, and its command."""
+    """A run whose page is shown: its configuration by name, a title, what one sees there, and its command.
+
+    ``rules``: the endpoint that it asks at localhost:8000 is the one that answers by rules.
+    """
 
     config: str
     title: str
     shows: str
     command: tuple[str, ...] = ("bench", "--quick")
+    rules: bool = False
 
     @property
     def name(self) -> str:
@@ -39,6 +50,14 @@ EXAMPLES = (
         "of 24 settings those that saw everything, and those that `harness tune` dropped before",
         ("tune",),
     ),
+    Example(
+        "recipes/answer_measures",
+        "Answers",
+        "answers from three and five passages by every measure of answers, and where they lose most; a "
+        "program that answers by rules stands in for the language model",
+        ("bench",),
+        rules=True,
+    ),
 )
 _INTRO = """\
 # Example pages
@@ -50,7 +69,7 @@ Each is the `report.html` of a run of this repository, as a run wrote it: one fi
 
 
 def write_gallery(folder: Path) -> None:
-    """Write index.md and a page per example; runs what needs no model where results/ has no page of it."""
+    """Write index.md and a page per example; runs, offline, those of which results/ has no page."""
     folder.mkdir(parents=True)
     lines = []
     for example in EXAMPLES:
@@ -68,14 +87,29 @@ def _page_of(example: Example) -> tuple[Path, str]:
     if whole.is_file():
         return whole, f"harness {command} {config}"
     words = [command, config, *options]
-    ran = subprocess.run(
-        [sys.executable, "-m", "harness", *words, "--quiet"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with environment(example.rules) as variables:
+        ran = subprocess.run(
+            [sys.executable, "-m", "harness", *words, "--quiet"],
+            cwd=ROOT,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     page = ROOT / "results" / f"{example.name}{'-quick' if '--quick' in options else ''}" / "report.html"
     if ran.returncode or not page.is_file():
         raise RuntimeError(f"harness {' '.join(words)} failed:\n{ran.stdout}{ran.stderr}")
     return page, f"harness {' '.join(words)}"
+
+
+@contextmanager
+def environment(rules: bool) -> Iterator[dict[str, str]]:
+    """The environment of a run; with ``rules`` what it asks of localhost:8000 goes to a free port instead."""
+    if not rules:
+        yield dict(os.environ)
+        return
+    with server(0, Rules.of(*ALL_QUERIES)) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        kept = {name: value for name, value in os.environ.items() if name.lower() not in PROXIES}
+        yield {**kept, "http_proxy": f"http://127.0.0.1:{serving.server_port}"}
+        serving.shutdown()

@@ -128,6 +128,7 @@ LINES: Mapping[str, str] = {
     "depths.between": "From {first} to {last} characters, {leader} leads.",
     "depths.ends": "Rankings end before {depth} characters.",
     "depths.read": "Read {first} to {last} characters: {low} {drawn} {high}.",
+    "depths.read.other": "Read {first} to {last} characters, in {measure}: {low} {drawn} {high}.",
     "limit.no prices": "The price limit of {limit} is not applied, as there are no prices.",
     "limit.baseline": "The price limit of {limit} is not applied, with a baseline.",
     "rare": (

@@ -67,9 +67,12 @@ def reading_line(verdict: Verdict) -> str:
     depths = sorted(means)
     low, high = (number(means[depth].mean, 2) for depth in (depths[0], depths[-1]))
     early = [depth for depth in depths if not means[depth].whole]
+    measure = means[depths[0]].measure
+    same = measure == verdict.measure.partition("@")[0]
     sentences = [
         sentence_of(
-            "depths.read",
+            "depths.read" if same else "depths.read.other",
+            measure=measure,
             first=f"{depths[0]:,}",
             last=f"{depths[-1]:,}",
             low=low,

@@ -11,10 +11,15 @@ from harness.report import ReadingRow
 
 @dataclass(frozen=True, slots=True)
 class ScoreAtDepth:
-    """A mean at a depth of reading; ``whole`` unless rankings end so early that it may be too low."""
+    """A mean at a depth of reading; ``whole`` unless rankings end so early that it may be too low.
+
+    ``measure`` is what was averaged, without the depth: it depends on the text that is read, as the measure
+    of the verdict need not.
+    """
 
     mean: float
     whole: bool
+    measure: str
 
 
 def readings_of(
@@ -27,6 +32,8 @@ def readings_of(
     means: dict[str, dict[int, ScoreAtDepth]] = {}
     for name, row in rows:
         if row.mean is not None:
-            means.setdefault(name, {})[row.characters] = ScoreAtDepth(row.mean, row.read >= ENOUGH_READ)
+            measure = row.measure.partition("@")[0]
+            score = ScoreAtDepth(row.mean, row.read >= ENOUGH_READ, measure)
+            means.setdefault(name, {})[row.characters] = score
     depths = {frozenset(means.get(name, ())) for name in settings}
     return means if len(depths) == 1 and all(depths) else {}

@@ -70,7 +70,8 @@ def test_shortfalls_are_those_from_the_best_of_every_way():
 
 def whole(*means, ends=9**9):
     depths = (500, 1000, 5000, 10000, 20000)
-    return {depth: ScoreAtDepth(mean, depth < ends) for depth, mean in zip(depths, means, strict=True)}
+    scores = zip(depths, means, strict=True)
+    return {depth: ScoreAtDepth(mean, depth < ends, "ndcg_exp") for depth, mean in scores}
 
 
 def test_another_leader_is_named_with_the_depths_at_which_it_leads():
@@ -87,6 +88,10 @@ def test_another_leader_is_named_with_the_depths_at_which_it_leads():
     assert reading_line(found) == line
     assert "is served otherwise. From 10,000 characters on, b leads." in " ".join(sentences_of(found))
     assert reading_line(conclude(noisy(60, (0.9, 0.5)), options=QUICK)) == ""
+    # where the verdict is by a measure that does not depend on what is read, the other one is named
+    other = {depth: replace(score, measure="ndcg_evidence") for depth, score in small.items()}
+    line = reading_line(replace(found, reading={"a": other, "b": large}))
+    assert line.startswith("Read 500 to 20,000 characters, in ndcg_evidence: 0.60 ▅▆▇▇▇ 0.80.")
 
 
 def test_every_range_of_depths_has_its_sentence_and_so_have_rankings_that_end():
@@ -113,6 +118,9 @@ def test_rows_are_read_by_the_names_of_settings():
         for name in "ab"
         for depth, read in ((500, 1.0), (1000, 0.9))
     ]
-    assert readings_of(rows, "ab")["a"] == {500: ScoreAtDepth(0.05, True), 1000: ScoreAtDepth(0.1, False)}
+    assert readings_of(rows, "ab")["a"] == {
+        500: ScoreAtDepth(0.05, True, "ndcg_evidence"),
+        1000: ScoreAtDepth(0.1, False, "ndcg_evidence"),
+    }
     assert readings_of(rows, "abc") == {}
     assert readings_of(rows[:-1], "ab") == {}
