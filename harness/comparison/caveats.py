@@ -83,7 +83,7 @@ def warnings_of(
 ) -> tuple[ResultWarning, ...]:
     """The warnings of run records by result, each once; ``names`` as for ``tokens_of``.
 
-    Those that not all results share name theirs. Results of older versions have none.
+    Those that not all results share name theirs. Results of older versions have none, or no codes.
     """
     recorded = {result: record.get("warnings", []) for result, record in records.items()}
     warnings = []
@@ -94,9 +94,15 @@ def warnings_of(
             )
             if row["settings"] and not settings:
                 continue
-            shared = all(row in others for others in recorded.values())
+            shared = all(any(_alike(row, other) for other in others) for others in recorded.values())
             text = row["text"] if shared else f"{result}: {row['text']}"
             # a warning of several results is of the settings of all
             of = () if shared and len(recorded) > 1 else settings
-            warnings.append(ResultWarning(row["kind"], text, tuple(row["measures"]), of))
+            made_of = row.get("code", ""), row.get("values", {})
+            warnings.append(ResultWarning(row["kind"], text, tuple(row["measures"]), of, *made_of))
     return tuple(dict.fromkeys(warnings))
+
+
+def _alike(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two warnings of records are one; only newer ones have codes."""
+    return all(row[name] == other[name] for name in ("kind", "text", "measures", "settings"))

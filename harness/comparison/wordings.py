@@ -2,9 +2,9 @@
 
 A conclusion is a code and its values (`conclusion.py`); the table turns it into words for terminal, page,
 Markdown, JSON, gate and notebook. Here are the sentences that a verdict or a gate begins with; all others are
-in `line_wordings.py` and `step_wordings.py`. A slot in braces takes a value: a number, a name, or a list of
-these; ``{setting}`` and the other slots of ``NAMES`` take what a setting is called, cut where the sentences
-would have more than 25 words.
+in `line_wordings.py` and `step_wordings.py`, and the warnings of a run in `warning_wordings.py`. A slot in
+braces takes a value: a number, a name, or a list of these; ``{setting}`` and the other slots of ``NAMES``
+take what a setting is called, cut where the sentences would have more than 25 words.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from string import Formatter
 from harness.comparison.doubted_judge import JudgeDoubt
 from harness.comparison.line_wordings import LINES
 from harness.comparison.step_wordings import CHECKS, FAULTS, STEPS
+from harness.comparison.warning_wordings import WARNINGS
+from harness.values import Sentence, worded
 
 MOST_WORDS = 25
 NAMES = frozenset(("setting", "early", "baseline"))
@@ -189,13 +191,13 @@ VERDICTS: Mapping[str, str] = {
 }
 
 
-SENTENCES: Mapping[str, str] = {**VERDICTS, **LINES, **STEPS, **CHECKS, **FAULTS}
+SENTENCES: Mapping[str, str] = {**VERDICTS, **LINES, **STEPS, **CHECKS, **FAULTS, **WARNINGS}
 """Every sentence by its code."""
 
 
-def sentence_of(code: str, **values: object) -> str:
-    """The sentence of a code with its values."""
-    return SENTENCES[code].format(**values)
+def sentence_of(code: str, /, **values: object) -> Sentence:
+    """The sentence of a code with its values, as ``worded`` puts them in."""
+    return worded(SENTENCES, code, **values)
 
 
 def doubt_sentence(doubt: JudgeDoubt) -> str:

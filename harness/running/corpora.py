@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import partial
 from typing import Any
 
 from harness import data
+from harness.comparison import sentence_of
 from harness.data import AnchorResult, refuse_disputed
 from harness.running.chunks import Chunking
 from harness.running.config.models import BenchConfig, parsers_of
@@ -77,7 +77,11 @@ def load_corpora(config: BenchConfig, reader: DocumentReader) -> Corpora:
             note(f"Reading the documents with {name}.")
         read[name] = read_documents(config, parser, others, reader, every_row)
         texts_read = [part.document for part in read[name].parsed]
-        queries.warn_of_answer_keys(texts_read, partial(reader.notes.warn, "questions"))
+        for document, held in queries.lists_of_queries(texts_read):
+            count = len(queries.queries)
+            reader.notes.warn(
+                "questions", sentence_of("questions.listed", document=document, held=held, queries=count)
+            )
     texts = {
         name: {item.document.doc_id: item.document for item in documents.parsed}
         for name, documents in read.items()

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from harness import models
-from harness.values import RecordingReporter, Reporter, ResultWarning, WarningKind
+from harness.values import RecordingReporter, Reporter, ResultWarning, Sentence, WarningKind
 
 
 @dataclass(slots=True)
@@ -61,12 +62,23 @@ class RunNotes:
             self.timings[stage] += time.perf_counter() - start
 
     def warn(
-        self, kind: WarningKind, text: str, measures: Iterable[str] = (), settings: Iterable[str] = ()
+        self,
+        kind: WarningKind,
+        sentence: str,
+        measures: Iterable[str] = (),
+        settings: Iterable[str] = (),
     ) -> None:
         """Warn of what bears on numbers (see ``ResultWarning``): said at once, and kept with the result."""
-        self.warnings.append(ResultWarning(kind, text, tuple(measures), tuple(settings)))
-        self.reporter.warn(text)
+        self._keep(kind, sentence, tuple(measures), tuple(settings))
+        self.reporter.warn(sentence)
+
+    def _keep(
+        self, kind: WarningKind, text: str, measures: tuple[str, ...] = (), settings: tuple[str, ...] = ()
+    ) -> None:
+        """Keep a warning with its code and values, which the words of another program do not have."""
+        made_of = (text.code, text.values) if isinstance(text, Sentence) else ()
+        self.warnings.append(ResultWarning(kind, str(text), measures, settings, *made_of))
 
     def keeping(self, kind: WarningKind) -> Reporter:
         """The reporter for a step whose warnings all bear on numbers."""
-        return RecordingReporter(self.reporter, lambda text: self.warnings.append(ResultWarning(kind, text)))
+        return RecordingReporter(self.reporter, partial(self._keep, kind))

@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         redacted_value,
         secret_in,
     )
+    from harness.values.sentence import Sentence, worded
     from harness.values.step import Kept, Mention, Need, Part, Run, Step, Together, ask, under_way
     from harness.values.streams import Stopped, Unbreakable, give_output_up, on_stop
     from harness.values.text.characters import (
@@ -189,6 +190,7 @@ else:
             ),
             "harness.values.regular_file": "file_sha256 real_path refuse_existing refuse_special text_sha256",
             "harness.values.secrets": "LOOKS_SECRET abridged holds_secret redacted redacted_value secret_in",
+            "harness.values.sentence": "Sentence worded",
             "harness.values.step": "Kept Mention Need Part Run Step Together ask under_way",
             "harness.values.streams": "Stopped Unbreakable give_output_up on_stop",
             "harness.values.text.characters": (

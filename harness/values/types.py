@@ -252,13 +252,16 @@ WarningKind = Literal[
 class ResultWarning:
     """A warning that bears on numbers of a result, and goes wherever they go.
 
-    ``measures`` and ``settings`` are those whose numbers it bears on; empty: all.
+    ``measures`` and ``settings`` are those whose numbers it bears on; empty: all. ``text`` is made of
+    ``code`` and ``values`` by the tables of sentences; results of older versions have the text alone.
     """
 
     kind: WarningKind
     text: str
     measures: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    code: str = field(default="", compare=False)
+    values: Mapping[str, str | int] = field(default_factory=dict, compare=False)
 
     def bears_on(self, measure: str) -> bool:
         """Whether it bears on the values of a measure."""

@@ -70,7 +70,7 @@ def test_text_is_retrieved_to_the_same_depth_under_every_chunking(write_config):
 
 
 def test_rankings_that_end_before_what_a_measure_reads_are_warned_of(write_config):
-    def said(more, depths="4", top_n="null", about=("rankings end", "the reranker scores")):
+    def said(more, depths="4", top_n="null", about=("Rankings end", "The reranker scores")):
         path = write_config(
             chunk=TWO,
             retrieve=DENSE % f"exact, top_k: {depths}",
@@ -86,13 +86,13 @@ def test_rankings_that_end_before_what_a_measure_reads_are_warned_of(write_confi
     assert "retrieve.top_chars to 600" in message
     # of 60 characters there are more than 15 chunks, of 250 fewer
     (message,) = said("recall@50", depths="[2, 7, 15]")
-    assert message.startswith("rankings end at rank 2 to 15 in 5 of 6 settings; a measure at cutoff 50 sees")
+    assert message.startswith("Rankings end at rank 2 to 15 in 5 of 6 settings; a measure at cutoff 50 sees")
     shallow, few = said("recall@10", depths="9", top_n="[1, 4]")
-    assert shallow.startswith("rankings end at rank 9 in 4 of 4 settings; a measure at cutoff 10 sees")
-    assert few.startswith("the reranker scores the first 1 to 4 chunks, and a measure looks at 10: ")
+    assert shallow.startswith("Rankings end at rank 9 in 4 of 4 settings; a measure at cutoff 10 sees")
+    assert few.startswith("The reranker scores the first 1 to 4 chunks, and a measure looks at 10: ")
     assert few.endswith("Omit rerank.top_n, or set it above 10.")
     (line,) = said("recall@3", top_n="3")
-    assert line.startswith("the reranker scores the first 3 chunks, and")
+    assert line.startswith("The reranker scores the first 3 chunks, and")
     assert said("recall@3", top_n="4") == []
 
 

@@ -43,7 +43,7 @@ def test_three_rephrasings_are_one_question():
     told = near_duplicates_sentence(queries, labels)
     assert told.startswith("51 queries ask only 17 different things: 34 have the same evidence")
     clustered = [replace(one, cluster=one.query_id.split("-")[0]) for one in queries]
-    assert near_duplicates_sentence(clustered, labels) == ""
+    assert near_duplicates_sentence(clustered, labels) is None
 
 
 def test_other_evidence_figures_or_words_are_other_questions():

@@ -7,13 +7,14 @@ import shutil
 import pytest
 
 import harness
+from harness.comparison import sentence_of
 from harness.running import load_config, write_page
 from harness.values import Silent
 from tests.command import one_line, printed, run
 from tests.report.test_page import payload_of
 
 UNLABELLED = "1 query has no label and is left out of NDCG and recall"
-SHALLOW = "rankings end before the 2,000 characters that ndcg_evidence@2000 reads"
+SHALLOW = "Rankings end before the 2,000 characters that ndcg_evidence@2000 reads"
 LONG = "counts any 200 of them as found evidence"
 
 
@@ -46,10 +47,14 @@ def test_the_record_has_one_typed_list_of_them_and_a_page_shows_them(results):
         "text": f"{UNLABELLED}; label the passages that answer, or mark answerable: no (q6).",
         "measures": [],
         "settings": [],
+        "code": "labels.unlabelled",
+        "values": {"count": 1, "places": "q6"},
     }
     assert by_text[SHALLOW]["kind"] == "depth"
     assert by_text[SHALLOW]["measures"] == by_text[LONG]["measures"] == ["ndcg_evidence@2000"]
     assert by_text[SHALLOW]["settings"] == ["chunk=90/0", "chunk=180/0"]
+    # each is made of a code and values
+    assert all(sentence_of(row["code"], **row["values"]) == row["text"] for row in rows)
     # all that is kept was said as it arose
     assert {row["text"] for row in rows} <= set(reporter.warnings)
     # where there is no verdict, too
@@ -111,7 +116,12 @@ def test_of_two_results_each_warning_names_its_own(results, tmp_path, capsys):
     other = tmp_path / "results" / "other"
     shutil.copytree(first, other)
     record = json.loads((first / "record.json").read_text())
-    record["warnings"] = [row for row in record["warnings"] if row["kind"] != "depth"]
+    # as of an older version, which kept no codes
+    record["warnings"] = [
+        {name: row[name] for name in ("kind", "text", "measures", "settings")}
+        for row in record["warnings"]
+        if row["kind"] != "depth"
+    ]
     (other / "record.json").write_text(json.dumps(record))
     text = printed(capsys, "compare", first, other)
     assert f"tiny: {SHALLOW}" in text

@@ -1,17 +1,21 @@
 """The table of sentences: each is whole, and every conclusion finds its own."""
 
+import ast
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from string import Formatter
 
 import numpy as np
 import pytest
 
+import harness
 from harness.comparison import Options, Scores, sentence, sentence_of, verdict_json, verdict_of
 from harness.comparison.conclusion import conclusion_of
 from harness.comparison.line_wordings import LINES
 from harness.comparison.step_wordings import CHECKS, FAULTS, STEPS
+from harness.comparison.warning_wordings import WARNINGS
 from harness.comparison.wordings import MOST_WORDS, NAMES, SENTENCES, VERDICTS, sentences_said
 from tests.compare.build import matrix
 
@@ -36,11 +40,11 @@ def test_every_sentence_can_be_made_and_reads_whole(code):
     assert text == text.strip()
     assert text.count("(") == text.count(")")
     # of braces only those of a line of YAML are left
-    assert "{" not in re.sub(r"\{labels: \w+\}", "", text)
+    assert "{" not in re.sub(r"\{(labels|clusters|unit): \w+\}", "", text)
 
 
 def test_no_code_is_in_two_parts_of_the_table_and_no_two_codes_say_the_same():
-    parts = (VERDICTS, LINES, STEPS, CHECKS, FAULTS)
+    parts = (VERDICTS, LINES, STEPS, CHECKS, FAULTS, WARNINGS)
     assert len(SENTENCES) == sum(map(len, parts))
     assert [text for text, times in Counter(SENTENCES.values()).items() if times > 1] == []
 
@@ -85,3 +89,32 @@ def test_names_are_cut_so_that_they_still_tell_settings_apart():
     text = sentences_said(["open"], {"bound": "0.05", "level": "95%"}, {"setting": long}, [long, *many])
     assert len(text.split()) <= MOST_WORDS
     assert "…" in text
+
+
+CODE = [
+    ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(Path(harness.__path__[0]).rglob("*.py"))
+    if not path.stem.endswith("wordings")
+]
+
+
+def calls_of(name):
+    """Every call in the code of a function or method of this name."""
+    calls = (node for tree in CODE for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [call for call in calls if name == getattr(call.func, "attr", getattr(call.func, "id", ""))]
+
+
+def test_every_call_of_a_sentence_gives_its_values():
+    calls = [call for call in calls_of("sentence_of") if isinstance(call.args[0], ast.Constant)]
+    assert len(calls) > 50
+    for call in calls:
+        slots = {slot for _, slot, _, _ in Formatter().parse(SENTENCES[call.args[0].value]) if slot}
+        values = {keyword.arg for keyword in call.keywords}
+        assert slots <= values or None in values, ast.unparse(call)
+
+
+def test_every_warning_is_said_somewhere():
+    nodes = [node for tree in CODE for node in ast.walk(tree)]
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    codes = {code: code.removesuffix(".one").removesuffix(".zero") for code in WARNINGS}
+    assert [code for code, stem in codes.items() if stem not in texts] == []

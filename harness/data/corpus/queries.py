@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -47,8 +47,8 @@ class QuerySet:
     queries: tuple[Query, ...]
     extras: Mapping[str, Mapping[str, str]]
 
-    def warn_of_answer_keys(self, documents: Sequence[Document], warn: Note) -> None:
-        """Warn of a document that holds most questions word for word: it is a list of them, no source."""
+    def lists_of_queries(self, documents: Sequence[Document]) -> Iterator[tuple[str, int]]:
+        """The documents that hold most questions word for word, and how many: lists of them, no sources."""
         questions = [" ".join(query.text.casefold().split()) for query in self.queries]
         if len(questions) < _FEWEST_QUESTIONS:
             return
@@ -58,11 +58,7 @@ class QuerySet:
                 continue
             held = sum(question in text for question in questions)
             if held * 2 > len(questions):
-                warn(
-                    f"{document.doc_id} holds {held} of the {len(questions)} queries word for word: is it "
-                    "a list of queries? It will be retrieved for all of them. Remove it from documents if "
-                    "real users would not have it."
-                )
+                yield document.doc_id, held
 
 
 def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: None) -> QuerySet:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from harness.comparison import sentence_of
 from harness.running.evaluate.same_question import ask_the_same, weights_of, wording
-from harness.values import Judgment, Query, by_key, counted
+from harness.values import Judgment, Query, Sentence, by_key, counted
 
 # Two queries share their evidence where they share this part of the shorter evidence.
 _SHARED = 0.5
@@ -50,20 +51,20 @@ def clusters_by_question(queries: Sequence[Query], labels: Iterable[Judgment]) -
     return clusters
 
 
-def near_duplicates_sentence(queries: Sequence[Query], labels: Iterable[Judgment]) -> str:
-    """A warning with the number of queries that are no questions of their own; '' where there is none."""
+def near_duplicates_sentence(queries: Sequence[Query], labels: Iterable[Judgment]) -> Sentence | None:
+    """A warning with the number of queries that are no questions of their own; None where there is none."""
     groups = near_duplicates(queries, labels)
     if not groups:
-        return ""
+        return None
     extra = sum(map(len, groups)) - len(groups)
     shown = "; ".join(" = ".join(group) for group in groups[:_SHOWN])
     more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
-    return (
-        f"{counted(len(queries), 'query', 'queries')} ask only {len(queries) - extra} different things: "
-        f"{extra} have the same evidence and much the same words as another ({shown}{more}). Where queries "
-        "are tested one by one, each counts as evidence of its own. To test those that ask the same as one, "
-        "set bootstrap: {clusters: near_duplicates}, or give them one name in the column cluster of the "
-        "query file."
+    return sentence_of(
+        "questions.alike",
+        queries=counted(len(queries), "query", "queries"),
+        different=len(queries) - extra,
+        alike=extra,
+        groups=f"{shown}{more}",
     )
 
 

@@ -51,24 +51,24 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, notes: RunNotes) -> None
     in_skipped = {row.query_id for row in corpus.anchored.skipped}
     zero = "" if config.relevance.unanswerable == "exclude" else ".zero"
     doubted: dict[str, Iterable[object]] = {
-        "figures": (row.row.line for row in places if row.figures_differ),
-        "copies": (
+        "labels.figures": (row.row.line for row in places if row.figures_differ),
+        "labels.copies": (
             row.row.line for row in places if row.place.copies > 1 and not _credited(row, config.anchor)
         ),
-        f"answered{zero}": sorted({row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable),
-        f"skipped{zero}": (query_id for query_id in unlabelled if query_id in in_skipped),
-        f"unlabelled{zero}": (query_id for query_id in unlabelled if query_id not in in_skipped),
+        f"labels.answered{zero}": sorted(
+            {row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable
+        ),
+        f"labels.skipped{zero}": (query_id for query_id in unlabelled if query_id in in_skipped),
+        f"labels.unlabelled{zero}": (query_id for query_id in unlabelled if query_id not in in_skipped),
     }
     for code, which in doubted.items():
         # a label may be found in several texts
         if names := list(dict.fromkeys(map(str, which))):
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             shown = f"{', '.join(names[:_SHOWN])}{more}"
-            of_one = ".one" if len(names) == 1 else ""
-            text = sentence_of(f"labels.{code}{of_one}", count=f"{len(names):,}", places=shown)
-            notes.warn("labels", text)
-    if config.bootstrap.clusters == "documents" and (repeated := near_duplicates_sentence(queries, labels)):
-        notes.warn("questions", repeated)
+            notes.warn("labels", sentence_of(code, count=len(names), places=shown))
+    if config.bootstrap.clusters == "documents" and (alike := near_duplicates_sentence(queries, labels)):
+        notes.warn("questions", alike)
     lengths = [row.end - row.start for row in labels if row.grade and row.answer is None]
     for measure in map(parse_measure, config.measures if lengths else ()):
         if measure.family != "ndcg_evidence":
@@ -112,8 +112,13 @@ def _warn_of_shallow_rankings(
     if shallow:
         notes.warn(
             "depth",
-            f"rankings end at rank {_span(shallow.values())} in {len(shallow)} of {len(settings)} settings; "
-            f"a measure at cutoff {deepest} sees nothing below that. Raise retrieve.top_k.",
+            sentence_of(
+                "depth.ranks",
+                ranks=_span(shallow.values()),
+                shallow=len(shallow),
+                total=len(settings),
+                cutoff=deepest,
+            ),
             _deeper_than(min(shallow.values()), cutoffs),
             shallow,
         )
@@ -121,11 +126,10 @@ def _warn_of_shallow_rankings(
     flat = [(name, n) for name, n in reranked if n is not None and n <= deepest and n < chunks[name]]
     if flat:
         first = [top_n for _, top_n in flat]
-        scored = "chunk" if max(first) == 1 else f"{_span(first)} chunks"
+        code = "depth.reranked.first" if max(first) == 1 else "depth.reranked"
         notes.warn(
             "depth",
-            f"the reranker scores the first {scored}, and a measure looks at {deepest}: chunks below "
-            f"that cannot move up into it. Omit rerank.top_n, or set it above {deepest}.",
+            sentence_of(code, scored=_span(first), cutoff=deepest),
             _deeper_than(min(first) - 1, cutoffs),
             dict(flat),
         )
@@ -144,10 +148,7 @@ def _warn_of_parsers(config: BenchConfig, notes: RunNotes) -> None:
     fit = [name for name in config.measures if across_parsers(name)]
     blind = [name for name in config.measures if trusted_for(name) and name not in fit]
     if not fit:
-        notes.warn(
-            "parsers",
-            f"no measure compares parsers ({', '.join(parsers)}). Add ndcg_evidence@5000 to measures.",
-        )
+        notes.warn("parsers", sentence_of("parsers.uncompared", parsers=", ".join(parsers)))
     if blind:
         notes.reporter.note(
             f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
@@ -163,19 +164,14 @@ def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], notes: RunNot
     if deeper := _deeper_than(judge.pool.depth, cutoffs):
         notes.warn(
             "judge",
-            f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
-            f"at {max(cutoffs.values())}; chunks in between may be unjudged and then gain nothing.",
+            sentence_of("judge.pool", pooled=judge.pool.depth, cutoff=max(cutoffs.values())),
             deeper,
         )
     if (
         judge.pool.unit == "chunk"
         and len({repr((setting.chunk, setting.read)) for setting in config.settings}) > 1
     ):
-        notes.warn(
-            "judge",
-            "several chunkings are judged chunk by chunk: their spans overlap, so a small chunk can earn the "
-            "grade of a large one around it. To compare chunkings use relevance.pool: {unit: passage}.",
-        )
+        notes.warn("judge", sentence_of("judge.chunkings"))
 
 
 def text_ranked(searched: Searched, unit: str, stage: str = RETRIEVE) -> NDArray[np.int64]:
@@ -189,13 +185,13 @@ def text_ranked(searched: Searched, unit: str, stage: str = RETRIEVE) -> NDArray
 
 
 def warn_of_unfilled_budgets(
-    searched: Sequence[Searched], config: BenchConfig, notes: RunNotes, remedy: str = ""
+    searched: Sequence[Searched], config: BenchConfig, notes: RunNotes, code: str = "depth.budget"
 ) -> None:
     """Warn of rankings that end before the budget of a measure: what would come next was not retrieved.
 
-    ``remedy`` says what to do about it, by default in the configuration of a benchmark. Documents that hold
-    less text than the budget cannot fill it, nor can a retriever that finds no more, such as BM25 where no
-    word matches: they are not warned of.
+    ``code`` is that of a sentence with the remedy, by default in the configuration of a benchmark. Documents
+    that hold less text than the budget cannot fill it, nor can a retriever that finds no more, such as BM25
+    where no word matches: they are not warned of.
     """
     depths = _depths(config.measures)
     for name in text_budgets(config.measures):
@@ -210,11 +206,10 @@ def warn_of_unfilled_budgets(
                 short[result.setting.name] = f"{result.setting.name} ({extent})"
                 least = min(least, int(read[ends].min()))
         if short:
-            raised = f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
+            endings = "; ".join(short.values())
             notes.warn(
                 "depth",
-                f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short.values())}. "
-                f"What would come next was not retrieved, and counts as lost. {remedy or raised}",
+                sentence_of(code, budget=budget, unit=unit, measure=name, endings=endings),
                 [label for label, (amount, of) in depths.items() if of == unit and amount > least],
                 short,
             )

@@ -206,7 +206,7 @@ def score_hits(
         for setting, file, hits in zip(config.settings, files, placed, strict=True):
             report_hits(setting.name, file, hits, corpus.queries.queries, session.notes)
             searched.append(returned(setting, hits, elsewhere, corpus, config, session.models))
-        warn_of_unfilled_budgets(searched, config, session.notes, "Write more ranks of each query.")
+        warn_of_unfilled_budgets(searched, config, session.notes, "depth.budget.hits")
         evaluated = evaluate(searched, corpus, config, session)
     rows = [
         _row(setting.name, hit, documents)
