@@ -77,7 +77,7 @@ SMALLER = (
     (r"--seeds \d+", "--seeds 2"),
     (r"trend_alarms .*", "trend_alarms --years 1 --queries 5"),
     (r"--questions \d+", "--questions 2 --chunkings 1"),
-    (r"benchmarks.stores --vectors \d+", "benchmarks.stores --vectors 300"),
+    (r"benchmarks.stores --vectors [\d ]+", "benchmarks.stores --vectors 300 "),
     (r"--document annual-report", "--document meridian-q3-2025"),
     (r"--query q1\b", "--query mq001"),
     (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1 --tools ours ir_measures"),
