@@ -59,7 +59,6 @@ if TYPE_CHECKING:
         line_of_package,
         no_such_key,
         packages_in_use,
-        problem_in,
         unknown_key,
         version_of,
     )
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
         limit_memory,
         processor_name,
     )
+    from harness.values.problems import plain_problem, problem_in
     from harness.values.progress import (
         Board,
         Hidden,
@@ -182,9 +182,10 @@ else:
             "harness.values.keys": "canonical key_of",
             "harness.values.kinds": (
                 "At Kind KindAt Kinds LARGEST OpenTable Section StageConfig installed_version kind_of "
-                "line_of_package no_such_key packages_in_use problem_in unknown_key version_of"
+                "line_of_package no_such_key packages_in_use unknown_key version_of"
             ),
             "harness.values.operating_system": "available_cpus lift_memory_limit limit_memory processor_name",
+            "harness.values.problems": "plain_problem problem_in",
             "harness.values.progress": (
                 "Board Hidden LinesTask RecordingReporter Reporter Silent Task duration remaining"
             ),

@@ -218,13 +218,6 @@ def _unlike(value: Any, types: frozenset[Any]) -> str:
     return ""
 
 
-def problem_in(error: ValidationError) -> str:
-    """The first problem that pydantic found, with its place, on one line and without a full stop."""
-    first = error.errors()[0]
-    place = ".".join(map(str, first["loc"]))
-    return (f"{place}: " if place else "") + str(first["msg"]).removeprefix("Value error, ").removesuffix(".")
-
-
 def _check(value: Any) -> None:
     """Raise ValueError for a number, a text or a path that cannot be stored."""
     if isinstance(value, int) and abs(value) > LARGEST:

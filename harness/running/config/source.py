@@ -29,6 +29,7 @@ from harness.values import (
     abridged,
     guide,
     no_such_key,
+    plain_problem,
     printable,
     quoted,
     secret_in,
@@ -87,7 +88,7 @@ class Source:
 
     def error(self, at: KeyPath, message: str) -> ConfigError:
         """A ConfigError that names file, line and key."""
-        name = printable(".".join(part for part in at if isinstance(part, str)))
+        name = printable(".".join(part for part in at if isinstance(part, str) and part != "[key]"))
         return ConfigError(f"{self.where(at)}: {abridged(f'{name}: {message}' if name else message)}")
 
     def refuse_unknown(
@@ -129,14 +130,16 @@ class Source:
 
     def _explained(self, problem: Any, at: KeyPath, chosen: Mapping[str, Any]) -> ConfigError:
         path = (*at, *problem["loc"])
-        message = problem["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
-        message = message.replace("Tuple should", "it should")
+        value = problem["input"]
+        # a list or section is at the line that is named
+        secret = _may_hold_secrets(path)
+        message = plain_problem(problem, hidden=secret)
         if problem["type"] == "unknown_key":
             return self.error(path, message)
         if problem["type"] == "missing":
             return self.error(path, f"this key is missing; {guide(self.page)} describes it.")
         if not problem["loc"]:
-            values = ", ".join(f"{key}={_shown(key, value)}" for key, value in chosen.items())
+            values = ", ".join(f"{key}={_shown(key, part)}" for key, part in chosen.items())
             return self.error(path, f"{message}{f' (with {values})' if values else ''}")
         if problem["type"] == "string_pattern_mismatch":
             message = f"it may not be written so; {guide(self.page)} describes this key"
@@ -145,16 +148,13 @@ class Source:
                     "it may not be written so: use the letters a to z, digits, dots, dashes and underscores, "
                     "and begin with a letter or a digit"
                 )
-        value = problem["input"]
         if is_range(value):
             return self.error(
                 path, "no range can stand here: ranges are for keys of steps that take a number."
             )
         if value is None:
             return self.error(path, f"its value is missing; {guide(self.page)} describes this key.")
-        # a list or section is at the line that is named
-        hidden = isinstance(value, list | tuple | dict) or _may_hold_secrets(path)
-        shown = "" if hidden else f" (it is {quoted(value)})"
+        shown = "" if secret or isinstance(value, list | tuple | dict) else f" (it is {quoted(value)})"
         return self.error(path, f"{message.removesuffix('.')}{shown}.")
 
 
