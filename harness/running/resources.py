@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from harness import data, models, steps, store, values
 from harness.models import AnyTokenizer
-from harness.running.compute import StoredValues, digest
+from harness.running.compute import LocalPass, StoredValues, digest
 from harness.running.corpus import Corpus
+from harness.running.model_time import Remaining, texts_left
 from harness.running.passes import encoding
 from harness.running.session import Session
 from harness.store import Artifacts, key_of
@@ -271,9 +272,29 @@ class RunSources(Resources):
                 for doc_id, rows in stored.items()
                 for start, end, *before in rows
             ]
-        chunks = steps.chunk_documents(self.corpus.documents, config, self.tokenizer, self.vectors)
+        chunks = steps.chunk_documents(
+            self.corpus.documents, config, self.tokenizer, self._vectors_for_cutting
+        )
         self.keep("chunks", place, places_of(chunks))
         return chunks
+
+    def _vectors_for_cutting(
+        self, texts: Sequence[str], encoder: models.EncoderConfig
+    ) -> NDArray[np.float32]:
+        """The vectors that a chunker needs; says before how long they take at most.
+
+        They come before what `first_results` estimates, as chunks are what that is counted in.
+        """
+        model = encoding(encoder, self.session)
+        if isinstance(model, LocalPass) and not self.session.engine.apart:
+            missing = {digest(text): text for text in texts}
+            for key in model.known(missing):
+                del missing[key]
+            if missing:
+                left = texts_left(encoder.model_name, model, list(missing.values()))
+                takes = Remaining([left], elsewhere=False).takes(self.session.artifacts)
+                self.session.notes.reporter.note(f"To cut chunks: {takes}.")
+        return self.vectors(texts, encoder)
 
     def lengths_cut(self, key: str) -> NDArray[np.int32] | None:
         """The tokens of chunks that workers have cut, given once; None where none have."""

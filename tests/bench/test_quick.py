@@ -10,13 +10,13 @@ import pytest
 from harness.measures import Scorer
 from harness.report import ScoreRow, SummaryRow
 from harness.report.stored_tables import read_as
-from harness.running import load_config, quick_part
-from harness.running.bench import quick as quick_runs
+from harness.running import load_config, model_time, quick_part
 from harness.running.bench.flow import run_bench
-from harness.running.bench.quick import LeftOfModel, Remaining, is_quick, speed_by_model
+from harness.running.bench.quick import is_quick
 from harness.running.compute import LocalPass
 from harness.running.evaluate.scoring import scored_by
 from harness.running.meeting import Running
+from harness.running.model_time import LeftOfModel, Remaining, speed_by_model
 from harness.running.search import FoundBySettings
 from harness.running.tuning import outlay
 from harness.values import ConfigError, Silent
@@ -132,7 +132,7 @@ def clock(monkeypatch):
     """Takes 2 seconds for the first half of a sample and 1 for the second, whatever the machine does."""
     ticks = cycle([2.0, 1.0])
     times = (time for took in ticks for time in (0.0, took))
-    monkeypatch.setattr(quick_runs, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(model_time, "perf_counter", lambda: next(times))
 
 
 def test_the_rest_is_timed_by_the_slower_half_of_a_sample(clock, tmp_path):
@@ -228,12 +228,31 @@ def test_a_run_without_a_setting_that_needs_no_model_says_what_it_takes(mixed, c
     assert re.fullmatch(words, text)
 
 
+def test_vectors_that_cut_chunks_are_estimated_before_they_are_computed(mixed):
+    """They come before all other estimates, which count in chunks; a second run has them."""
+    text = CONFIG % "{kind: bm25, top_k: 3}"
+    text = text.replace("{kind: recursive, chunk_size: [80, 160]}", "{kind: semantic, chunk_size: 200, min_size: 40}")
+    (mixed / "semantic.yaml").write_text(text)
+    said = []
+
+    class Lines(Silent):
+        def note(self, text):
+            if text.startswith("To cut chunks"):
+                said.append(text)
+
+    for _ in range(2):
+        run_bench(load_config(mixed / "semantic.yaml"), Lines())
+    (line,) = said
+    words = r"To cut chunks: \d+ texts to embed by embedded:all-MiniLM-L6-v2, at most about (\d+ ms|\d.* s)\."
+    assert re.fullmatch(words, line)
+
+
 def test_a_scorer_that_reads_a_passage_once_takes_no_longer_than_all_passages(mixed, monkeypatch):
     """5 queries on 5 passages are up to 25 pairs, which would take several times as long."""
     text = CONFIG % "{kind: bm25, top_k: 5}\n    rerank: {kind: late_interaction}"
     (mixed / "reranked.yaml").write_text(text.replace("chunk_size: [80, 160]", "chunk_size: 80"))
     needs = []
-    monkeypatch.setattr(quick_runs, "speed_by_model", lambda need, *_, **__: needs.append(need) or 1.0)
+    monkeypatch.setattr(model_time, "speed_by_model", lambda need, *_, **__: needs.append(need) or 1.0)
     run_bench(load_config(mixed / "reranked.yaml"), Silent())
     (need,) = needs
     assert need.items == "at most 25 pairs to score by embedded:maxsim"
@@ -246,13 +265,13 @@ def test_a_scorer_that_reads_a_passage_once_takes_no_longer_than_all_passages(mi
 
 def test_the_rest_is_timed_after_the_first_results(mixed, monkeypatch):
     """Loading a model does not hold them up."""
-    order, speed = [], quick_runs.speed_by_model
+    order, speed = [], model_time.speed_by_model
 
     def noted(*words, **named):
         order.append("timed")
         return speed(*words, **named)
 
-    monkeypatch.setattr(quick_runs, "speed_by_model", noted)
+    monkeypatch.setattr(model_time, "speed_by_model", noted)
 
     class Lines(Silent):
         def note(self, text):

@@ -5,34 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 from typing import Any
 
 from harness.comparison import sentence_of
 from harness.running.bench.preparing import prepare
 from harness.running.bench.spread import Work
-from harness.running.compute import LocalPass, length_of
+from harness.running.compute import LocalPass
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.corpora import Corpora
-from harness.running.engine import LocalEngine, run_of, speed_of
 from harness.running.evaluate.evaluating import run_headline
 from harness.running.judging.judged import pool_judge_config
+from harness.running.model_time import LeftOfModel, Remaining, spread_over, texts_left
 from harness.running.pipeline import last_stage
 from harness.running.planning import Planning, plan_settings
 from harness.running.search import Chunked, Searched
 from harness.running.session import Session
 from harness.steps import LocalModelScorer
-from harness.store import Artifacts, Faults
-from harness.values import ConfigError, Reporter, counted, duration, listed, number
+from harness.store import Faults
+from harness.values import ConfigError, Reporter, counted, listed, number
 
 # Keys by which a step names what takes long: a model, an endpoint or a service, code of the user.
 _ELSEWHERE = frozenset(("endpoint", "url", "call"))
 _SLOW = _ELSEWHERE | {"model", "models"}
 _SEARCH = ("chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
-_SAMPLE = 32
 _SHOWN = 4
-# A run takes so much longer than its models alone: it also keeps what they compute.
-_SLACK = 1.25
 
 
 def is_quick(setting: Setting) -> bool:
@@ -142,41 +138,6 @@ def first_results(
     return FirstResults(stages, sentence, run_headline(config), session.notes.reporter)
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOfModel:
-    """What one model still has to compute: its pass, the items in words, characters, some items."""
-
-    model: LocalPass
-    items: str
-    characters: float
-    sample: Sequence[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Remaining:
-    """What models on this machine still have to compute; ``elsewhere``: endpoints or code take part too."""
-
-    models: Sequence[LeftOfModel]
-    elsewhere: bool
-
-    def takes(self, artifacts: Artifacts, *, stored: bool = False) -> str:
-        """What it is, and the time that models on this machine take for it at most.
-
-        Each model computes a sample, which is not kept; with ``stored`` only if no earlier run here has said
-        how fast it is.
-        """
-        if not self.models:
-            return "what they take is not known, as no model on this machine computes it"
-        items = ", ".join(need.items for need in self.models)
-        speeds = [speed_by_model(need, artifacts, stored=stored) for need in self.models]
-        if None in speeds:
-            return f"{items}; how long that takes is not known, as all texts of its sample are empty"
-        pairs = zip(self.models, speeds, strict=True)
-        seconds = sum(need.characters / speed for need, speed in pairs if speed)
-        more = "; what endpoints and code of your own take besides is not known" if self.elsewhere else ""
-        return f"{items}, at most about {duration(_SLACK * seconds)}{more}"
-
-
 def left_of(
     points: Sequence[Chunked], corpora: Corpora, config: BenchConfig, planning: Planning
 ) -> Remaining | None:
@@ -191,17 +152,10 @@ def left_of(
     return Remaining(left, elsewhere) if left or elsewhere else None
 
 
-def _spread(texts: Sequence[Any]) -> Sequence[Any]:
-    """A few of the texts, from all over."""
-    return texts[:: max(1, len(texts) // _SAMPLE)][:_SAMPLE]
-
-
 def _texts(work: Work) -> Iterator[LeftOfModel]:
     for name, model, items, _ in work.texts():
         if items and isinstance(model, LocalPass):
-            texts = list(items.values())
-            amount = f"{counted(len(texts), 'text')} to embed by {name}"
-            yield LeftOfModel(model, amount, sum(map(len, texts)), _spread(texts))
+            yield texts_left(name, model, list(items.values()))
 
 
 def _pairs(work: Work) -> Iterator[LeftOfModel]:
@@ -211,7 +165,7 @@ def _pairs(work: Work) -> Iterator[LeftOfModel]:
             if model.model.reads_once:
                 characters = min(characters, _characters(work))
             amount = f"at most {counted(count, 'pair')} to score by {name}"
-            yield LeftOfModel(model, amount, characters, _spread(some))
+            yield LeftOfModel(model, amount, characters, spread_over(some))
 
 
 def _characters(work: Work) -> int:
@@ -222,23 +176,3 @@ def _characters(work: Work) -> int:
         every.update(point.texts.bare.values(), passages.texts)
         every.update(*(other.texts for other in passages.by_context.values()))
     return sum(map(len, every))
-
-
-def speed_by_model(left: LeftOfModel, artifacts: Artifacts, *, stored: bool = False) -> float | None:
-    """Characters a second: those of the slower half of a sample, or of earlier runs here if that is less.
-
-    With ``stored`` a speed of earlier runs is enough. An item before the sample warms the model up. None
-    where no text of the sample has a character and no earlier run has computed.
-    """
-    earlier = speed_of(left.model.path, LocalEngine().worker, artifacts) or None
-    if stored and earlier is not None:
-        return earlier
-    run, sample = run_of(left.model.model), [item for item in left.sample if length_of(item)]
-    if sample:
-        list(run(sample[:1]))
-    speeds = [] if earlier is None else [earlier]
-    for half in filter(None, (sample[::2], sample[1::2])):
-        start = perf_counter()
-        list(run(half))
-        speeds.append(sum(map(length_of, half)) / max(1e-6, perf_counter() - start))
-    return min(speeds, default=None)

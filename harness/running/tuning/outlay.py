@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 from harness.running.bench.plan import placeholder_rankings
 from harness.running.bench.preparing import prepare
-from harness.running.bench.quick import LeftOfModel, speed_by_model
 from harness.running.bench.spread import Work
 from harness.running.compute import LocalPass, ServedPass
 from harness.running.config.models import BenchConfig
@@ -18,6 +17,7 @@ from harness.running.config.tune_keys import PartConfig
 from harness.running.corpora import Corpora
 from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.pool import estimate_pool, make_pool
+from harness.running.model_time import LeftOfModel, speed_by_model
 from harness.running.planning import Left, Planning, plan_settings
 from harness.running.search import Chunked
 from harness.running.session import Session
