@@ -152,6 +152,8 @@ def test_what_a_command_names_exists(command):
         fits(words, command.whole)
     elif program == "make":
         assert set(words[:1]) <= TARGETS
+    elif program == "python" and words[0] == "-c":
+        compile(words[1], command.line, "exec")
     elif program == "python":
         file = f"{words[1].replace('.', '/')}.py" if words[0] == "-m" else words[0]
         assert (ROOT / file).is_file() or (ROOT / file.removesuffix(".py") / "__main__.py").is_file()

@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md on the shipped collection, whole; the model answers by rules."""
+"""The recipes of docs/recipes-*.md on the shipped collection, whole; the model answers by rules."""
 
 import json
 import re
@@ -24,7 +24,7 @@ RECIPES = ROOT / "configs" / "recipes"
 ENDPOINT = re.compile(r"endpoint: (?:&endpoint )?\{model: rules.*\}")
 WITH_MODEL = ("ten_k", "rag", "batches", "answer_measures", "testset", "abilities", "abilities_rgb", "tiers")
 STEPS = ("propose", "choose", "gather", "grade", "answer", "review", "export")
-PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+PAGE = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("recipes-*.md")))
 
 
 @contextmanager

@@ -1,38 +1,90 @@
-"""The worked examples of the documents have on docs/recipes.md the figures that come out."""
+"""Each document has a page in docs, with every row of it and the figures that its worked examples come to."""
 
-import ast
+import contextlib
+import io
 import re
-from pathlib import Path
+import shlex
 
 import pytest
 
-from harness.measures import seed_ratio
+from tests.docs_commands import ROOT, shown
+from tests.mission.figures import ROWS as FIGURES
+from tests.mission.test_rows import ROWS
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "recipes.md").read_text(encoding="utf-8")
-SHARES = re.findall(r" ((?:[01] )+[01]),? makes? (\d\.\d\d)", PAGE)
-RATIOS = re.findall(r"`seed_ratio\((\[[\d, ]+\]), (\[[\d, ]+\])\)`(?: is)? (\d\.\d{4})", PAGE)
+DOCS = ROOT / "docs"
+# the beginnings of the ids of a document, by its page
+PAGES = {
+    "recipes": ("card",),
+    "recipes-ndcg": ("ndcg",),
+    "recipes-testset": ("set",),
+    "recipes-abilities": ("abil", "tier"),
+    "recipes-ragas": ("ragas",),
+    "recipes-hybrid": ("hyb",),
+}
+PAGE_OF = {begin: page for page, begins in PAGES.items() for begin in begins}
 
 
-@pytest.mark.parametrize(("verdicts", "value"), SHARES, ids=[verdicts.strip() for verdicts, _ in SHARES])
-def test_a_share_of_verdicts_is_their_mean(verdicts, value):
-    numbers = [int(verdict) for verdict in verdicts.split()]
-    assert f"{sum(numbers) / len(numbers):.2f}" == value
+def page_of(row_id):
+    return PAGE_OF[row_id.partition("-")[0]]
 
 
-@pytest.mark.parametrize(("predicted", "scores", "value"), RATIOS, ids=[value for *_, value in RATIOS])
-def test_the_figure_of_the_recipe_for_a_10_k(predicted, scores, value):
-    assert f"{seed_ratio(ast.literal_eval(predicted), ast.literal_eval(scores)):.4f}" == value
+def rows_of(page, heading):
+    """The rows of the tables under a heading, by the id in their first cell, with what stands behind it."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+    return [tuple(line.strip("| ").split(" | ", 1)) for line in section.splitlines() if " | " in line]
 
 
-def test_the_page_has_every_example_with_a_figure():
-    # faithfulness of three documents, and context recall of two; the query without an answer has no order
-    assert [verdicts.split() for verdicts, _ in SHARES] == [
-        ["1"] * 5,
-        ["1", "0", "0"],
-        ["0", "0", "1", "0"],
-        ["1", "1", "1", "0", "0"],
-        ["1", "0"],
-        ["1", "0"],
-    ]
-    assert len(RATIOS) == 2
-    assert seed_ratio([4, 3, 2, 1, 0], [0] * 5) == 0
+@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+def test_every_row_is_on_the_page_of_its_document(row):
+    page = page_of(row["id"])
+    heading = "The frame" if page == "recipes" else "Its methods"
+    explained = [words for row_id, words in rows_of(page, heading) if row_id == row["id"]]
+    assert explained
+    # what runs it, and where more is said
+    assert all("`" in words and "](" in words for words in explained)
+
+
+def test_a_page_names_no_row_of_another_document():
+    for page in PAGES:
+        text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+        ids = set(re.findall(r"^\| ([a-z]+-\d+)", text, re.MULTILINE))
+        assert {page_of(row_id) for row_id in ids} == {page}
+        assert ids <= {row["id"] for row in ROWS}
+
+
+def written(figure):
+    """How the parts of a figure stand on a page: words and numbers, and a row of grades or votes as one."""
+    if not isinstance(figure, list):
+        return [str(figure)]
+    if all(isinstance(part, int) or part in ("YES", "NO") for part in figure):
+        return [" ".join(map(str, figure))]
+    return [text for part in figure for text in written(part)]
+
+
+@pytest.mark.parametrize("row", FIGURES, ids=[f"{row['id']} {row['place']}" for row in FIGURES])
+def test_every_figure_of_an_example_is_in_its_row(row):
+    rows = rows_of(page_of(row["id"]), "Worked examples")
+    shown_there = " ".join(words for row_id, words in rows if row_id == row["id"])
+    for text in written(row["figure"]):
+        assert re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)", shown_there), text
+
+
+LINES = [
+    command.line
+    for page in PAGES
+    for command in shown(DOCS / f"{page}.md")
+    if command.words[:2] == ["python", "-c"]
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_python_prints_what_stands_behind_it(line):
+    (_, _, code) = shlex.split(line, comments=True)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, {})
+    assert printed.getvalue().strip() == line.rpartition("# ")[2]
+
+
+def test_the_figures_of_the_recipe_for_a_10_k_are_printed():
+    assert [line.rpartition("# ")[2] for line in LINES] == ["0.7632", "0.0", "0.9505", "True"]
