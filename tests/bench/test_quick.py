@@ -231,7 +231,8 @@ def test_a_run_without_a_setting_that_needs_no_model_says_what_it_takes(mixed, c
 def test_vectors_that_cut_chunks_are_estimated_before_they_are_computed(mixed):
     """They come before all other estimates, which count in chunks; a second run has them."""
     text = CONFIG % "{kind: bm25, top_k: 3}"
-    text = text.replace("{kind: recursive, chunk_size: [80, 160]}", "{kind: semantic, chunk_size: 200, min_size: 40}")
+    semantic = "{kind: semantic, chunk_size: 200, min_size: 40}"
+    text = text.replace("{kind: recursive, chunk_size: [80, 160]}", semantic)
     (mixed / "semantic.yaml").write_text(text)
     said = []
 
