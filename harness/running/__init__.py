@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from harness.running.corpora import load_corpus, refuse_several_parsers
     from harness.running.corpus import Corpus, document_files, load_documents, read_texts
     from harness.running.document_reader import DocumentReader
+    from harness.running.evaluate.near_duplicates import same_evidence_words
     from harness.running.hits.scoring_of_hits import hit_setting, score_hits
     from harness.running.judging.judged import pool_judge_config
     from harness.running.judging.judgments import judge_pool
@@ -86,6 +87,7 @@ else:
             "harness.running.corpora": "load_corpus refuse_several_parsers",
             "harness.running.corpus": "Corpus document_files load_documents read_texts",
             "harness.running.document_reader": "DocumentReader",
+            "harness.running.evaluate.near_duplicates": "same_evidence_words",
             "harness.running.hits.scoring_of_hits": "hit_setting score_hits",
             "harness.running.judging.judged": "pool_judge_config",
             "harness.running.judging.judgments": "judge_pool",

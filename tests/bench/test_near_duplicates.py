@@ -13,10 +13,12 @@ from harness.running.evaluate.near_duplicates import (
     clusters_by_question,
     near_duplicates,
     near_duplicates_sentence,
+    same_evidence,
+    same_evidence_words,
 )
 from harness.values import Judgment, Query
 from tests.bench.conftest import SENTENCES
-from tests.command import bench, table
+from tests.command import bench, printed, table
 
 REVENUE = (
     "What was the total revenue in 2023?",
@@ -74,6 +76,48 @@ def test_different_questions_about_one_table_are_not_joined(texts):
     assert near_duplicates(queries, [label(each.query_id, 0) for each in queries]) == []
     for pair in combinations(queries, 2):
         assert near_duplicates(pair, [label(each.query_id, 0) for each in pair]) == []
+
+
+def test_questions_of_one_short_piece_of_evidence_in_other_words_are_shown_to_be_looked_at():
+    """Synonyms, which no comparison of words or vectors tells from other questions about one table."""
+    texts = {"a": "How much did the firm sell in 2023?", "b": REVENUE[0], "c": "Who audited the figures?"}
+    queries = [query(name, text) for name, text in texts.items()]
+    labels = [label("a", 0), label("b", 2), label("c", 100)]
+    assert near_duplicates(queries, labels) == []
+    # 48 of 50 characters are shared
+    assert same_evidence(queries, labels) == [("a", "b")]
+    assert same_evidence_words(queries, labels).startswith("a = b. Their words differ: look whether")
+    for others in (
+        # 40 of 50 characters; a page; both have one cluster
+        [label("a", 0), label("b", 10)],
+        [Judgment(name, "report", 0, 3000, 4) for name in "ab"],
+    ):
+        assert same_evidence(queries, others) == []
+    clustered = [replace(each, cluster="sales") for each in queries]
+    assert same_evidence(clustered, labels) == []
+    assert same_evidence_words(clustered, labels) == ""
+    # those that words find are told by the warning, unless another one joins them
+    alike = [*queries, query("d", REVENUE[1])]
+    assert same_evidence(alike[1:], [*labels, label("d", 0)]) == []
+    assert same_evidence(alike, [*labels, label("d", 0)]) == [("a", "b", "d")]
+
+
+def test_validate_shows_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text("Sales rose to 12 million. The auditor was new.", encoding="utf-8")
+    Path("queries.csv").write_text(
+        "query_id,text\nq1,How much was sold?\nq2,What is the turnover?\nq3,Who audited?\n", encoding="utf-8"
+    )
+    quotes = ("q1,Sales rose to 12 million.", "q2,Sales rose to 12 million.", "q3,The auditor was new.")
+    rows = "\n".join(f"{name},notes.txt,{quote},4" for name, quote in (row.split(",") for row in quotes))
+    Path("labels.csv").write_text(f"query_id,document,quote,grade\n{rows}\n", encoding="utf-8")
+    Path("my.yaml").write_text(
+        "name: t\ndocuments: notes.txt\nqueries: queries.csv\nlabels: labels.csv\n"
+        "chunk: {kind: sentence, chunk_size: 40}\nretrieve: {kind: bm25, top_k: 3}\n",
+        encoding="utf-8",
+    )
+    shown = printed(capsys, "validate", "my.yaml")
+    assert "same evidence q1 = q2. Their words differ: look whether they ask the same thing." in shown
 
 
 def test_evidence_that_overlaps_by_half_is_shared():

@@ -240,11 +240,18 @@ def facts_of(config: running.BenchConfig, plan: running.Plan) -> list[tuple[str,
             "labels",
             f"{len(anchored.judgments):,} anchored, {sum(not a.accepted for a in anchored.anchorings):,} not",
         ),
+        *_same_evidence(corpus),
         *_to_ask(plan),
         *_to_judge(plan),
         ("models", ", ".join(plan.models) or "none"),
         ("measures", ", ".join(config.measures)),
     ]
+
+
+def _same_evidence(corpus: running.Corpus) -> list[tuple[str, str]]:
+    """Queries that may ask the same thing, where there are some."""
+    words = running.same_evidence_words(corpus.queries.queries, corpus.anchored.judgments)
+    return [("same evidence", words)] if words else []
 
 
 def _to_judge(plan: running.Plan) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from harness.comparison import sentence_of
 from harness.running.evaluate.same_question import ask_the_same, weights_of, wording
@@ -11,6 +11,10 @@ from harness.values import Judgment, Query, Sentence, by_key, counted
 
 # Two queries share their evidence where they share this part of the shorter evidence.
 _SHARED = 0.5
+# Two queries have the same evidence where they share this part of the longer evidence.
+_SAME = 0.9
+# Longer evidence, such as a page, answers many questions.
+_SHORT = 1_000
 # More queries on one piece of evidence are not rephrasings that somebody wrote.
 _MOST = 200
 _SHOWN = 3
@@ -68,6 +72,44 @@ def near_duplicates_sentence(queries: Sequence[Query], labels: Iterable[Judgment
     )
 
 
+def same_evidence(queries: Sequence[Query], labels: Iterable[Judgment]) -> list[tuple[str, ...]]:
+    """Groups of queries with one short piece of evidence whose words differ: they may ask the same thing.
+
+    No measure of words tells synonyms from other questions about one table, so that people have to look.
+    Without those that are in one cluster, and those that `near_duplicates` finds.
+    """
+    labels = list(labels)
+    places = {
+        query: ranges
+        for query, ranges in _evidence(labels).items()
+        if sum(end - start for _, start, end in ranges) <= _SHORT
+    }
+    groups = near_duplicates(queries, labels)
+    known = {query: group[0] for group in groups for query in group}
+    clusters = {query.query_id: query.cluster or known.get(query.query_id) for query in queries}
+    joined = {query.query_id: {query.query_id} for query in queries if query.query_id in places}
+    for first, second in _pairs({query: places[query] for query in joined}, _SAME, max):
+        if clusters[first] is None or clusters[first] != clusters[second]:
+            whole = joined[first] | joined[second]
+            joined |= dict.fromkeys(whole, whole)
+    order = {query.query_id: number for number, query in enumerate(queries)}
+    distinct = {id(group): group for group in joined.values() if len(group) > 1}
+    return [tuple(sorted(group, key=order.__getitem__)) for group in distinct.values()]
+
+
+def same_evidence_words(queries: Sequence[Query], labels: Iterable[Judgment]) -> str:
+    """What to look at among queries with the same evidence, and what to do; empty where there are none."""
+    groups = same_evidence(queries, labels)
+    if not groups:
+        return ""
+    shown = "; ".join(" = ".join(group) for group in groups[:_SHOWN])
+    more = f"; and {len(groups) - _SHOWN} more groups" if len(groups) > _SHOWN else ""
+    return (
+        f"{shown}{more}. Their words differ: look whether they ask the same thing. If they do, give them one "
+        "name in the column cluster of the query file, so that they count as one question."
+    )
+
+
 def _evidence(labels: Iterable[Judgment]) -> dict[str, Places]:
     """The relevant text of every query: sorted ranges of documents that do not overlap."""
     spans = by_key((row.query_id, (row.doc_id, row.start, row.end)) for row in labels if row.grade)
@@ -83,8 +125,13 @@ def _evidence(labels: Iterable[Judgment]) -> dict[str, Places]:
     return merged
 
 
-def _pairs(places: Mapping[str, Places]) -> Iterator[tuple[str, str]]:
-    """Pairs of queries that share enough of their evidence; of many on one place, none."""
+def _pairs(
+    places: Mapping[str, Places], least: float = _SHARED, of: Callable[[int, int], int] = min
+) -> Iterator[tuple[str, str]]:
+    """Pairs of queries that share at least a part of their evidence; of many on one place, none.
+
+    ``of`` says of which evidence: that of the query with less, or with more.
+    """
     length = {query: sum(end - start for _, start, end in ranges) for query, ranges in places.items()}
     order = {query: number for number, query in enumerate(places)}
     starts = sorted((*place, query) for query, ranges in places.items() for place in ranges)
@@ -98,7 +145,7 @@ def _pairs(places: Mapping[str, Places]) -> Iterator[tuple[str, str]]:
                 shared[first, second] += min(end, until) - start
         active.append((document, end, query))
     for (first, second), characters in shared.items():
-        if characters >= _SHARED * min(length[first], length[second]):
+        if characters >= least * of(length[first], length[second]):
             yield first, second
 
 
