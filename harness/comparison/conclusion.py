@@ -91,7 +91,7 @@ def _doubted(verdict: Verdict) -> Conclusion:
     return Conclusion(
         (verdict.doubt.code, f"doubted.{decision}{tied}"),
         values | verdict.doubt.values,
-        {"setting": setting, "baseline": verdict.baseline or ""},
+        {**({} if tied else {"setting": setting}), "baseline": verdict.baseline or ""},
     )
 
 
@@ -112,11 +112,12 @@ def _unlabelled(verdict: Verdict) -> Conclusion:
 def _few(verdict: Verdict, leader: str) -> Conclusion:
     """That queries are too few, how many are missing, and who leads so far, if any does."""
     code = "few" if verdict.baseline is None else "few.baseline"
-    code += ".tied" if verdict.tied and verdict.baseline is None else ""
+    tied = verdict.tied and verdict.baseline is None
+    code += ".tied" if tied else ""
     code += ".one" if verdict.population.queries == 1 else ""
     values = {"queries": _asked(verdict), "missing": str(missing_queries(verdict))}
     values["tied"] = level_ones(verdict)
-    return Conclusion((code,), values, {"setting": leader})
+    return Conclusion((code,), values, {} if tied else {"setting": leader})
 
 
 def _against_baseline(verdict: Verdict, baseline: str) -> Conclusion:

@@ -280,7 +280,11 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "sentence": said(conclusion, verdict),
         "conclusion": asdict(conclusion),
         "tone": verdict.tone,
-        **values_of(verdict, "measure", "decision", "leader", "baseline"),
+        **values_of(verdict, "measure", "decision"),
+        # with a baseline the others are compared with it, however many are level
+        "leader": None if verdict.tied and verdict.baseline is None else verdict.leader,
+        "tied": verdict.tied,
+        **values_of(verdict, "baseline"),
         **values_of(verdict.options, "tolerance", "price_limit"),
         "advice": None
         if verdict.advice is None

@@ -218,8 +218,16 @@ def test_no_setting_leads_where_means_are_level():
         ({"a": [0.5], "b": [0.1], "c": [0.1]}, "1 query", "So far the leader is a."),
     ]
     for rows, few, said in cases:
-        words = sentence(conclude(matrix(rows), options=QUICK))
+        found = conclude(matrix(rows), options=QUICK)
+        words, values = sentence(found), verdict_json(found)
         assert (words.startswith(few), words.endswith(said)) == (True, True), words
+        # verdict.json says the same
+        level = "level" in said
+        assert values["leader"] == (None if level else "a")
+        assert values["tied"] == (tuple(name for name in rows if rows[name] != [0.1]) if level else ())
+        assert values["conclusion"]["settings"] == ({} if level else {"setting": "a"})
+    against = conclude(matrix({"a": [1.0] * 3, "b": [1.0] * 3, "c": [0.5] * 3}), baseline="c", options=QUICK)
+    assert verdict_json(against)["leader"] == "a"
 
 
 def test_a_measure_that_tells_level_settings_apart_contradicts_nothing():
