@@ -11,7 +11,15 @@ from typing import Any
 
 from harness import data
 from harness.store import replace_folder
-from harness.values import ConfigError, HarnessError, LabelError, Query, suggestion
+from harness.values import (
+    ConfigError,
+    HarnessError,
+    LabelError,
+    Query,
+    folder_name,
+    suggestion,
+    unlike_a_name,
+)
 
 Table = Any
 """A file, a DataFrame, or a list of dicts."""
@@ -29,8 +37,8 @@ class GivenInputs:
     def __init__(
         self, name: str | None, results: Path, queries: Table, labels: Table, documents: Any, names: list[str]
     ) -> None:
-        joined = "-and-".join(filter(None, map(_as_file_name, names)))
-        self.name = _as_file_name(name or joined) or "hits"
+        joined = "-and-".join(filter(None, map(folder_name, names)))
+        self.name = folder_name(name or joined) or "hits"
         self.results = results
         self._folder = results / f"{self.name}.inputs"
         if isinstance(queries, Mapping):
@@ -43,7 +51,7 @@ class GivenInputs:
         self.patterns = _patterns(documents, self._folder)
         self.hits: dict[str, Path] = {}
         for place, retriever in enumerate(names, start=1):
-            stem = file = _as_file_name(retriever) or f"retriever-{place}"
+            stem = file = folder_name(retriever) or f"retriever-{place}"
             # file systems of some machines take upper and lower case for the same
             while file.lower() in {path.stem.lower() for path in self.hits.values()}:
                 file = f"{stem}-{place}" if file == stem else f"{file}-"
@@ -110,11 +118,6 @@ def _refuse_strangers(labels: Iterable[Any], queries: Collection[str]) -> None:
             raise LabelError(f"{label.where}: there is no query {label.query_id!r}{near}. {remedy}")
 
 
-def _as_file_name(name: str) -> str:
-    """A name by letters, digits, '.', '_' and '-', at most 100 long; '' where nothing of it is left."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip("._-")[:100]
-
-
 def _patterns(documents: Any, folder: Path) -> tuple[str, ...]:
     """The paths and patterns of documents; those given as texts will lie in ``folder``."""
     if isinstance(documents, Mapping):
@@ -134,10 +137,10 @@ def _texts_by_name(documents: Mapping[Any, Any]) -> dict[str, str]:
     """Documents that were given as texts; raises ConfigError for one that cannot be written to a file."""
     texts: dict[str, str] = {}
     for name, text in documents.items():
-        if not re.fullmatch(r"[\w][\w .-]{0,99}", str(name)) or not isinstance(text, str):
+        if unlike_a_name(str(name).replace("_", "x").replace(" ", "_")) or not isinstance(text, str):
             raise ConfigError(
                 f"documents: {name!r} is no name of a document with a text. Use up to 100 letters, digits, "
-                "'.', '_' and '-', and give texts."
+                "'.', '_' and '-', in at most 200 bytes, and give texts."
             )
         if str(name).casefold() in map(str.casefold, texts):
             raise ConfigError(f"documents: {name!r} is there twice but for upper and lower case. Rename one.")

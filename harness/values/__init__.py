@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         first_line,
         guide,
     )
+    from harness.values.folder_names import folder_name, unlike_a_name
     from harness.values.key_marks import (
         CHARACTERS,
         TOKENS,
@@ -176,6 +177,7 @@ else:
                 "ConfigError CorpusError HarnessError JudgeError LabelError LlmError ModelError StoreError "
                 "causes_of first_line guide"
             ),
+            "harness.values.folder_names": "folder_name unlike_a_name",
             "harness.values.key_marks": (
                 "Amount CHARACTERS Inside KeyMark Ordered Overlap Quiet Size TOKENS Telling Unset marks_of"
             ),

@@ -229,3 +229,25 @@ def test_a_name_that_two_files_share_needs_its_ending_where_offsets_are_meant(sc
     # with its text it is found
     hit = {"query_id": "q1", "rank": 1, "document": "engines", "text": text[:40]}
     score(write(corpus / "text.jsonl", [hit]), more=both)
+
+
+def test_results_and_settings_are_called_by_names_of_any_script(score, corpus, capsys):
+    """A name of 66 Chinese letters, the most, from the configuration to the page and the gate."""
+    most = "混合检索" * 16 + "报告"
+    hits = [{"query_id": "q1", "document": "engines", "text": SENTENCES["engines"][0], "rank": 1}]
+    for name in (most, "关键词"):
+        write(corpus / f"{name}.jsonl", hits)
+    score(corpus / f"{most}.jsonl", corpus / "关键词.jsonl", more=["--name", most])
+    folder = corpus / "results" / most
+    assert {row["setting"] for row in table(folder / "summary.csv")} == {most, "关键词"}
+    # what an ending is put to is shorter
+    runs = {path.name.removesuffix(".retrieve.trec") for path in (folder / "runs").iterdir()}
+    assert sorted(name[:12] for name in runs) == ["关键词", most[:12]]
+    assert most in (folder / "report.html").read_text(encoding="utf-8")
+    assert command(capsys, "gate", folder, "--baseline", folder)[0] == 0
+    assert command(capsys, "report", folder, "--output", corpus / "page.html")[0] == 0
+    # without --name they are called after the file
+    words = ["--queries", corpus / "queries.csv", "--labels", corpus / "labels.csv"]
+    words += ["--documents", f"{corpus}/docs/*.txt", "--results", corpus / "results"]
+    assert command(capsys, "score", "--hits", corpus / "关键词.jsonl", *words)[0] == 0
+    assert (corpus / "results" / "关键词" / "report.html").exists()

@@ -1,5 +1,6 @@
 """Configuration files: what is read, what is refused, and that the message says file, line and remedy."""
 
+import json
 import re
 import textwrap
 import traceback
@@ -9,7 +10,7 @@ import pytest
 
 from harness.running import load_config
 from harness.running.config.load import TABLES
-from harness.values import ConfigError, Section
+from harness.values import ConfigError, Section, folder_name, unlike_a_name
 from tests.bad_files.test_bad_files import REMEDY
 from tests.command import write_files
 
@@ -239,11 +240,39 @@ def test_a_mistake_is_reported_with_line_and_remedy(write, text, line):
 
 
 @pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        ("检索_二〇二五.v1", "检索_二〇二五.v1"),
+        ("हिन्दी-खोज", "हिन्दी-खोज"),
+        # as one letter, however it was typed
+        ("caf\u0065\u0301", "caf\u00e9"),
+        ("中" * 66, "中" * 66),
+        ("x" * 100, "x" * 100),
+        ("中" * 67, "it takes 201 bytes"),
+        ("x" * 101, "it has 101 letters"),
+        # paths, blanks, hidden files, a change of direction, letters that nobody sees
+        *((name, "it may not be written so") for name in ("a/b", "a\\b", "a b", ".a", "_a", "a\u202eb")),
+        *((name, "it may not be written so") for name in ("a\u200bb", "\u3164", "a\ufe0f", "a:b", "\u0301a")),
+    ],
+    ids=ascii,
+)
+def test_a_name_is_made_of_letters_of_any_script(write, name, taken):
+    path = write("", base=GOOD.replace("demo", json.dumps(name)))
+    if taken.startswith("it "):
+        with pytest.raises(ConfigError, match=f":2: name: {taken}"):
+            load_config(path)
+    else:
+        assert load_config(path).name == taken
+    # the nearest name to any text is one
+    assert unlike_a_name(folder_name(name) or "x") == ""
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("labels: labels.csv\n", "", "labels: this key is missing"),
         ("name: demo", "name: null", r":2: name: its value is missing"),
-        ("demo", "../demo", "name: it may not be written so: use the letters a to z, digits, dots"),
+        ("demo", "../demo", "name: it may not be written so: use letters and digits of any script, dots"),
         (
             "labels.csv",
             "labels.csv\nsettings: [{rerank: null}, {}]",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from pathlib import Path
 
 from harness import comparison, data, report, running, store
@@ -23,7 +22,7 @@ from harness.cli.commands.declaring import (
 from harness.cli.commands.score_runs import COMPARE_OPTIONS, COMPARING, DEFAULT_MEASURES, score_runs
 from harness.cli.hit_files import hits_config
 from harness.cli.terminal import TerminalReporter, print_line, show
-from harness.values import ConfigError, counted, holds_secret, real_path
+from harness.values import ConfigError, counted, folder_name, holds_secret, real_path
 
 _NEEDED = ("queries", "labels", "documents")
 # options of hits alone, and what they are where they are not given
@@ -101,7 +100,7 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
     """The benchmark that the options describe; raises ConfigError for impossible ones."""
     if not 0 <= args.threshold <= 100:
         raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(file.stem for file in args.hits)).lstrip("._-")[:100]
+    stem = folder_name("-".join(file.stem for file in args.hits))
     if not args.name and holds_secret(stem):
         raise ConfigError(
             "--hits: the results would be called after the file, and its name looks like a secret, which is "

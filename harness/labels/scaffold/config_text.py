@@ -25,6 +25,7 @@ from harness.values import (
     CorpusError,
     Span,
     delimited,
+    folder_name,
     guide,
     main_script,
     outside_latin,
@@ -176,8 +177,7 @@ def _whole_path(folder: Path) -> Path:
 
 def name_of(folder: Path) -> str:
     """A name for results that a configuration may have."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", real_path(folder).name).strip("-._")[:60]
-    return name or "mine"
+    return folder_name(real_path(folder).name, most_letters=60).rstrip("-._") or "mine"
 
 
 def quoted(value: object) -> str:

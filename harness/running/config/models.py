@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,11 +18,10 @@ from harness.running.config.answer_measures import DEFAULT_TOKENIZER, AnswerMeas
 from harness.running.config.bootstrap import BootstrapConfig
 from harness.running.config.naming import short_names
 from harness.running.config.relevance import RelevanceConfig
-from harness.running.config.source import NAME_PATTERN
 from harness.running.config.stored_chunks import searches_existing
 from harness.running.config.tune_keys import PartConfig, TuneConfig
 from harness.running.engine import EngineConfig
-from harness.values import BY, StageConfig, guide, kind_of
+from harness.values import BY, StageConfig, guide, kind_of, unlike_a_name
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 
@@ -116,9 +116,8 @@ class BenchConfig(StageConfig):
     """One benchmark: documents, queries, labels, the settings to compare and how to score them."""
 
     name: str = Field(
-        pattern=NAME_PATTERN,
-        max_length=100,
-        description="The folder of the results; at most 100 letters, digits, dots, dashes, underscores.",
+        description="The folder of the results; at most 100 letters and digits of any script, dots, dashes, "
+        "underscores, in at most 200 bytes (66 Chinese letters)."
     )
     documents: Annotated[
         tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
@@ -276,6 +275,15 @@ class BenchConfig(StageConfig):
     def file_sha256(self) -> str:
         """The hash of the file it was read from; '' where it was made otherwise."""
         return self._file_sha256
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_folder(cls, name: str) -> str:
+        # however its accents were typed
+        name = unicodedata.normalize("NFC", name)
+        if why := unlike_a_name(name):
+            raise ValueError(why)
+        return name
 
     @field_validator("measures")
     @classmethod

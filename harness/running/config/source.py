@@ -54,9 +54,6 @@ _MOVED = {
     "such as retrieve: {kind: chroma, model: …}.",
 }
 
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-"""How a benchmark, and so its folder, may be called."""
-
 
 def _grid(at: KeyPath, span: Range) -> Sequence[float]:
     """The fixed values of a range, for any key."""
@@ -143,11 +140,6 @@ class Source:
             return self.error(path, f"{message}{f' (with {values})' if values else ''}")
         if problem["type"] == "string_pattern_mismatch":
             message = f"it may not be written so; {guide(self.page)} describes this key"
-            if problem["ctx"]["pattern"] == NAME_PATTERN:
-                message = (
-                    "it may not be written so: use the letters a to z, digits, dots, dashes and underscores, "
-                    "and begin with a letter or a digit"
-                )
         if is_range(value):
             return self.error(
                 path, "no range can stand here: ranges are for keys of steps that take a number."
