@@ -210,13 +210,18 @@ def _is_whole(value: Any) -> bool:
 
 
 def depths_of(stage: str, section: Any) -> dict[str, Any]:
-    """The depths of one section by key, those that its kind adds last; without those that are not set."""
+    """The depths of one section by key, those that its kind adds last; without those that are not set.
+
+    ``top_k`` is not among them where ``top_chars`` takes its place: it has a value, but no effect.
+    """
     if not isinstance(section, Mapping):
         return {}
     marks = marks_in(stage, section)
     depths = {
         key: section.get(key) for key, mark in marks.items() if isinstance(mark, Amount) and "." not in key
     }
+    if depths.get("top_chars"):
+        depths.pop("top_k", None)
     return {key: depth for key, depth in depths.items() if depth}
 
 

@@ -15,7 +15,8 @@ from harness.comparison.words import lines_of
 
 from .build import conclude, matrix, noisy
 
-WORDS = {"kind": "bm25", "top_k": None, "top_chars": 50_000}
+# as results have it: the default of top_k has no effect beside top_chars
+WORDS = {"kind": "bm25", "top_k": 20, "top_chars": 50_000}
 VECTORS = {"kind": "chroma", "model": "m", "top_k": 20, "top_chars": None}
 BOTH = {"kind": "minmax", "routes": [VECTORS, WORDS], "top_k": 20, "top_chars": None}
 CHUNK = {"kind": "recursive", "chunk_size": 500, "chunk_overlap": 0}
@@ -58,7 +59,7 @@ def hybrid(deep, model):
 
 LATE = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
 FIRST, OTHER = "cross-encoder/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3"
-LONG = {**BOTH, "top_chars": 50_000, "top_k": None}
+LONG = {**BOTH, "top_chars": 50_000}
 LAPPED = setting(chunk={**CHUNK, "chunk_overlap": 100})
 FILE = {"kind": "returned", "file": "hits.jsonl"}
 HITS = {"chunk": FILE, "retrieve": {**FILE, "top_k": 20, "top_chars": None}}

@@ -132,9 +132,15 @@ def test_labels_whose_quotes_are_under_another_name_are_refused_with_it(tmp_path
     path.write_text("query_id,document,text,grade\nq1,a.txt,some words,1\n")
     with pytest.raises(LabelError, match=r"the column 'text' is not read\. Rename it to 'quote'"):
         read_labels(path)
-    # a row that says where its passage is needs no quote
-    path.write_text("query_id,document,page,text,grade\nq1,a.pdf,2,some words,1\n")
-    assert [row.page for row in read_labels(path)] == [2]
+    # a row that says where its passage is needs no quote; a page alone is graded as a whole, which is told
+    notes = []
+    for name in ("text", "content"):
+        path.write_text(f"query_id,document,page,{name},grade\nq1,a.pdf,2,some words,1\n")
+        assert [row.page for row in read_labels(path, notes.append)] == [2]
+        assert f"the column {name!r} is not read" in notes.pop()
+    path.write_text("query_id,document,start,end,text,grade\nq1,a.pdf,0,9,some words,1\n")
+    read_labels(path, notes.append)
+    assert not notes
 
 
 def test_all_faults_of_a_file_are_reported_together(tmp_path):

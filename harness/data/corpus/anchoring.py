@@ -57,19 +57,30 @@ def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
     """
     table = read_table(path, INPUTS[LabelRow].needs, LabelError, note)
     refuse_misspelt(table, LabelRow)
-    if not any(row.cells.get(column) for row in table.rows for column in ("start", "page")):
+    whole_pages = any(row.cells.get("page") and not row.cells.get("start") for row in table.rows)
+    if not whole_pages and not any(row.cells.get("start") for row in table.rows):
         refuse_unread_quotes(table)
+    elif whole_pages and (unread := _unread_quotes(table)):
+        note(
+            f"{table.path}: the column {unread!r} is not read, so labels with a page and no offsets grade "
+            "the whole page. Rename it to 'quote' if it has texts of passages."
+        )
     rows = rows_of(table, LabelRow, _fault)
     return [replace(row, source=row.source or path.name) for row in rows]
 
 
 def refuse_unread_quotes(table: InputTable) -> None:
     """Raise LabelError where texts of passages seem to be in a column that is not read."""
-    if "quote" not in table.columns and (unread := usual_name("quote", table.columns)):
+    if unread := _unread_quotes(table):
         raise LabelError(
             f"{table.path}: the column {unread!r} is not read. Rename it to 'quote' if it has texts of "
             "passages; if it holds something else, give it another name or remove it."
         )
+
+
+def _unread_quotes(table: InputTable) -> str:
+    """The column that may hold the texts of passages under another name; '' where there is none."""
+    return "" if "quote" in table.columns else usual_name("quote", table.columns)
 
 
 def _fault(row: LabelRow) -> str:
