@@ -90,6 +90,12 @@ def test_abil_2_whoever_reads_noise_alone_is_right_to_refuse(yard):
     refusal = means(yard, "refusal")
     # the documents hold an answer to two of the three questions, and the passages read to none
     assert refusal[f"{NOISE_1} {WARNED}"] == refusal[f"{NOISE_0} {WARNED}"] == 1
+    refused_by = {}
+    for row in table(yard / "results/yard/replies.csv"):
+        if "insufficient information" in row["answer"]:
+            refused_by.setdefault(row["setting"], set()).add(row["query_id"])
+    assert refused_by[f"{NOISE_0} {WARNED}"] == {"q3"}
+    assert refused_by[f"{NOISE_1} {WARNED}"] == {"q1", "q2", "q3"}
 
 
 @pytest.mark.parametrize(("read", "right"), [("Debt was $8,622.", 1), ("It earned 62 in all.", 0)])
@@ -183,3 +189,15 @@ def test_abil_5_files_of_rgb_in_both_languages_are_a_corpus(tmp_path):
     queries = {row["query_id"]: row for row in table(tmp_path / "corpus" / "queries.csv")}
     assert queries["en_fact-0"]["false_answer"] == "U.S."
     assert json.loads(queries["zh_int-1"]["answer"]) == [["1月3日"], ["1月12日"]]
+    # every passage is a document, and the labels say which hold the answer, or a part of it
+    texts = {path.stem: path.read_text("utf-8") for path in (tmp_path / "corpus" / "documents").iterdir()}
+    graded = {
+        (row["query_id"], texts[row["document"]][int(row["start"]) : int(row["end"])]): row["grade"]
+        for row in table(tmp_path / "corpus" / "labels.csv")
+    }
+    assert graded == {
+        ("en_fact-0", "Norway won."): "4",
+        ("en_fact-0", "Who?"): "0",
+        ("zh_int-1", "1月3日"): "4",
+        ("zh_int-1", "1月12日"): "4",
+    }
