@@ -18,7 +18,8 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Nothing is installed that is not in a lock, with its hash; but for torch, whose build depends on the machine.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Python compiles a module when it first imports it: most of what these packages hold never is.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 $(VENV)/.runtime: requirements.lock requirements-torch.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the pinned versions into $(VENV), once: some minutes, during which pip is silent." >&2
 	$(INSTALL) --require-hashes --no-deps -r requirements.lock

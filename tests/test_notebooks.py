@@ -5,10 +5,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.external.libraries import python_with
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -32,15 +33,7 @@ def test_no_output_is_committed(path):
 @pytest.fixture(scope="module")
 def jupyter(tmp_path_factory):
     """A Python with a kernel and the libraries, beside what is installed here."""
-    place = tmp_path_factory.mktemp("jupyter")
-    python = place / ("Scripts" if os.name == "nt" else "bin") / "python"
-    subprocess.run([sys.executable, "-m", "venv", place], check=True)
-    done = subprocess.run([python, "-m", "pip", "install", "-q", *WANTED], capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip("needs a package index for Jupyter and the libraries")
-    (packages,) = place.glob("**/site-packages")
-    (packages / "ours.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
-    return python
+    return python_with(tmp_path_factory.mktemp("jupyter"), *WANTED)
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_the_citation_is_of_this_version():
     ids=["hadolint", "cffconvert"],
 )
 def test_the_linters_agree(tmp_path, package, module, command):
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
     done = subprocess.run(
         [*pip, "--target", str(tmp_path), package], check=False, capture_output=True, text=True
     )

@@ -11,6 +11,7 @@ import pytest
 from harness.cli import trackers
 from harness.cli.commands import usage
 from tests.command import YARD, exit_code, printed, refused, write_files
+from tests.external.libraries import python_with
 
 ROOT = Path(__file__).parent.parent
 
@@ -95,15 +96,7 @@ def test_a_package_adds_a_command(monkeypatch, capsys):
 @pytest.mark.slow
 def test_the_trackers_themselves(tmp_path):
     write_files(tmp_path, YARD)
-    place = tmp_path / "libraries"
-    subprocess.run([sys.executable, "-m", "venv", place], check=True)
-    (packages,) = place.glob("**/site-packages")
-    (packages / "ours.pth").write_text("\n".join(p for p in sys.path if p.endswith("site-packages")))
-    python = place / "bin" / "python"
-    wanted = ("mlflow-skinny", "wandb", "trackio")
-    done = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip("needs a package index for the trackers")
+    python = python_with(tmp_path / "libraries", "mlflow-skinny", "wandb", "trackio")
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),

@@ -11,22 +11,25 @@ ROOT = Path(__file__).parents[2]
 
 
 def python_with(place, *wanted):
-    """Install packages into an environment at ``place``; skips the test where none can be had."""
+    """Install packages into an environment at ``place``; skips the test where none can be had.
+
+    It has no pip of its own, and nothing is compiled before it is imported: most of it never is.
+    """
     python = place / ("Scripts" if os.name == "nt" else "bin") / "python"
-    subprocess.run([sys.executable, "-m", "venv", place], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
     (packages,) = place.glob("**/site-packages")
     ours = (path for path in sys.path if path.endswith("site-packages"))
     (packages / "ours.pth").write_text("\n".join(ours))
-    done = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, check=False)
-    if done.returncode:
+    words = ("-m", "pip", "--python", python, "install", "-q", "--no-compile", *wanted)
+    if subprocess.run([sys.executable, *words], capture_output=True, check=False).returncode:
         pytest.skip("needs a package index for the other libraries")
     return python
 
 
 def package_at(python, place, wanted):
     """Put one package, without what it needs, into a folder for PYTHONPATH; skips the test as above."""
-    words = ("-m", "pip", "install", "-q", "--no-deps", "--target", place, wanted)
-    if subprocess.run([python, *words], capture_output=True, check=False).returncode:
+    words = ("--python", python, "install", "-q", "--no-compile", "--no-deps", "--target", place, wanted)
+    if subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, check=False).returncode:
         pytest.skip("needs a package index for the other libraries")
     return place
 
