@@ -53,6 +53,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "test_one_verdict_over_the_collection_and_what_would_be_built",
     ),
     "existing: words, hybrid": (STORED_WORDS,),
+    "existing: `only`": (
+        "test_a_search_among_rows_with_a_value_is_that_of_a_scan_of_them",
+        "test_a_filter_of_some_values_counts_the_rows_of_any",
+        "test_values_of_every_type_find_the_rows_that_have_them",
+        "test_a_filter_by_a_hostile_name_or_value_finds_nothing_and_changes_nothing",
+    ),
     "writes refused": ("test_no_writing_method_can_be_reached",),
     "faults": (
         "test_faults_of_an_existing_collection_are_errors_and_never_zeros",

@@ -101,7 +101,9 @@ def rows_passing(retrieve: Any) -> int | None:
     if not retrieve.only:
         return None
     where = f"{retrieve.where}, {retrieve.collection}"
-    with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
+    # the collection was read before, so that it is there
+    question = f"Can its fields be asked for what retrieve.only names ({only_in_words(retrieve)})?"
+    with store_faults(where, retrieve.timeout, question), retrieve.reading(retrieve.collection) as store:
         count: int = store.passing()
     if not count:
         raise values.HarnessError(

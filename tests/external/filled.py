@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import httpx2
 
@@ -17,6 +18,16 @@ from tests.external.search_server import SearchServer
 def paged(row):
     """The page of a row as a store keeps it; nothing where it has none."""
     return {key: row[key] for key in ("page",) if key in row}
+
+
+def fields_of(rows):
+    """The further fields of all rows, with a value of each for its type."""
+    return {name: value for row in rows for name, value in row.get("fields", {}).items() if value is not None}
+
+
+def filled_fields(row):
+    """The further fields of a row that have a value."""
+    return {name: value for name, value in row.get("fields", {}).items() if value is not None}
 
 
 def page_key(rows, key):
@@ -53,7 +64,11 @@ class Qdrant:
                 models.PointStruct(
                     id=place,
                     vector=list(map(float, row["vector"])),
-                    payload={"words": row["text"], "file": {"name": row["document"], **paged(row)}},
+                    payload={
+                        "words": row["text"],
+                        "file": {"name": row["document"], **paged(row)},
+                        **row.get("fields", {}),
+                    },
                 )
                 for place, row in enumerate(rows)
             ],
@@ -94,6 +109,7 @@ class Pgvector:
 
     module = "psycopg"
     server_error = "PostgreSQL"
+    types: ClassVar = {str: "text", int: "int", float: "real", bool: "boolean"}
     server = None
 
     def __init__(self, folder):
@@ -118,14 +134,20 @@ class Pgvector:
         with self.connect() as connection:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             size = len(rows[0]["vector"])
+            fields = fields_of(rows)
+            more = "".join(f", {field} {self.types[type(value)]}" for field, value in fields.items())
             connection.execute(
-                f"CREATE TABLE {name} (id serial, words text, file text, page int, embedding vector({size}))"
+                f"CREATE TABLE {name} "
+                f"(id serial, words text, file text, page int, embedding vector({size}){more})"
             )
+            columns = ", ".join(["words", "file", "page", "embedding", *fields])
+            places = ", ".join(["%s"] * (4 + len(fields)))
             for row in rows:
                 vector = json.dumps(list(map(float, row["vector"])))
+                values = [row.get("fields", {}).get(field) for field in fields]
                 connection.execute(
-                    f"INSERT INTO {name} (words, file, page, embedding) VALUES (%s, %s, %s, %s)",
-                    (row["text"], row["document"], row.get("page"), vector),
+                    f"INSERT INTO {name} ({columns}) VALUES ({places})",
+                    (row["text"], row["document"], row.get("page"), vector, *values),
                 )
             connection.execute(f"CREATE INDEX ON {name} USING hnsw (embedding vector_{operators}_ops)")
         return {
@@ -180,6 +202,7 @@ class Lancedb:
                     "words": row["text"],
                     "meta": {"file": row["document"], **paged(row)},
                     "vector": list(map(float, row["vector"])),
+                    **row.get("fields", {}),
                 }
                 for row in rows
             ],
@@ -231,7 +254,11 @@ class Chroma:
             ids=[f"row-{place}" for place, _ in enumerate(rows)],
             embeddings=[list(map(float, row["vector"])) for row in rows],
             documents=[row["text"] for row in rows],
-            metadatas=[{"file": row["document"], **paged(row)} for row in rows],
+            metadatas=[
+                # Chroma has no empty fields
+                {"file": row["document"], **paged(row), **filled_fields(row)}
+                for row in rows
+            ],
         )
         place = {"database": self.database, "collection": name, "existing": True}
         return {**self.at_root, **place, "document": "metadata.file", **page_key(rows, "metadata.page")}
@@ -267,6 +294,7 @@ class Opensearch:
     module = "httpx2"
     server_error = "OpenSearch"
     kind, version = "opensearch", "2.19.1"
+    types: ClassVar = {str: "keyword", int: "long", float: "float", bool: "boolean"}
     writes = (
         *(("PUT", "/more"), ("DELETE", "/contracts"), ("POST", "/contracts/_doc"), ("POST", "/_bulk")),
         *(("PUT", "/contracts/_doc/1"), ("POST", "/contracts/_update/1"), ("POST", "/contracts/_bulk")),
@@ -291,6 +319,7 @@ class Opensearch:
             "words": {"type": "text", "analyzer": "english"},
             "embedding": self.vector_field(len(rows[0]["vector"]), distance),
             "file": {"type": "object", "properties": {"name": {"type": "keyword"}}},
+            **{field: {"type": self.types[type(value)]} for field, value in fields_of(rows).items()},
         }
         knn = {"knn": True} if self.kind == "opensearch" else {}
         body = {"settings": {"index": knn}, "mappings": {"properties": fields}}
@@ -298,6 +327,7 @@ class Opensearch:
         lines = []
         for place, row in enumerate(rows):
             source = {"words": row["text"], "file": {"name": row["document"], **paged(row)}}
+            source |= row.get("fields", {})
             lines += [
                 {"index": {"_id": row.get("key", f"id-{place}")}},
                 {**source, "embedding": [*map(float, row["vector"])]},

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
+_NUMBERS = ("long", "float")
 STOP = {"the", "a", "was", "is", "to", "of", "in", "it", "at", "by", "what", "when", "who", "does", "do"}
 
 
@@ -142,7 +143,7 @@ class SearchServer:
             assert field["similarity"] in ("l2_norm", "cosine", "dot_product", "max_inner_product")
         elif field["type"] == "text":
             strict(field, "type", "analyzer")
-        elif field["type"] != "keyword" and "properties" not in field:
+        elif field["type"] not in ("keyword", *_NUMBERS, "boolean") and "properties" not in field:
             raise RefusedError(400, "mapper_parsing_exception", f"no handler for type [{field['type']}]")
 
     def bulk(self, name, lines):
@@ -222,7 +223,9 @@ class SearchServer:
             return [(key, score) for key, score in ranked if key in left]
         if kind == "terms":
             ((field, wanted),) = body.items()
-            return [(key, 1.0) for key, row in rows.items() if _under(row, field) in wanted]
+            kind = held["mappings"]["properties"].get(field, {}).get("type", "keyword")
+            terms = {_term(kind, value) for value in wanted}
+            return [(key, 1.0) for key, row in rows.items() if terms & _values(kind, _under(row, field))]
         if kind == "match":
             ((field, words),) = body.items()
             strict(words, "query", needs=("query",))
@@ -343,6 +346,26 @@ def _under(row, field):
     for key in field.split("."):
         row = row.get(key) if isinstance(row, dict) else None
     return row
+
+
+def _term(kind, value):
+    """A value as a field of its type holds it; both read numbers and truth from text as well."""
+    words = json.dumps(value) if isinstance(value, bool) else str(value)
+    if kind == "boolean" and words not in ("true", "false"):
+        raise RefusedError(400, "query_shard_exception", f"Can't parse boolean value [{words}]")
+    if kind not in _NUMBERS:
+        return words
+    try:
+        number = float(words)
+    except ValueError:
+        raise RefusedError(400, "query_shard_exception", f'For input string: "{words}"') from None
+    return number if kind == "long" else float(np.float32(number))
+
+
+def _values(kind, stored):
+    """The values of a field of a row: several where it holds a list."""
+    several = stored if isinstance(stored, list) else [stored]
+    return {_term(kind, value) for value in several if value is not None}
 
 
 def _dimension(field):

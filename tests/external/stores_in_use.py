@@ -496,3 +496,59 @@ def test_a_filter_of_some_values_counts_the_rows_of_any(store, rows):
         only = {place["document"]: values}
         retrieve = KINDS[place["kind"]].config.model_validate({**place, "only": only})
         assert rows_passing(retrieve) == sum(row["document"] in values for row in rows)
+
+
+HARD_TEXT = 'it\'s "ø" `y` % %s'
+FIELDS = [
+    {"year": 2023, "price": 1.1, "old": True, "lang": "en", "note": HARD_TEXT},
+    {"year": 2024, "price": 2.0, "old": False, "lang": "", "note": "1"},
+    {"year": 2024, "price": 2.5, "old": False, "lang": "De", "note": "2"},
+    {"year": -1, "price": -0.5, "old": None, "lang": "de", "note": "3"},
+]
+# how many rows have what is asked for
+PASSING = [
+    ({"year": 2023}, 1),
+    ({"year": [2023, 2024]}, 3),
+    ({"year": 2024.0}, 2),
+    ({"year": [2023, 2024.5]}, 1),
+    ({"year": -1}, 1),
+    ({"price": 1.1}, 1),
+    ({"price": [2, 1.1]}, 2),
+    ({"price": -0.5}, 1),
+    ({"old": True}, 1),
+    ({"old": False}, 2),
+    ({"old": [True, False]}, 3),
+    ({"lang": "de"}, 1),
+    ({"lang": ""}, 1),
+    ({"lang": ["en", "de"], "year": [2023, 2024]}, 1),
+    ({"note": HARD_TEXT}, 1),
+]
+NOTHING = [
+    *({"year": value} for value in (2024.5, -1.5, 2**53, "2023", True)),
+    *({"price": value} for value in (1, 1.2, 1e-7, "1.1")),
+    *({"old": value} for value in (1, "true")),
+    *({"note": value} for value in (1, 2.0)),
+    {"lang": "en", "year": 2024},
+]
+
+
+def test_values_of_every_type_find_the_rows_that_have_them(store):
+    random = np.random.default_rng(2)
+    rows = [
+        {"text": f"boat {n}", "document": "docs/boats.txt", "vector": random.normal(size=8), "fields": fields}
+        for n, fields in enumerate(FIELDS)
+    ]
+    place = store.fill(rows)
+    kind = KINDS[place["kind"]].config
+    for only, count in PASSING:
+        retrieve = kind.model_validate({**place, "only": only})
+        assert rows_passing(retrieve) == count, only
+    # both searches see as many
+    with retrieve.reading(place["collection"]) as collection:
+        for exact in (False, True):
+            (hits,) = collection.near(rows[0]["vector"][None].astype(np.float32), 4, exact=exact)
+            assert [retrieve.keys.text_of(row.payload) for row in hits] == ["boat 0"]
+    for only in NOTHING:
+        retrieve = kind.model_validate({**place, "only": only})
+        with pytest.raises(HarnessError, match=r"retrieve\.only.*2023 and '2023'"):
+            rows_passing(retrieve)

@@ -175,7 +175,7 @@ class LanceTable(StoredCollection):
     @cached_property
     def _where(self) -> str | None:
         only = None if self._config is None else self._config.only
-        return lance_where(only, [*_names(self._schema)]) if only else None
+        return lance_where(only, dict(_types(self._schema))) if only else None
 
     def _filtered(self, query: Any) -> Any:
         """Before the search, so that it is as deep as without."""
@@ -252,15 +252,15 @@ class LanceTable(StoredCollection):
         return found
 
 
-def _names(fields: Any, before: str = "") -> Iterator[str]:
-    """The columns, and those within them after a dot."""
+def _types(fields: Any, before: str = "") -> Iterator[tuple[str, str]]:
+    """The columns, and those within them after a dot, each with its type."""
     for field in fields:
-        yield f"{before}{field.name}"
+        yield f"{before}{field.name}", str(field.type)
         kind = field.type
         # the entries of a list are no column
         if not hasattr(kind, "value_type"):
             inner = [kind.field(place) for place in range(kind.num_fields)]
-            yield from _names(inner, f"{before}{field.name}.")
+            yield from _types(inner, f"{before}{field.name}.")
 
 
 def _fill(database: Any, content: Content, c: LancedbConfig) -> None:

@@ -237,11 +237,11 @@ class PgvectorTable(StoredCollection):
         if not only:
             return "", []
         columns = self.connection.select(
-            "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 "
-            "AND NOT attisdropped",
+            "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute "
+            "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
             (self._table,),
         )
-        return sql_conditions(only, [name for (name,) in columns])
+        return sql_conditions(only, dict(columns))
 
     def passing(self) -> int:
         """Counted by the server."""

@@ -7,6 +7,8 @@ stands in a statement, the name is one that the store has itself said it has, an
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
@@ -60,15 +62,21 @@ def qdrant_filter(only: Mapping[str, Any] | None) -> Any:
         return None
     from qdrant_client import models
 
-    def condition(name: str, value: Scalar) -> Any:
-        if isinstance(value, float):
-            # only ranges take them
-            return models.FieldCondition(key=name, range=models.Range(gte=value, lte=value))
-        return models.FieldCondition(key=name, match=models.MatchValue(value=value))
+    def conditions(name: str, value: Scalar) -> list[Any]:
+        ways = []
+        if not isinstance(value, float):
+            ways.append(models.FieldCondition(key=name, match=models.MatchValue(value=value)))
+        if not isinstance(value, str | bool):
+            # only ranges take fractions, and find a whole number that is stored as one
+            ways.append(models.FieldCondition(key=name, range=models.Range(gte=value, lte=value)))
+        return ways
 
     fields = values_by_field(only, "payload").items()
     return models.Filter(
-        must=[models.Filter(should=[condition(name, value) for value in values]) for name, values in fields]
+        must=[
+            models.Filter(should=[each for value in values for each in conditions(name, value)])
+            for name, values in fields
+        ]
     )
 
 
@@ -80,8 +88,20 @@ def chroma_where(only: Mapping[str, Any] | None) -> dict[str, Any] | None:
     for name, values in values_by_field(only, "metadata").items():
         if name.startswith(("$", "#")):
             raise HarnessError(f"retrieve.only: {name} is no field of metadata in Chroma. Correct its name.")
-        conditions.append({name: {"$in": list(values)}})
+        conditions.append(_chroma_condition(name, values))
     return conditions[0] if len(conditions) == 1 else {"$and": conditions}
+
+
+def _chroma_condition(name: str, values: Scalars) -> dict[str, Any]:
+    """One of some values; Chroma compares with values of one type alone."""
+    fractions = [value for value in values if isinstance(value, float) and not value.is_integer()]
+    others = [int(value) if isinstance(value, float) else value for value in values if value not in fractions]
+    ways: list[dict[str, Any]] = [{name: {"$in": others}}] if others else []
+    for value in fractions:
+        # beside whole numbers Chroma cuts a fraction off, and takes 2024 for 2024.5
+        between = [{name: {"$gt": math.floor(value)}}, {name: {"$lt": math.ceil(value)}}]
+        ways.append({"$and": [{name: {"$in": [value]}}, *between]})
+    return ways[0] if len(ways) == 1 else {"$or": ways}
 
 
 def terms_filters(only: Mapping[str, Any] | None, mapping: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -100,14 +120,15 @@ def terms_filters(only: Mapping[str, Any] | None, mapping: Mapping[str, Any]) ->
                 f"retrieve.only: {name} is a field of words, which has no whole values. Name a keyword field"
                 f"{f', such as {inner_names[0]}' if inner_names else ''}."
             )
-        filters.append({"terms": {name: list(values)}})
+        filters.append({"terms": {name: list(_fitting(name, values, field.get("type", "")))}})
     return filters
 
 
-def sql_conditions(only: Mapping[str, Any] | None, columns: Collection[str]) -> tuple[str, list[Any]]:
+def sql_conditions(only: Mapping[str, Any] | None, columns: Mapping[str, str]) -> tuple[str, list[Any]]:
     """Conditions of PostgreSQL, each after AND, and what is bound to them.
 
-    ``columns`` are those of the table; after a dot stand keys of JSON. Raises HarnessError for another name.
+    ``columns`` are those of the table with their types; after a dot stand keys of JSON. Raises HarnessError
+    for another name, or a value that a column of its type cannot hold.
     """
     statement = ""
     bound: list[Any] = []
@@ -120,33 +141,76 @@ def sql_conditions(only: Mapping[str, Any] | None, columns: Collection[str]) -> 
             places = ", ".join(["%s::jsonb"] * len(values))
             statement += f" AND to_jsonb({quoted}) #> %s::text[] IN ({places})"
             bound += [path.split("."), *map(json.dumps, values)]
+            continue
+        kind = columns[column]
+        fitting = _fitting(name, values, kind)
+        # 1.1 in single precision is none in double precision
+        place = "%s::real" if kind.startswith("real") else "%s"
+        places = ", ".join([place] * len(fitting))
+        if not fitting:
+            statement += " AND false"
+        elif kind.endswith("[]"):
+            statement += f" AND {quoted} && ARRAY[{places}]::{kind.replace('%', '%%')}"
         else:
-            statement += f" AND {quoted} IN ({', '.join(['%s'] * len(values))})"
-            bound += values
+            statement += f" AND {quoted} IN ({places})"
+        bound += fitting
     return statement, bound
 
 
-def lance_where(only: Mapping[str, Any] | None, names: Collection[str]) -> str | None:
+def lance_where(only: Mapping[str, Any] | None, columns: Mapping[str, str]) -> str | None:
     """A condition of LanceDB; None for all rows.
 
-    ``names`` are the columns, and those within them after a dot. Raises HarnessError for another name, or one
-    that cannot be quoted.
+    ``columns`` are the columns, and those within them after a dot, with their types. Raises HarnessError for
+    another name, one that cannot be quoted, or a value that a column of its type cannot hold.
     """
     conditions = []
     for name, values in values_by_field(only).items():
-        if name not in names:
-            raise HarnessError(_absent(name, names))
+        if name not in columns:
+            raise HarnessError(_absent(name, columns))
         if "`" in name:
             raise HarnessError(f"retrieve.only: LanceDB cannot be asked for a column that is called {name}.")
-        column = ".".join(f"`{part}`" for part in name.split("."))
-        conditions.append(f"{column} IN ({', '.join(map(_literal, values))})")
+        column, kind = ".".join(f"`{part}`" for part in name.split(".")), columns[name]
+        literals = ", ".join(_literal(value, kind) for value in _fitting(name, values, kind))
+        if not literals:
+            conditions.append("false")
+        elif _LIST.match(kind):
+            conditions.append(f"array_has_any({column}, [{literals}])")
+        else:
+            conditions.append(f"{column} IN ({literals})")
     return " AND ".join(conditions) or None
 
 
-def _literal(value: Scalar) -> str:
+def _literal(value: Scalar, kind: str) -> str:
     if isinstance(value, str):
-        return "'{}'".format(value.replace("'", "''"))
+        moment = _MOMENT.match(kind)
+        return f"{moment[0] if moment else ''}'{value.replace(chr(39), chr(39) * 2)}'"
     return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+_LIST = re.compile("(large_|fixed_size_)?list<")
+_MOMENT = re.compile("date|timestamp")
+# what holds values of a sort, as PostgreSQL, OpenSearch and LanceDB call it
+_SORTS = {
+    "whole numbers": "smallint|integer|bigint|u?int(8|16|32|64)|byte|short|long|unsigned_long",
+    "numbers": r"real|numeric|double( precision)?|(half_|scaled_|half)?float|decimal\d+\(.*\)",
+    "true or false": "boolean|bool",
+    "text": r"text|character( varying)?|(large_)?string|dictionary<values=(large_)?string,.*>|\w*keyword",
+}
+
+
+def _fitting(name: str, values: Scalars, kind: str) -> list[Any]:
+    """The values that a field of a type, or a list of it, can hold; HarnessError for one of another sort."""
+    inner = re.sub(r"^(large_|fixed_size_)?list<\w+: (.*)>(\[\d+\])?$", r"\2", kind).removesuffix("[]")
+    sort = next((words for words, pattern in _SORTS.items() if re.fullmatch(pattern, inner)), "")
+    types = {"whole numbers": float, "numbers": float, "true or false": bool, "text": str}
+    if other := [value for value in values if sort and _kind(value) is not types[sort]]:
+        raise HarnessError(
+            f"retrieve.only: {name} holds {sort}, and {other[0]!r} is of another type. Write its values as "
+            "the store has them: 2023 and '2023' are different values."
+        )
+    if sort != "whole numbers":
+        return list(values)
+    return [int(value) for value in values if not isinstance(value, float) or value.is_integer()]
 
 
 def _absent(name: str, names: Collection[str]) -> str:

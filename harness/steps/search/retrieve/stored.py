@@ -118,8 +118,15 @@ _SLOW = re.compile("timed? ?out|timeout|deadline", re.IGNORECASE)
 
 
 @contextmanager
-def store_faults(where: str, timeout: float | None = None) -> Iterator[None]:
-    """What a store's client raises becomes one HarnessError that names the store and the remedy."""
+def store_faults(
+    where: str,
+    timeout: float | None = None,
+    question: str = "Is it running, and are address, name and rights right?",
+) -> Iterator[None]:
+    """What a store's client raises becomes one HarnessError that names the store and the remedy.
+
+    ``question`` is about what is likely at fault, where that is not that an answer came late.
+    """
     try:
         yield
     except HarnessError:
@@ -134,7 +141,7 @@ def store_faults(where: str, timeout: float | None = None) -> Iterator[None]:
         remedy = (
             f"It did not answer within {timeout:g} s: raise retrieve.timeout, or ask less at once."
             if late and timeout is not None
-            else "Is it running, and are address, name and rights right?"
+            else question
         )
         raise HarnessError(
             f"{where} cannot be used ({words}). {remedy} Nothing was scored: a failed search is not an "
