@@ -30,6 +30,7 @@ from harness.labels.testset.testset_rows import (
 from harness.store import write_text
 from tests.command import one_line, refused, save_table, table
 from tests.external.filled import Opensearch
+from tests.external.stores_in_use import MODEL
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import (
     configure,
@@ -164,6 +165,41 @@ def test_passages_of_a_collection_are_named_as_files(folder, capsys, scheme):
     path = Path("set", "testset.yaml")
     path.write_text(path.read_text().replace("docs/*", scheme))
     assert "--dry-run once: each passage is then a file" in step_refused(capsys, "gather")
+
+
+@pytest.mark.parametrize("key", ["retrieve: {kind: qdrant}", "settings: []"])
+def test_settings_are_named_by_the_step_that_searches(folder, capsys, key):
+    configure(f"{key}\n")
+    assert "harness testset set gather --also bench.yaml" in step_refused(capsys, "gather")
+
+
+def test_labels_of_passages_of_a_collection_fit_the_benchmark_that_searches_it(folder, tmp_path):
+    texts = ["Total revenue was 96,773 million.", "In Turin the Alto is built.", "Wash the car."]
+    rows = [{"text": text, "document": "old.md", "vector": [1.0, 0.0]} for text in texts]
+    section = {**Opensearch(tmp_path).fill(rows), "search": "words", "model": MODEL}
+    bench = {"name": "stored", "documents": "passages://contracts", "cache": "cache", "retrieve": section}
+    bench |= {"queries": "mine.csv", "labels": "l.csv", "chunk": {"kind": "page"}}
+    Path("mine.csv").write_text("query_id,text,answerable\nr,What was total revenue?,yes\n")
+    Path("l.csv").write_text("query_id,document,grade\nr,id-0,4\n")
+    Path("stored.yaml").write_text(json.dumps(bench))
+    assert run("bench", "stored.yaml", "--dry-run") == 0
+    ((copies, files),) = [(path, [*path.iterdir()]) for path in Path("cache").rglob("passages-*")]
+    assert len(files) == len(texts)
+    path = Path("set", "testset.yaml")
+    path.write_text(path.read_text().replace("docs/*", f"{copies}/*"))
+    assert testset("propose", "--from", "mine.csv") == 0
+    assert testset("choose", "--auto") == 0
+    assert testset("gather", "--also", "stored.yaml") == 0
+    assert any("stored: base" in row.found_by for row in SET.rows(FoundRow))
+    graded("Ann", by_words)
+    assert testset("export") == 0
+    files = {"queries": "set/export/queries.csv", "labels": "set/export/labels.csv"}
+    Path("stored.yaml").write_text(json.dumps(bench | files))
+    assert run("bench", "stored.yaml", "--quiet") == 0
+    (recall,) = [
+        row["value"] for row in table("results/stored/per_query.csv") if row["measure"] == "recall@10"
+    ]
+    assert float(recall) == 1
 
 
 def test_a_suggested_passage_is_in_the_pool(folder):

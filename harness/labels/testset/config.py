@@ -18,6 +18,7 @@ from harness.values import ConfigError, StageConfig
 
 FILE = "testset.yaml"
 _PASSAGES = "passages://"
+_OF_SETTINGS = ("retrieve", "settings", "chunk", "rerank")
 
 
 class EmbedModel(StageConfig):
@@ -107,6 +108,13 @@ def load_testset(folder: Path) -> TestsetConfig:
         )
     source = read_source(path, "testset.md")
     data = dict(source.data)
+    if key := next((key for key in _OF_SETTINGS if key in data), None):
+        raise source.error(
+            (key,),
+            "a test set is gathered by retrievers of its own. Have the settings of a benchmark, such as "
+            "bench.yaml, find passages too, also in an existing collection: harness testset "
+            f"{quote(str(folder))} gather --also bench.yaml",
+        )
     if isinstance(section := data.get("judge"), dict):
         name = section.get("kind", "llm")
         if not issubclass(model := source.kind(JUDGES, name, ("judge",)), PoolJudgeConfig):
