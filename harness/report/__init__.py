@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from harness.report.scoring_inputs import (
         SCORED_FROM,
         ScoringInputs,
+        documents_ranked,
         lacking_inputs,
         read_chunk_offsets,
         read_graded_spans,
@@ -147,8 +148,8 @@ else:
             ),
             "harness.report.rows.tuned_rows": "DroppedRow",
             "harness.report.scoring_inputs": (
-                "SCORED_FROM ScoringInputs lacking_inputs read_chunk_offsets read_graded_spans "
-                "read_scoring_inputs"
+                "SCORED_FROM ScoringInputs documents_ranked lacking_inputs read_chunk_offsets "
+                "read_graded_spans read_scoring_inputs"
             ),
             "harness.report.stored_tables": "PICTURE RECORD REPORT Row",
             "harness.report.summaries": (

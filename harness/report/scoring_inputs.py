@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -23,8 +23,8 @@ SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
 class ScoringInputs:
     """``rankings`` maps (setting, stage) to its rankings, ``chunks`` a setting to all of its chunks.
 
-    ``tokens`` maps a setting to the offsets at which the tokens of each document begin and the last one ends;
-    None where the result does not keep them.
+    ``tokens`` maps a setting to the offsets at which the tokens of each document that is ranked or judged
+    begin and the last one ends; None where the result does not keep them.
     """
 
     queries: tuple[Query, ...]
@@ -38,10 +38,13 @@ def lacking_inputs(folder: Path) -> list[str]:
     return [name for name in SCORED_FROM if not TABLES[name.removesuffix(".csv")].path_in(folder).exists()]
 
 
-def read_scoring_inputs(folder: Path, tokenizers: Mapping[str, str]) -> ScoringInputs:
+def read_scoring_inputs(
+    folder: Path, tokenizers: Mapping[str, str], judged: Collection[str]
+) -> ScoringInputs:
     """Read it; raises HarnessError if a file is missing or damaged.
 
-    ``tokenizers`` maps every setting to the name of its tokenizer.
+    ``tokenizers`` maps every setting to the name of its tokenizer. Where tokens begin is kept of the
+    documents ``judged`` and of those that are ranked: of a large collection they are few.
     """
     missing = lacking_inputs(folder)
     if missing:
@@ -53,7 +56,26 @@ def read_scoring_inputs(folder: Path, tokenizers: Mapping[str, str]) -> ScoringI
         Query(row.query_id, row.text, cast("Split", row.split), row.answerable, row.cluster)
         for row in read_as(folder, QueryRow)
     )
-    return ScoringInputs(queries, _rankings(folder), read_chunk_offsets(folder), _tokens(folder, tokenizers))
+    rankings, chunks = _rankings(folder), read_chunk_offsets(folder)
+    documents = set(judged).union(*documents_ranked(rankings, chunks).values())
+    return ScoringInputs(queries, rankings, chunks, _tokens(folder, tokenizers, documents))
+
+
+def documents_ranked(
+    rankings: Mapping[tuple[str, str], Iterable[Ranking]], chunks: Mapping[str, Iterable[Chunk]]
+) -> dict[str, set[str]]:
+    """The documents with a chunk in a ranking, by setting; ``rankings`` are by setting and stage."""
+    documents: dict[str, set[str]] = {}
+    for setting, of_setting in chunks.items():
+        ranked = {
+            chunk_id
+            for (name, _), of_stage in rankings.items()
+            if name == setting
+            for ranking in of_stage
+            for chunk_id in ranking.chunk_ids
+        }
+        documents[setting] = {chunk.doc_id for chunk in of_setting if chunk.chunk_id in ranked}
+    return documents
 
 
 def read_graded_spans(folder: Path) -> list[Judgment]:
@@ -95,13 +117,17 @@ def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
     return rankings
 
 
-def _tokens(folder: Path, tokenizers: Mapping[str, str]) -> dict[str, dict[str, list[int]]] | None:
-    """Where tokens begin, by setting and document; None if no such file is there, or not of every setting."""
+def _tokens(
+    folder: Path, tokenizers: Mapping[str, str], documents: Collection[str]
+) -> dict[str, dict[str, list[int]]] | None:
+    """Where tokens of ``documents`` begin, by setting; None without such a file, or not of every setting."""
     path = TABLES[spec_of(TokenStartRow).name].path_in(folder)
     if not path.exists():
         return None
     places: dict[str, dict[str, list[int]]] = {}
-    for row in read_as(folder, TokenStartRow):
+    spec = spec_of(TokenStartRow)
+    for cells in read_rows(folder, spec.name, {"document": documents}):
+        row = spec.parsed(cells)
         edges = places.setdefault(row.tokenizer, {}).setdefault(row.document, [row.start])
         try:
             lengths = list(map(int, row.lengths.split()))

@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 
-from harness.report import read_result
+from harness.report import read_result, read_scoring_inputs
 from harness.running import read_united
 from tests.bench.conftest import SENTENCES
-from tests.command import bench, printed, refused, table
+from tests.command import bench, printed, refused, save_table, table
 
 
 @pytest.fixture
@@ -137,6 +137,17 @@ def test_measures_of_tokens_are_left_out_where_their_places_are_not_kept(counted
     refusal = refused(capsys, "gate", after, "--baseline", before, "--measure", "ndcg_text_tokens@100")
     assert "ndcg_text_tokens@100 cannot be scored again" in refusal
     assert "lacks the places of tokens" in refusal
+
+
+def test_the_places_of_tokens_are_read_of_documents_that_are_ranked_or_judged(counted_in_tokens):
+    before, _ = counted_in_tokens
+    settings = [row["setting"] for row in table(before / "chunks.csv")]
+    tokenizers = dict.fromkeys(settings, table(before / "token_starts.csv")[0]["tokenizer"])
+    rows = [row for row in table(before / "rankings.csv") if row["chunk_id"].startswith("engines:")]
+    save_table(before / "rankings.csv", rows)
+    for judged, documents in ((set(), {"engines"}), ({"people"}, {"engines", "people"})):
+        inputs = read_scoring_inputs(before, tokenizers, judged)
+        assert [set(of_setting) for of_setting in inputs.tokens.values()] == [documents]
 
 
 def test_a_damaged_place_of_a_token_is_told(counted_in_tokens, capsys):

@@ -84,8 +84,9 @@ def united(
     if not pooled or len(alike) == 1:
         return dict(results), ()
     judge = _one_judge({names[folder]: result.record["judge"] for folder, result in results.items()})
-    inputs = {folder: inputs_of(folder, result) for folder, result in results.items()}
     judged = {folder: read_graded_spans(folder) for folder in results}
+    documents = _documents_of(judged)
+    inputs = {folder: inputs_of(folder, result, documents) for folder, result in results.items()}
     pools: dict[str, Grades] = {
         names[folder]: {(j.query_id, j.doc_id, j.start, j.end, j.evidence): j.grade for j in labels}
         for folder, labels in judged.items()
@@ -99,6 +100,11 @@ def united(
         for folder, result in results.items()
     }
     return scored, (*_sentences(grades, pools), *_left_out_measures(results, names, lacking))
+
+
+def _documents_of(judged: Mapping[Path, Sequence[Judgment]]) -> set[str]:
+    """The documents with a judged span in any result."""
+    return {row.doc_id for of_result in judged.values() for row in of_result}
 
 
 def _on_shared_labels(
@@ -122,8 +128,13 @@ def _on_shared_labels(
     # of equal dates the last one, as the oldest or the baseline comes first
     order = fixed or list(results)
     shown = max(order, key=lambda folder: (results[folder].record.get("date", ""), order.index(folder)))
-    inputs = {folder: inputs_of(folder, at) for folder, at in results.items() if folder not in fixed}
     judged = {folder: read_graded_spans(folder) for folder in results}
+    documents = _documents_of(judged)
+    inputs = {
+        folder: inputs_of(folder, result, documents)
+        for folder, result in results.items()
+        if folder not in fixed
+    }
     questions = {
         folder: inputs[folder].queries if folder in inputs else _clustered_queries(result)
         for folder, result in results.items()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from harness.measures import Scorer, family_of
-from harness.report import ScoreRow, ScoringInputs, StoredResult, read_scoring_inputs
+from harness.report import ScoreRow, ScoringInputs, StoredResult, documents_ranked, read_scoring_inputs
 from harness.running.config.relevance import RelevanceConfig
 from harness.running.judging.judged import GradedQueries
 from harness.values import Judgment, finite
@@ -18,10 +18,14 @@ SCORING_RULES = ("rule", "span_share", "chunk_share", "unanswerable", "answerabl
 """The keys of ``relevance`` that say how judgments become values; the others say where they come from."""
 
 
-def inputs_of(folder: Path, result: StoredResult) -> ScoringInputs:
-    """What a result was scored from; raises HarnessError if a file is missing or damaged."""
+def inputs_of(folder: Path, result: StoredResult, judged: Collection[str]) -> ScoringInputs:
+    """What a result was scored from, to score it on ``judged`` documents.
+
+    Raises HarnessError if a file is missing or damaged.
+    """
     settings = result.record["config"]["settings"]
-    return read_scoring_inputs(folder, {row["name"]: row.get("tokenizer", "") for row in settings})
+    tokenizers = {row["name"]: row.get("tokenizer", "") for row in settings}
+    return read_scoring_inputs(folder, tokenizers, judged)
 
 
 def has_tokens(inputs: ScoringInputs, judgments: Sequence[Judgment]) -> bool:
@@ -29,8 +33,9 @@ def has_tokens(inputs: ScoringInputs, judgments: Sequence[Judgment]) -> bool:
     if inputs.tokens is None:
         return False
     judged = {row.doc_id for row in judgments}
+    ranked = documents_ranked(inputs.rankings, inputs.chunks)
     return all(
-        of_setting.keys() >= judged | {chunk.doc_id for chunk in inputs.chunks.get(setting, ())}
+        of_setting.keys() >= judged | ranked.get(setting, set())
         for setting, of_setting in inputs.tokens.items()
     )
 
