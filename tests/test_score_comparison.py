@@ -151,7 +151,7 @@ def test_shares_and_bounds_are_not_compared(files, capsys):
     assert "Under before only 50% are judged (judged@2)" in one_line(out)
     code, out, err = run(capsys, "score", *files[:-1], "judged@10")
     assert code == 0
-    assert "the runs are not compared" in one_line(err)
+    assert "The runs are not compared" in one_line(err)
 
 
 def test_a_run_whose_rankings_end_early_is_named(files, capsys, tmp_path):

@@ -15,7 +15,7 @@ from string import Formatter
 from harness.comparison.doubted_judge import JudgeDoubt
 from harness.comparison.line_wordings import LINES
 from harness.comparison.step_wordings import CHECKS, FAULTS, STEPS
-from harness.comparison.warning_wordings import WARNINGS
+from harness.comparison.warning_wordings import HINTS, WARNINGS
 from harness.values import Sentence, worded
 
 MOST_WORDS = 25
@@ -191,7 +191,7 @@ VERDICTS: Mapping[str, str] = {
 }
 
 
-SENTENCES: Mapping[str, str] = {**VERDICTS, **LINES, **STEPS, **CHECKS, **FAULTS, **WARNINGS}
+SENTENCES: Mapping[str, str] = {**VERDICTS, **LINES, **STEPS, **CHECKS, **FAULTS, **WARNINGS, **HINTS}
 """Every sentence by its code."""
 
 

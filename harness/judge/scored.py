@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from pydantic import Field, field_validator
 
+from harness.comparison import sentence_of
 from harness.judge.calibration import Calibration, Cuts, Floats, calibrate
 from harness.judge.config import PoolConfig, PoolJudgeConfig
 from harness.judge.pair_grades import JudgeTools, Labelled, Pair, PairGrade, Sink, Summary
 from harness.judge.rater_agreement import Agreement, match_judgments, measure_agreement
 from harness.models import Estimate
-from harness.values import MAX_GRADE, JudgeError, Reporter, Run, counted, kind_of
+from harness.values import MAX_GRADE, JudgeError, Reporter, Run, Sentence, counted, kind_of
 
 
 class ScoredConfig(PoolJudgeConfig, ABC):
@@ -161,27 +162,21 @@ class ScoredJudge(ABC, Generic[Configured]):
                 **_bounds("kappa_quadratic", agreement.kappa_quadratic),
             }
 
-    def _worth(self, calibration: Calibration, agreement: Agreement | None) -> str:
+    def _worth(self, calibration: Calibration, agreement: Agreement | None) -> Sentence:
         """What judged, how far it agrees with people, and whom it favours."""
-        how = "at stated scores"
-        if calibration.labels:
-            how = f"by a monotone fit to {counted(calibration.labels, 'grade')} of people for train queries"
-        agrees = "How far it agrees with people is not known: there are no labels."
-        if agreement is not None:
-            over = (
-                f"over {counted(agreement.pairs, 'passage')} of "
-                f"{counted(agreement.queries, 'query', 'queries')}. {agreement.in_words}"
-            )
-            agrees = f"Its agreement with people cannot be measured {over}"
-            if np.isfinite(agreement.kappa_quadratic.value):
-                agrees = (
-                    f"Its quadratic kappa with people is {agreement.kappa_quadratic} "
-                    f"(plain {agreement.kappa}) {over}"
-                )
-        return (
-            f"The judge is {self.name}, its scores cut into grades {how}. {agrees} Such a judge is partial "
-            "to retrievers and rerankers built on the same model or a similar one."
-        )
+        code = "judge.fitted" if calibration.labels else "judge.stated"
+        about = {"judge": self.name, "grades": counted(calibration.labels, "grade")}
+        if agreement is None:
+            return sentence_of(code, **about)
+        about |= {
+            "passages": counted(agreement.pairs, "passage"),
+            "queries": counted(agreement.queries, "query", "queries"),
+            "compared": agreement.in_words,
+        }
+        if not np.isfinite(agreement.kappa_quadratic.value):
+            return sentence_of(f"{code}.one grade", **about)
+        kappas = {"kappa": str(agreement.kappa_quadratic), "plain": str(agreement.kappa)}
+        return sentence_of(f"{code}.kappa", **about, **kappas)
 
 
 def _bounds(name: str, interval: Any) -> dict[str, float | None]:

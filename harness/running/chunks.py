@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,13 @@ from harness.values import Chunk, Part, Query, Ranking, Run, Span, Tokenizer, by
 
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]
-Warn = Callable[[str], None]
+
+
+class Warn(Protocol):
+    """Is told of a problem of the chunks, as the code and the values of a sentence but for the settings."""
+
+    def __call__(self, code: str, /, **values: str | int) -> None:
+        """Take a problem in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +88,7 @@ def reading_of(
     }
     cut = sum(start > c.start or end < c.end for c, (start, end) in zip(chunks, spans, strict=True))
     if cut:
-        warn(
-            f"{cut} of {len(chunks)} chunks are not completely inside the text that is read for them. Cut "
-            "the larger chunks at boundaries of the small ones, or read windows."
-        )
+        warn("chunks.cut", cut=cut, chunks=len(chunks))
     placed = zip(chunks, spans, strict=True)
     read_as = {c.chunk_id: read[c.doc_id, start, end] for c, (start, end) in placed}
     return Reading(read_as, sources, cost=cost)
@@ -237,15 +240,12 @@ def _warn_of_long_chunks(
     indexed: Indexed | None, health: Mapping[str, Any], tokenizer: Tokenizer, warn: Warn
 ) -> None:
     """Warn if an encoder reads only the beginning of what is indexed for some chunks."""
-    overlong, within, remedy = health["overlong"], "", "."
+    code, overlong = "chunks.long", int(health["overlong"])
     if indexed is not None:
-        overlong, within = indexed.overlong, " with their context"
-        remedy = ". Use smaller chunks, a shorter context or a model with a longer window."
+        code, overlong = "chunks.long.context", indexed.overlong
     if overlong:
-        warn(
-            f"{overlong} of {health['chunks']} chunks are longer{within} than the {tokenizer.window} tokens "
-            f"that {tokenizer.name} reads; the rest of each chunk is not searched{remedy}"
-        )
+        chunks, window = int(health["chunks"]), tokenizer.window
+        warn(code, overlong=overlong, chunks=chunks, window=window, model=tokenizer.name)
 
 
 def _warn_of_long_queries(queries: Sequence[Query], tokenizer: Tokenizer, warn: Warn) -> None:
@@ -257,11 +257,7 @@ def _warn_of_long_queries(queries: Sequence[Query], tokenizer: Tokenizer, warn: 
     ]
     longer = int((steps.token_lengths(texts, tokenizer) > window).sum()) if window and texts else 0
     if longer:
-        warn(
-            f"{longer} of {len(queries)} queries are longer than the {window} tokens that {tokenizer.name} "
-            "reads; the rest of each query is not searched for. Shorten them, or use a model with a longer "
-            "window."
-        )
+        warn("chunks.queries", longer=longer, queries=len(queries), window=window, model=tokenizer.name)
 
 
 def _warn_of_capped(
@@ -278,9 +274,11 @@ def _warn_of_capped(
     share = float(((lengths >= _FULL * window) & (characters < _FULL * size)).mean())
     if share >= _MOST_CAPPED:
         warn(
-            f"{share:.0%} of its chunks end at the window of {window} tokens, not at chunk_size {size}: the "
-            f"median chunk has {np.median(characters):,.0f} characters. Describe the setting by that length, "
-            "or use a smaller chunk_size or a model with a longer window."
+            "chunks.capped",
+            share=f"{share:.0%}",
+            window=window,
+            size=str(size),
+            median=f"{np.median(characters):,.0f}",
         )
 
 
@@ -361,10 +359,7 @@ def with_context(
         if surroundings is None:
             surroundings, guessed = [made.longest] * len(chunks), True
         if not any(need.before or need.after for need in surroundings):
-            warn(
-                f"context {config.kind} finds nothing to add to any chunk, so it changes nothing. Use "
-                "another kind, or omit it."
-            )
+            warn("chunks.context", context=config.kind)
         around = steps.nested(around, surroundings)
     texts = tuple(one(chunk.text) for one, chunk in zip(around, chunks, strict=True))
     indexed_key = key_of(key, "context", _digest(around))

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import models
+from harness.comparison import sentence_of
 from harness.models import LocalEncoder, ServedEstimate, Spending
 from harness.running.engine import LocalEngine, ModelJob, keep_rate, run_of, speed_of, value_bytes
 from harness.running.session import Session
@@ -34,11 +35,6 @@ Hold = Literal["all", "unkept", "none"]
 _AT_ONCE = 64
 # rows of vectors read at once
 _ROWS_AT_ONCE = 4_096
-_OTHER_BATCHES = (
-    "A model computed what the cache cannot keep. When needed again, it is computed in other batches, so "
-    "scores may differ in their last digits from those of a run with a cache. Make the cache writable to "
-    "get the same numbers."
-)
 
 
 def digest(*texts: str) -> bytes:
@@ -142,8 +138,8 @@ class LocalPass(ModelPass):
                     seconds += part.seconds
             if job is not None:
                 keep_rate(self.path, characters, seconds, session.engine, session.artifacts)
-            if not kept and all(warning.text != _OTHER_BATCHES for warning in session.notes.warnings):
-                session.notes.warn("cache", _OTHER_BATCHES)
+            if not kept and all(warning.code != "cache.batches" for warning in session.notes.warnings):
+                session.notes.warn(sentence_of("cache.batches"))
         return Computed(stored, frozenset(missing))
 
     def _plan(self, items: list[bytes], missing: list[bytes]) -> list[bytes]:

@@ -79,9 +79,7 @@ def load_corpora(config: BenchConfig, reader: DocumentReader) -> Corpora:
         texts_read = [part.document for part in read[name].parsed]
         for document, held in queries.lists_of_queries(texts_read):
             count = len(queries.queries)
-            reader.notes.warn(
-                "questions", sentence_of("questions.listed", document=document, held=held, queries=count)
-            )
+            reader.notes.warn(sentence_of("questions.listed", document=document, held=held, queries=count))
     texts = {
         name: {item.document.doc_id: item.document for item in documents.parsed}
         for name, documents in read.items()

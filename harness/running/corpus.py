@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness import data, values
+from harness.comparison import sentence_of
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.copies import local_patterns
 from harness.running.document_reader import DocumentReader, file_hashes
@@ -134,12 +135,7 @@ def texts_outside(config: BenchConfig, corpus: Corpus, reader: DocumentReader) -
         parsed = []
     texts = {item.document.doc_id: item.document for item in parsed}
     if unread := sorted({file.doc_id for file in corpus.outside} - texts.keys()):
-        reader.notes.warn(
-            "text",
-            f"{values.counted(len(unread), 'document')} outside the part cannot be read "
-            f"({values.listed(unread, 3)}), so passages of theirs that name no document are taken for text "
-            "in none and keep their rank. Mend or remove these files.",
-        )
+        reader.notes.warn(sentence_of("text.outside", count=len(unread), documents=values.listed(unread, 3)))
     return texts
 
 

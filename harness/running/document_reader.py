@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from harness import data, values
+from harness.comparison import sentence_of
 from harness.running.config.models import BenchConfig
 from harness.running.engine import Engine
 from harness.running.notes import RunNotes
@@ -82,7 +83,7 @@ class DocumentReader:
             raise values.CorpusError(f"{none}. The first: {skipped[0].reason}")
         for item in (item for item in skipped if item.path not in warned):
             # the reason begins with the path, and often with the page
-            self.notes.warn("text", f"skipped {item.reason}")
+            self.notes.warn(sentence_of("text.skipped", reason=item.reason.removesuffix(".")))
         report_text(parsed, parser, self.notes)
         return parsed, skipped, hashes
 
@@ -110,7 +111,7 @@ class DocumentReader:
             raise values.CorpusError(f"No document can be read yet. {lacking}")
         if config.on_bad_document == "fail":
             raise data.bad_document(f"{lacking}.")
-        self.notes.warn("text", f"left out: {lacking}")
+        self.notes.warn(sentence_of("text.lacking", files=lacking))
         reason = "needs {}: pip install 'ndcg-harness[{}]'"
         skipped = []
         for form, paths in lacking.files.items():

@@ -11,6 +11,7 @@ from functools import cache, partial
 import numpy as np
 
 from harness import values
+from harness.comparison import sentence_of
 from harness.data import PlacedHit
 from harness.measures import Projection
 from harness.running.chunks import Chunking, Indexed, health_of
@@ -112,11 +113,7 @@ def stored_chunking(
     )
     if missed:
         notes.warn(
-            "hits",
-            f"{setting.name}: {values.counted(len(missed), 'piece')} of relevant evidence "
-            f"{'is' if len(missed) == 1 else 'are'} in no passage of the collection, so no search of it can "
-            "find them.",
-            settings=[setting.name],
+            sentence_of("hits.missed", setting=setting.name, count=len(missed)), settings=[setting.name]
         )
     sources = tuple("" if strange and chunk.doc_id == strange.doc_id else chunk.doc_id for chunk in every)
     return Chunking(

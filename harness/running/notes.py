@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from harness import models
 from harness.values import RecordingReporter, Reporter, ResultWarning, Sentence, WarningKind
@@ -63,12 +63,15 @@ class RunNotes:
 
     def warn(
         self,
-        kind: WarningKind,
-        sentence: str,
+        sentence: Sentence,
         measures: Iterable[str] = (),
         settings: Iterable[str] = (),
     ) -> None:
-        """Warn of what bears on numbers (see ``ResultWarning``): said at once, and kept with the result."""
+        """Warn of what bears on numbers (see ``ResultWarning``): said at once, and kept with the result.
+
+        The code of the sentence begins with the kind of warning.
+        """
+        kind = cast(WarningKind, sentence.code.partition(".")[0])
         self._keep(kind, sentence, tuple(measures), tuple(settings))
         self.reporter.warn(sentence)
 

@@ -9,6 +9,9 @@ from typing import Any
 from harness.data import GivenHit
 from harness.values import Document, counted, quoted
 
+WordedAs = tuple[str, Mapping[str, str | int]]
+"""The code of a sentence and its values, but for the setting that it is about."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageFaults:
@@ -18,25 +21,15 @@ class PageFaults:
     unread: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
 
-    def sentences(self, first_page: int) -> Iterator[str]:
+    def warnings(self, first_page: int) -> Iterator[WordedAs]:
         """A warning for each kind of fault, with an example."""
         if self.zero:
-            yield (
-                f"{counted(len(self.zero), 'row is', 'rows are')} of page 0 ({self.zero[0]}), and "
-                "retrieve.first_page is 1, so these pages are ignored, and all others may be taken for the "
-                "one before them. If the store numbers the first page 0, set first_page: 0."
-            )
+            yield "hits.page zero", {"count": len(self.zero), "example": self.zero[0]}
         if self.unread:
-            yield (
-                f"{counted(len(self.unread), 'row gives', 'rows give')} something as page that is no page "
-                f"number, which is ignored ({self.unread[0]})."
-            )
+            yield "hits.page unread", {"count": len(self.unread), "example": self.unread[0]}
         if self.beyond:
-            more = " If the store numbers the first page 1, remove first_page: 0." if first_page == 0 else ""
-            yield (
-                f"{counted(len(self.beyond), 'row gives', 'rows give')} a page that its document does not "
-                f"have, which is ignored ({self.beyond[0]}).{more}"
-            )
+            code = "hits.page beyond zero" if first_page == 0 else "hits.page beyond"
+            yield code, {"count": len(self.beyond), "example": self.beyond[0]}
 
 
 def page_faults(

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from harness.comparison import sentence_of
 from harness.models import EXACT, INT8, LocalConfig
 from harness.running.compute import digest
 from harness.running.meeting import Running
@@ -65,20 +66,18 @@ def compare_with_exact(
             if name not in compared or stored["changed"] > compared[name]["changed"]:
                 compared[name] = stored
     for name, sample in compared.items():
+        way, changed = models.probed[name].way, float(sample["changed"])
         notes.warn(
-            "precision",
-            f"precision: fast: {name} computed in {models.probed[name].way}. Of the first ten places "
-            f"of {counted(int(sample['queries']), 'sampled query', 'sampled queries')}, "
-            f"{sample['changed']:.1%} hold another chunk than in float32."
-            + _more_than(most if models.probed[name].way == INT8 else 1.0, sample["changed"]),
+            sentence_of(
+                "precision.beyond" if way == INT8 and changed > most else "precision.changed",
+                model=name,
+                way=way,
+                queries=counted(int(sample["queries"]), "sampled query", "sampled queries"),
+                changed=f"{changed:.1%}",
+                most=f"{most:.1%}",
+            ),
             settings=dict.fromkeys(users[name]),
         )
-
-
-def _more_than(most: float, changed: float) -> str:
-    return f" That is more than int8_changes allows ({most:.1%}): lower it, or leave it out." * (
-        changed > most
-    )
 
 
 def what_fast_saves(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import report, store
+from harness.comparison import sentence_of
 from harness.models import (
     EmbeddingEndpoint,
     HttpConfig,
@@ -144,11 +145,7 @@ def warn_of_prefixes(settings: Sequence[Setting], models: RunModels, notes: RunN
             if prefixes := ", ".join(f"`{key}: {json.dumps(text)}`" for key, text in keys.items() if text):
                 without_prefix.setdefault((name, prefixes), []).append(setting.name)
     for (name, prefixes), names in without_prefix.items():
-        notes.warn(
-            "prefixes",
-            f"{name} was trained with {prefixes}, and the retriever has no prefix. Set it, or compare both.",
-            settings=names,
-        )
+        notes.warn(sentence_of("prefixes.unset", model=name, prefixes=prefixes), settings=names)
 
 
 def check_endpoints(
@@ -253,12 +250,15 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], notes: RunNot
     if max(there, of_queries) < _WORTH_A_WARNING:
         return
     script = main_script(documents if there >= of_queries else queries)
-    read = "is for English only" if len(english) == 1 else "are for English only"
     notes.warn(
-        "language",
-        f"{', '.join(english)} {read}, judging by the name, but {there:.0%} of the letters of the "
-        f"documents and {of_queries:.0%} of those of the queries are not Latin (most are {script}). Use a "
-        "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 "
-        f"({guide('chinese.md')}).",
+        sentence_of(
+            "language.english",
+            count=len(english),
+            models=", ".join(english),
+            documents=f"{there:.0%}",
+            queries=f"{of_queries:.0%}",
+            script=script,
+            guide=guide("chinese.md"),
+        ),
         settings=[setting.name for setting in settings if not english_only.isdisjoint(setting.model_names)],
     )

@@ -6,10 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from time import perf_counter
 from typing import Any, TypeVar
 
+from harness.comparison import sentence_of
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.config.models import Setting
@@ -108,7 +110,7 @@ def cut_for_all(
     """
     visitor = visitor or Running(session)
     points: list[Chunked] = []
-    problems: dict[str, list[str]] = {}
+    problems: dict[tuple[str, tuple[tuple[str, str | int], ...]], list[str]] = {}
     of = {
         setting.name: corpora if isinstance(corpora, Corpus) else corpora[setting.name]
         for setting in settings
@@ -117,23 +119,26 @@ def cut_for_all(
     def sources_of(setting: Setting) -> RunSources:
         return RunSources(session, of[setting.name], session.models.tokenizer(setting.tokenizer))
 
+    def note_problem(name: str, code: str, /, **values: str | int) -> None:
+        problems.setdefault((code, tuple(values.items())), []).append(name)
+
     if session.engine.apart and session.may_ask:
         left = [setting for setting in settings if setting.name not in session.prepared.stored]
         cut_apart(((setting, sources_of(setting)) for setting in left), Resources(session))
     for setting in settings:
         begun = perf_counter()
-        names_found: list[str] = []
         stored = session.prepared.stored.get(setting.name)
         if stored is None:
-            chunking = chunk_corpus(setting, sources_of(setting), visitor, names_found.append)
+            chunking = chunk_corpus(
+                setting, sources_of(setting), visitor, partial(note_problem, setting.name)
+            )
         else:
             chunking = stored()
         points.append(Chunked(setting, chunking, perf_counter() - begun))
-        for problem in names_found:
-            problems.setdefault(problem, []).append(setting.name)
         done()
-    for problem, names in problems.items():
-        session.notes.warn("chunks", f"{listed(names, 3)}: {problem}", settings=names)
+    for (code, values), names in problems.items():
+        sentence = sentence_of(code, settings=listed(names, 3), **dict(values))
+        session.notes.warn(sentence, settings=names)
     return points
 
 

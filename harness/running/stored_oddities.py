@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from harness import values
+from harness.comparison import sentence_of
 from harness.data import PlacedHit, named_document
 from harness.running.config.models import Setting
 from harness.running.corpus import Corpus
 from harness.running.notes import RunNotes
-from harness.running.page_faults import row_name
+from harness.running.page_faults import WordedAs, row_name
 from harness.running.pipeline import collection_searched
 from harness.running.stored_passages import StoredPassages, only_in_words
 
@@ -58,8 +59,8 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
         [] if stored.unnamed else [theirs for theirs, ours in named.items() if ours is None],
         [doc_id for doc_id in corpus.by_id if doc_id not in present],
     )
-    for text in odd.sentences(stored):
-        notes.warn("hits", f"{setting.name}: {text}", settings=[setting.name])
+    for code, shown in odd.warnings(stored):
+        notes.warn(sentence_of(code, setting=setting.name, **shown), settings=[setting.name])
     return {
         "stored_passages": len(hits),
         "stored_rows": stored.facts.rows,
@@ -94,50 +95,30 @@ class _Odd:
     gone: list[str]
     absent: list[str]
 
-    def sentences(self, stored: StoredPassages) -> Iterator[str]:
+    def warnings(self, stored: StoredPassages) -> Iterator[WordedAs]:
         """A warning for each of these that occurs."""
-        of = values.counted(len(stored.placed), "passage")
-        yield from (f"{note}." for note in stored.facts.notes)
+        passages = values.counted(len(stored.placed), "passage")
+        yield from (("hits.store", {"fact": fact}) for fact in stored.facts.notes)
         if self.unplaced:
             texts = "; ".join(repr(values.snippet(hit.row.text, 60)) for hit in self.unplaced[:_SHOWN])
-            yield (
-                f"{len(self.unplaced)} of {of} are in no document, and count as unjudged text at their ranks "
-                f"({texts})."
-            )
+            yield "hits.unplaced", {"odd": len(self.unplaced), "passages": passages, "texts": texts}
         if self.by_page:
-            yield (
-                f"{self.by_page} of {of} are placed by page only, as their text is not in the document: each "
-                "counts as its whole page, with all labels and all text there."
-            )
+            yield "hits.by page", {"odd": self.by_page, "passages": passages}
         if self.other_page:
+            first_page = str(stored.first_page)
             yield (
-                f"{self.other_page} of {of} were found by their text on another page than their row says. "
-                f"retrieve.first_page is {stored.first_page}: check that the store gives this number to the "
-                "first page of a document."
+                "hits.page differs",
+                {"odd": self.other_page, "passages": passages, "first_page": first_page},
             )
-        yield from stored.pages.sentences(stored.first_page)
+        yield from stored.pages.warnings(stored.first_page)
         if stored.blank:
-            rows = values.counted(len(stored.blank), "row has", "rows have")
-            where = values.listed([row_name(hit.row) for hit in stored.blank], _SHOWN)
-            yield (
-                f"{rows} neither text nor page ({where}): where the store returns one, it counts as unjudged "
-                "text at its rank."
-            )
+            rows = values.listed([row_name(hit.row) for hit in stored.blank], _SHOWN)
+            yield "hits.blank", {"count": len(stored.blank), "rows": rows}
         if self.copies:
-            yield (
-                f"{self.copies} of {of} repeat the text of another: each takes a rank, but only the first "
-                "gains."
-            )
+            yield "hits.copies", {"odd": self.copies, "passages": passages}
         if stored.unnamed:
-            yield (
-                f"no document that the collection names ({values.listed(list(stored.names), _SHOWN)}) is "
-                "among the files, so passages were sought in all documents. Set retrieve.document to the key "
-                "that holds the name of the file."
-            )
+            yield "hits.unnamed", {"names": values.listed(list(stored.names), _SHOWN)}
         if self.gone:
-            yield (
-                "documents in the collection that are not among the files: "
-                f"{values.listed(self.gone, _SHOWN)}."
-            )
+            yield "hits.gone", {"documents": values.listed(self.gone, _SHOWN)}
         if self.absent:
-            yield f"files without a passage in the collection: {values.listed(self.absent, _SHOWN)}."
+            yield "hits.absent", {"documents": values.listed(self.absent, _SHOWN)}

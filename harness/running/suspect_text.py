@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness import data, values
+from harness.comparison import sentence_of
 from harness.running.notes import RunNotes
 
 _SHOWN = 3
@@ -21,15 +22,16 @@ def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig
     notes.counts["pages_suspect"] += suspect_pages
     notes.counts["characters"] += characters
     notes.counts["characters_suspect"] += suspect
-    line = f"text of {values.counted(len(parsed), 'document')}: "
-    line += f"{_share(suspect_pages, pages)} pages and " if suspect_pages else ""
-    line += f"{_share(suspect, characters)} characters are suspect"
-    worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
-    if suspect_pages or suspect:
-        if worth:
-            notes.warn("text", line)
-        else:
-            notes.reporter.note(line)
+    line = sentence_of(
+        "text.suspect.pages" if suspect_pages else "text.suspect",
+        documents=values.counted(len(parsed), "document"),
+        pages=_share(suspect_pages, pages),
+        characters=_share(suspect, characters),
+    )
+    if suspect_pages or suspect > _WORTH_A_WARNING * characters:
+        notes.warn(line)
+    elif suspect:
+        notes.reporter.note(line)
     _warn_of_pages(parsed, parser, notes)
     _warn_of_repairs(parsed, notes)
 
@@ -40,27 +42,21 @@ def _warn_of_pages(parsed: Sequence[data.ParsedDocument], parser: data.ParserCon
         for kind in ("silent_pages", "short_pages", "damaged_pages")
     )
     if silent:
-        have = values.counted(len(silent), "document has", "documents have")
-        notes.warn(
-            "text",
-            f"{have} pages without text although something is drawn on them, most likely scans: "
-            f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf).",
-        )
+        notes.warn(sentence_of("text.silent", count=len(silent), pages=_listed(silent)))
     if damaged:
-        have = values.counted(len(damaged), "document has", "documents have")
-        notes.warn(
-            "text",
-            f"{have} pages with damaged content, part of which may be missing: {_listed(damaged)}. "
-            "Download or export them again.",
-        )
+        notes.warn(sentence_of("text.damaged", count=len(damaged), pages=_listed(damaged)))
     if short:
         readers = sorted({item.stats.second_reader for item in parsed if item.stats.short_pages})
         missing = sum(item.stats.missing_characters for item in parsed)
         notes.warn(
-            "text",
-            f"{parser.kind} may have lost text of {values.counted(len(short), 'document')}; the second "
-            f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
-            "Check these pages, or choose another kind of parser.",
+            sentence_of(
+                "text.short",
+                parser=parser.kind,
+                documents=values.counted(len(short), "document"),
+                readers=", ".join(readers),
+                missing=missing,
+                pages=_listed(short),
+            )
         )
 
 
@@ -69,12 +65,8 @@ def _warn_of_repairs(parsed: Sequence[data.ParsedDocument], notes: RunNotes) -> 
     if repaired:
         shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])
         more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
-        notes.warn(
-            "text",
-            f"{values.counted(len(repaired), 'document')} could be read, but only after repairing errors "
-            f"({shown}{more}); "
-            "documents.csv of a run lists all of them",
-        )
+        documents = values.counted(len(repaired), "document")
+        notes.warn(sentence_of("text.repaired", documents=documents, repairs=f"{shown}{more}"))
 
 
 def _listed(pages: Mapping[str, Sequence[int]]) -> str:

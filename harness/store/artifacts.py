@@ -10,7 +10,7 @@ import tempfile
 import uuid
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,19 @@ from typing import Any
 from harness.store.atomic import TEMPORARY, seal, unseal, write_bytes
 from harness.store.disk import FULL, IN_THE_WAY, NOT_WRITABLE, disk_full, why_full
 from harness.store.locking import lock
-from harness.values import Slot, StoreError
+from harness.values import Sentence, Slot, StoreError, worded
+
+FAULTS_OF_CACHE: Mapping[str, str] = {
+    "cache.damaged": (
+        "Parts of the cache were damaged and have been computed again: {parts}. The figures are not "
+        "affected; check the disk."
+    ),
+    "cache.unwritable": (
+        "The cache cannot be written ({reason}); computed results are not kept and will be computed again. "
+        "Make it writable."
+    ),
+}
+"""What is said of faults of the cache, each sentence by its code."""
 
 
 class Faults:
@@ -51,22 +63,16 @@ class Faults:
             raise error
         self.not_kept(path, error.strerror)
 
-    def sentences(self) -> list[str]:
+    def sentences(self) -> list[Sentence]:
         """Sentences for the user: at most one for each kind of fault."""
         sentences = []
         if self._damaged:
             kinds = ", ".join(
                 f"{count} of {what} ({self._where[what]})" for what, count in self._damaged.items()
             )
-            sentences.append(
-                f"parts of the cache were damaged and have been computed again: {kinds}. The figures are not "
-                "affected; check the disk."
-            )
+            sentences.append(worded(FAULTS_OF_CACHE, "cache.damaged", parts=kinds))
         if self._not_kept:
-            sentences.append(
-                f"the cache cannot be written ({self._not_kept}); computed results are not kept and will be "
-                "computed again. Make it writable."
-            )
+            sentences.append(worded(FAULTS_OF_CACHE, "cache.unwritable", reason=self._not_kept))
         return sentences
 
 

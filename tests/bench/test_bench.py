@@ -161,7 +161,7 @@ def test_a_document_that_cannot_be_read_fails_or_is_listed(lexical, corpus):
         told(lexical())
     path = lexical(more="on_bad_document: skip")
     _, folder, reporter = told(path)
-    (message,) = [text for text in reporter.warnings if text.startswith("skipped ")]
+    (message,) = [text for text in reporter.warnings if text.startswith("Skipped ")]
     assert message.count("bad.txt") == 1
     listed = {row["document"]: row["status"] for row in table(folder / "documents.csv")}
     assert listed == dict.fromkeys(SENTENCES, "read") | {"bad": "skipped"}
@@ -249,7 +249,7 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(lexical, c
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*") + "parsing: {workers: 1}\n")
     results, folder, reporter = told(path)
     message = " ".join(reporter.warnings)
-    assert "text of 6 documents: 2 of 5 (40.00%) pages and 1 of " in message
+    assert "Text of 6 documents: 2 of 5 (40.00%) pages and 1 of " in message
     assert "1 document has pages without text although something is drawn on them" in message
     assert "scan (pages 2-3)" in message
     counts = results.record.counts

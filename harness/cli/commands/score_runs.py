@@ -80,10 +80,7 @@ def _compared(
         compared += [by] if by is not None else []
     if not compared:
         names = listed([measure.name for measure in next(iter(scores.values())).measures])
-        TerminalReporter().warn(
-            f"the runs are not compared: no query has a value of a measure of quality under all of them "
-            f"({names})."
-        )
+        TerminalReporter().warn(comparison.sentence_of("runs.uncompared", measures=names))
     return compared
 
 
@@ -177,7 +174,8 @@ def _scores(
     if not any(scores.means().values()) and not any(
         data.evaluate(ranked, judged, ["judged"]).means().values()
     ):
-        reporter.warn(f"{about}no ranked document is judged for its query: do run and qrels belong together?")
+        code = "runs.unjudged" if alone else "runs.unjudged.file"
+        reporter.warn(comparison.sentence_of(code, file=file))
     for note in _notes(answered, judged_queries, judged.useful, scores):
         reporter.note(about + note)
     return scores

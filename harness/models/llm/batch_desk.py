@@ -14,6 +14,7 @@ from harness.models.llm.batch_client import BatchClient, BatchState
 from harness.models.llm.batch_files import BatchAnswers, Outcome, missing
 from harness.models.llm.batch_options import BatchOptions
 from harness.models.llm.batch_packing import OpenBatch, packed, size_of
+from harness.models.llm.batch_wordings import BATCHES
 from harness.models.llm.client import Reply
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import CallError, one_line
@@ -23,7 +24,7 @@ from harness.models.llm.recording import Recorder, note_use
 from harness.models.llm.requests import Inquiry, MissingCall, RequestRun, breaker_of
 from harness.models.llm.sender import Attempt, Received, Sender
 from harness.store import SentBatch, SentCall
-from harness.values import LlmAnswer, LlmError, counted
+from harness.values import LlmAnswer, LlmError, counted, worded
 
 T = TypeVar("T")
 # How often a file is fetched whose lines are not whole.
@@ -309,16 +310,17 @@ class BatchDesk:
                 "are in the ledger. Run again to make the remaining calls."
             )
         if state.status != "completed":
-            how = "was cancelled" if state.status == "cancelled" else f"has {state.status}"
-            self._reporter.warn(f"Batch {batch.batch_id} {how}: {words}.")
+            about = {"batch": batch.batch_id, "answered": answered, "calls": len(batch.calls)}
+            code = "batch.cancelled" if state.status == "cancelled" else "batch.ended"
+            self._reporter.warn(worded(BATCHES, code, **about, status=state.status))
         strangers = len(answers.outcomes.keys() - batch.calls.keys() - batch.others)
-        for count, what in (
-            (strangers, "answers to requests that it does not contain, which are ignored"),
-            (len(answers.double), "requests with two different answers, which are made again"),
-            (answers.broken, "unreadable lines, whose requests are made again"),
+        for code, count in (
+            ("batch.strangers", strangers),
+            ("batch.double", len(answers.double)),
+            ("batch.broken", answers.broken),
         ):
             if count:
-                self._reporter.warn(f"Batch {batch.batch_id}: {count:,} {what}.")
+                self._reporter.warn(worded(BATCHES, code, batch=batch.batch_id, count=count))
         return result
 
     def _record(self, call: MissingCall, outcome: Outcome, most: float, result: Collected) -> None:

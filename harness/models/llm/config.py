@@ -10,7 +10,7 @@ from pydantic import Field, field_serializer, field_validator, model_validator
 
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.money import Price
-from harness.values import ConfigError, LlmAnswer, LlmError, Reporter, StageConfig
+from harness.values import ConfigError, LlmAnswer, LlmError, Reporter, StageConfig, worded
 
 if TYPE_CHECKING:
     from harness.models.llm.form import About, Form, Talk
@@ -149,13 +149,13 @@ class LlmStepConfig(ModelConfig):
 class FailurePolicy:
     """How a step reports and treats items without a usable answer.
 
-    ``lacking`` are the words for what they lack, ``key`` the section and the value of ``on_failure`` that
-    lets the run go on, ``done`` what then becomes of them.
+    ``words`` are sentences with the codes ``SECTION.failed``, where ``on_failure`` has the value that lets
+    the run go on, and ``SECTION.fatal``, where the run ends.
     """
 
-    lacking: str
-    key: tuple[str, str]
-    done: str
+    words: Mapping[str, str]
+    section: str
+    value: str
 
     def usable(
         self,
@@ -187,15 +187,12 @@ class FailurePolicy:
         """Warn of those of ``total`` that ``failed``, with their reasons; LlmError unless the run goes on."""
         if not failed:
             return
-        section, value = self.key
         named = [f"{name} ({reason})" for name, reason in failed.items()]
-        message = f"{len(named)} of {total} {self.lacking} by {config.endpoint.model}"
-        if getattr(config, "on_failure", "") == value:
-            reporter.warn(f"{message} and {self.done}: {', '.join(named)}.")
+        about = {"failed": len(named), "total": total, "model": config.endpoint.model}
+        if getattr(config, "on_failure", "") == self.value:
+            reporter.warn(worded(self.words, f"{self.section}.failed", **about, items=", ".join(named)))
             return
         more = ", …" if len(named) > _SHOWN else ""
         raise LlmError(
-            f"{message}: {', '.join(named[:_SHOWN])}{more}. Set `{section}.on_failure: {value}`, with which "
-            f"they {self.done}, `{section}.ask_again: true` to ask the model again, or name another prompt "
-            "or model. Every other answer is in the ledger."
+            worded(self.words, f"{self.section}.fatal", **about, items=f"{', '.join(named[:_SHOWN])}{more}")
         )

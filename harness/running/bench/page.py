@@ -238,11 +238,9 @@ def _files(documents: set[str], hashes: Mapping[str, str], reporter: Reporter) -
         path = Path(name)
         for document in _ids(path) & documents:
             if not path.is_file():
-                reporter.warn(
-                    f"{path} does not exist. Run the command in the folder where the benchmark ran."
-                )
+                reporter.warn(comparison.sentence_of("pages.missing", file=path))
             elif file_sha256(path) != hashes[name]:
-                reporter.warn(f"{path} has changed since the run, so its pages are not shown.")
+                reporter.warn(comparison.sentence_of("pages.changed", file=path))
             else:
                 files[document] = path
     if not files:

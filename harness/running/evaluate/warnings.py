@@ -66,9 +66,9 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, notes: RunNotes) -> None
         if names := list(dict.fromkeys(map(str, which))):
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             shown = f"{', '.join(names[:_SHOWN])}{more}"
-            notes.warn("labels", sentence_of(code, count=len(names), places=shown))
+            notes.warn(sentence_of(code, count=len(names), places=shown))
     if config.bootstrap.clusters == "documents" and (alike := near_duplicates_sentence(queries, labels)):
-        notes.warn("questions", alike)
+        notes.warn(alike)
     lengths = [row.end - row.start for row in labels if row.grade and row.answer is None]
     for measure in map(parse_measure, config.measures if lengths else ()):
         if measure.family != "ndcg_evidence":
@@ -77,7 +77,6 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, notes: RunNotes) -> None
         if length > 2 * enough:
             # a small part of such a label counts as finding it
             notes.warn(
-                "labels",
                 sentence_of("labels.long", length=f"{length:,.0f}", measure=measure.name, enough=enough),
                 measures=[measure.name],
             )
@@ -111,7 +110,6 @@ def _warn_of_shallow_rankings(
     shallow = {name: depth for name, depth in depths.items() if depth < min(deepest, chunks[name])}
     if shallow:
         notes.warn(
-            "depth",
             sentence_of(
                 "depth.ranks",
                 ranks=_span(shallow.values()),
@@ -128,7 +126,6 @@ def _warn_of_shallow_rankings(
         first = [top_n for _, top_n in flat]
         code = "depth.reranked.first" if max(first) == 1 else "depth.reranked"
         notes.warn(
-            "depth",
             sentence_of(code, scored=_span(first), cutoff=deepest),
             _deeper_than(min(first) - 1, cutoffs),
             dict(flat),
@@ -148,7 +145,7 @@ def _warn_of_parsers(config: BenchConfig, notes: RunNotes) -> None:
     fit = [name for name in config.measures if across_parsers(name)]
     blind = [name for name in config.measures if trusted_for(name) and name not in fit]
     if not fit:
-        notes.warn("parsers", sentence_of("parsers.uncompared", parsers=", ".join(parsers)))
+        notes.warn(sentence_of("parsers.uncompared", parsers=", ".join(parsers)))
     if blind:
         notes.reporter.note(
             f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
@@ -163,7 +160,6 @@ def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], notes: RunNot
         return
     if deeper := _deeper_than(judge.pool.depth, cutoffs):
         notes.warn(
-            "judge",
             sentence_of("judge.pool", pooled=judge.pool.depth, cutoff=max(cutoffs.values())),
             deeper,
         )
@@ -171,7 +167,7 @@ def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], notes: RunNot
         judge.pool.unit == "chunk"
         and len({repr((setting.chunk, setting.read)) for setting in config.settings}) > 1
     ):
-        notes.warn("judge", sentence_of("judge.chunkings"))
+        notes.warn(sentence_of("judge.chunkings"))
 
 
 def text_ranked(searched: Searched, unit: str, stage: str = RETRIEVE) -> NDArray[np.int64]:
@@ -208,7 +204,6 @@ def warn_of_unfilled_budgets(
         if short:
             endings = "; ".join(short.values())
             notes.warn(
-                "depth",
                 sentence_of(code, budget=budget, unit=unit, measure=name, endings=endings),
                 [label for label, (amount, of) in depths.items() if of == unit and amount > least],
                 short,

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from harness import values
+from harness.comparison import sentence_of
 from harness.data import HitFile, ParserConfig, PlacedHit, place_hits, read_hits
 from harness.measures import Projection, SpanQrels, project
 from harness.report import HitRow, Results
@@ -274,27 +275,23 @@ def report_hits(
 ) -> None:
     """Say how the hits of a file were placed, and warn of what is odd about them."""
 
-    def warn(text: str) -> None:
-        notes.warn("hits", f"{name}: {text}", settings=[name])
+    def warn(code: str, **shown: object) -> None:
+        notes.warn(sentence_of(code, setting=name, **shown), settings=[name])
 
     def note(text: str) -> None:
         notes.reporter.note(f"{name}: {text}")
 
     if silent := [query.query_id for query in queries if query.query_id not in file.rows]:
         warn(
-            f"{len(silent)} of {values.counted(len(queries), 'query', 'queries')} have no hits "
-            f"({values.listed(silent, _SHOWN)}): queries that have an answer score 0 and count."
+            "hits.silent",
+            silent=len(silent),
+            queries=values.counted(len(queries), "query", "queries"),
+            names=values.listed(silent, _SHOWN),
         )
     if file.unread:
-        warn(
-            f"the column {file.unread!r} is not read, and every text is sought in all documents. If it names "
-            "the document, rename it to 'document'."
-        )
+        warn("hits.column", column=repr(file.unread))
     if file.rising:
-        warn(
-            "scores rise from row to row in every query, as distances do, but the highest score is taken as "
-            "the best. If less is better, write a column rank instead."
-        )
+        warn("hits.rising")
     if not file.scores_kept:
         note(
             "scores do not decrease with rank in all queries. Ranks decide; scores are ignored, so "
@@ -306,33 +303,27 @@ def report_hits(
     of = values.counted(len(hits), "hit")
     note(f"{ways.total()} of {of} placed{': ' if how else ''}{how}.")
 
-    for what, odd in _odd(hits).items():
+    for code, odd in _odd(hits).items():
         if odd:
             more = f"; and {len(odd) - _SHOWN} more" if len(odd) > _SHOWN else ""
-            text = f"{len(odd)} of {of} {what} ({'; '.join(map(_line, odd[:_SHOWN]))}{more})."
-            # which of several places was taken bears on no number
-            (note if what == _COPIED else warn)(text)
+            shown = {"odd": len(odd), "hits": of, "lines": f"{'; '.join(map(_line, odd[:_SHOWN]))}{more}"}
+            if code == _COPIED:
+                # which of several places was taken bears on no number
+                notes.reporter.note(sentence_of(code, setting=name, **shown))
+            else:
+                warn(code, **shown)
 
 
-_COPIED = (
-    "in several places of the searched text; the first was used, or the next one for the next such hit. Give "
-    "start and end, page or document to distinguish them"
-)
+_COPIED = "hits.copied"
 
 
 def _odd(hits: Sequence[PlacedHit]) -> dict[str, list[PlacedHit]]:
-    """The hits that are odd, by what this means for them."""
+    """The hits that are odd, by the code of the sentence that says what this means for them."""
     return {
-        "not found in the documents; each keeps its rank as unjudged text": [
-            hit for hit in hits if hit.place is None
-        ],
-        "returned twice for one query; the second earns nothing": [hit for hit in hits if hit.repeats],
-        "found, but not on the page of the row; the text decides (do pages count from 1?)": [
-            hit for hit in hits if hit.other_page
-        ],
-        "found by similarity, but the figures in hit and document differ; compare them in hits.csv": [
-            hit for hit in hits if hit.figures_differ
-        ],
+        "hits.not found": [hit for hit in hits if hit.place is None],
+        "hits.repeated": [hit for hit in hits if hit.repeats],
+        "hits.other page": [hit for hit in hits if hit.other_page],
+        "hits.figures": [hit for hit in hits if hit.figures_differ],
         _COPIED: [hit for hit in hits if hit.copies > 1],
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from harness.comparison import sentence_of
 from harness.judge import PEOPLE, LabelsConfig
 from harness.measures import SpanQrels
 from harness.models import EMBEDDED
@@ -196,11 +197,7 @@ def rankers_that_judge(config: BenchConfig) -> dict[str, list[str]]:
 def warn_of_same_model(config: BenchConfig, notes: RunNotes) -> None:
     """Warn if a model that judges also ranks."""
     for model, names in rankers_that_judge(config).items():
-        notes.warn(
-            "judge",
-            f"The judge {model} also ranks ({', '.join(names)}): a model that grades its own ranking "
-            "agrees with itself, which measures nothing. Use another judge or human labels.",
-        )
+        notes.warn(sentence_of("judge.same", model=model, rankers=", ".join(names)))
 
 
 def _same_weights(name: str, other: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.comparison import sentence_of
 from harness.data import read_queries
 from harness.judge import (
     JUDGES,
@@ -219,14 +220,9 @@ def flag_passages(pairs: Iterable[Pair], notes: RunNotes) -> dict[str, str]:
         if pair.passage.chunk_id not in flags and (words := find_injection(pair.passage.text)):
             flags[pair.passage.chunk_id] = words
     if flags:
-        passages = "a passage addresses" if len(flags) == 1 else f"{len(flags)} passages address"
         shown = "; ".join(f"{name}: “{words}”" for name, words in list(flags.items())[:FLAGS_SHOWN])
         more = "; …" if len(flags) > FLAGS_SHOWN else ""
-        notes.warn(
-            "judge",
-            f"{passages} the judge ({shown}{more}). See its answers: "
-            "`harness judge answers CONFIG --flagged`.",
-        )
+        notes.warn(sentence_of("judge.addressed", count=len(flags), passages=f"{shown}{more}"))
     return flags
 
 
@@ -267,8 +263,14 @@ def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, n
     reporter = notes.reporter if estimates else notes.keeping("judge")
     summary = judge.grade(pairs, sink, reporter=reporter, total=total)
     if summary.unscored_count:
-        left = f"{summary.unscored_count} of {counted(summary.pairs, 'passage')}"
-        notes.warn("judge", f"{left} have no usable grade by {judge.name} and count as unjudged")
+        notes.warn(
+            sentence_of(
+                "judge.ungraded",
+                ungraded=summary.unscored_count,
+                passages=counted(summary.pairs, "passage"),
+                judge=judge.name,
+            )
+        )
     return summary
 
 

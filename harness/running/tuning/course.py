@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 
 from harness import __version__, report, store, values
-from harness.comparison import Options, SeenStage, ending_early, from_rows, read_stored, shown_worse
+from harness.comparison import (
+    Options,
+    SeenStage,
+    ending_early,
+    from_rows,
+    read_stored,
+    sentence_of,
+    shown_worse,
+)
 from harness.models import CalibrationTexts
 from harness.running.bench.job import input_hashes, run_or_reuse
 from harness.running.config.models import BenchConfig, Setting
@@ -34,14 +42,7 @@ from harness.running.tuning.sampling import Sampled, sample
 from harness.running.tuning.screen import Screened, retriever_of, screen
 from harness.running.tuning.stage_plan import QuietReporter, make_plan_of_stages
 from harness.running.tuning.standing import TuneChoice, dropped_rows, standing_of
-from harness.running.tuning.tune_words import (
-    PROPOSED,
-    QUANTISED,
-    early_line,
-    finding_lines,
-    next_line,
-    standing_line,
-)
+from harness.running.tuning.tune_words import early_line, finding_lines, next_line, standing_line
 from harness.running.tuning.tuned import Tuned
 from harness.values import HarnessError, Reporter, by_key, counted, finite, listed
 
@@ -281,12 +282,13 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
         notes: RunNotes, corpus: Corpus, scores: Sequence[report.ScoreRow]
     ) -> Iterable[report.DroppedRow]:
         if course.space is not None:
-            notes.warn("tuning", PROPOSED)
+            notes.warn(sentence_of("tuning.proposed"))
         if not dropped:
             return ()
-        notes.warn("tuning", _warning(len(settings), len(config.settings)))
+        left = {"left": len(settings), "total": len(config.settings)}
+        notes.warn(sentence_of("tuning.dropped", **left))
         if course.calibration is not None:
-            notes.warn("tuning", QUANTISED)
+            notes.warn(sentence_of("tuning.screened"))
         # bounds of dropped settings are of what stages saw, and need not know how deep the last one read
         seen = standing_of(course.screened, from_rows(scores, measure), pooled, options, {})
         characters = sum(len(document.text) for document in corpus.documents)
@@ -300,7 +302,7 @@ def _end(config: BenchConfig, course: Course, left: Sequence[str], reporter: Rep
         run = run_or_reuse(final, reporter, again=True, add=add)
     lines = tuple(finding_lines(standing, course.ladder, course.screened, options, config))
     if course.space is not None:
-        lines = (*lines, PROPOSED)
+        lines = (*lines, sentence_of("tuning.proposed"))
     store.write_text(
         run.folder / TUNED,
         json.dumps(
@@ -339,12 +341,4 @@ def _lists(folder: Path, course: Course, standing: TuneChoice) -> bool:
     rows = {row.setting: row for row in dropped_rows(course.screened, standing, 1)}
     return stored.keys() == rows.keys() and all(
         stored[name] == replace(row, text_share=stored[name].text_share) for name, row in rows.items()
-    )
-
-
-def _warning(left: int, count: int) -> str:
-    return (
-        f"harness tune left these {left} of {count} settings, and dropped the others on a part of the "
-        "queries or text (tuned.csv). Comparisons among those left do not pay for that choice; tune.json has "
-        "the bounds that do."
     )

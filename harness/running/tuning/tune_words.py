@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from harness.comparison import Options, depth_key
+from harness.comparison import Options, depth_key, sentence_of
 from harness.measures import reading_depth
 from harness.report import Table
 from harness.running.config.models import BenchConfig
@@ -19,15 +19,6 @@ from harness.running.tuning.screen import Screened
 from harness.running.tuning.standing import TuneChoice
 from harness.values import counted, listed, number
 
-_COVERED = (
-    "Bounds cover only the settings that were compared: other numbers of the ranges may be better, and no "
-    "bound allows for how the sampler picked these."
-)
-PROPOSED = f"A sampler proposed the settings by the scores of earlier ones. {_COVERED}"
-QUANTISED = (
-    "Dropped settings were seen through a screen: their vectors were computed in int8. Their bounds hold for "
-    "what was seen so; what exact vectors would give them was not seen."
-)
 _SHOWN = 3
 
 
@@ -92,7 +83,7 @@ def promise_lines(ladder: Ladder, config: BenchConfig) -> Iterator[str]:
             f"seed {tuning.seed}): {min(STARTUP, first.enter)} drawn evenly, then {round_size(first.enter)} "
             "at a time by the scores of earlier ones. What they take is estimated from others drawn evenly."
         )
-        yield _COVERED
+        yield sentence_of("tuning.covered")
     if ladder.stages[-1].enter == first.enter:
         yield "All settings see everything: a full sweep is within the budget."
         return
@@ -216,7 +207,7 @@ def finding_lines(
     quantised = any(stage.quantised for stage in ladder.stages)
     better = f"may be better by more than {options.tolerance:g}{' in int8' if quantised else ''}"
     if quantised:
-        yield QUANTISED
+        yield sentence_of("tuning.screened")
     if not standing.candidates:
         yield f"None of them {better}."
         return

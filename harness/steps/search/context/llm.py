@@ -12,12 +12,13 @@ from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, prompt
 from harness.steps.search.context import ContextText, Contextualizer, line
 from harness.steps.search.needs import Warned, answers_of
 from harness.steps.search.passages import ContextConfig
+from harness.steps.search.search_wordings import FAILURES
 from harness.steps.search.tools import Sources
 from harness.values import Chunk, Run, Silent
 
 FOLDER = Path(__file__).parent / "prompts"
 _GAP = "\n[…]\n"
-_FAILING = FailurePolicy("chunks have no usable context", ("context", "leave_out"), "are indexed without")
+_FAILING = FailurePolicy(FAILURES, "context", "leave_out")
 
 
 class LlmContextConfig(LlmStepConfig, ContextConfig):

@@ -13,13 +13,12 @@ from harness.models import FailurePolicy, LlmStepConfig, Prompt, prompts_of
 from harness.steps.search.field import Field, FieldConfig, Fingerprint, Names, NamesOfQueries
 from harness.steps.search.needs import Prompts, Talked, Warned
 from harness.steps.search.rewrite.prompted import lines_of
+from harness.steps.search.search_wordings import FAILURES
 from harness.values import Run, Silent
 
 FOLDER = Path(__file__).parent / "prompts"
 _NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
-_FAILING = FailurePolicy(
-    "texts have no usable list of names", ("field", "nameless"), "count as naming nothing"
-)
+_FAILING = FailurePolicy(FAILURES, "field", "nameless")
 
 
 class LlmEntitiesConfig(LlmStepConfig, FieldConfig):

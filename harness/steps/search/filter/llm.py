@@ -14,13 +14,12 @@ from harness import models
 from harness.steps.search.filter import Filter, Named, TableValues
 from harness.steps.search.filter.names import Names, years_in
 from harness.steps.search.needs import Warned, answers_of
+from harness.steps.search.search_wordings import FAILURES
 from harness.steps.search.step import FilterConfig, Identity
 from harness.values import ConfigError, LlmCall, Query, Run, Silent
 
 FOLDER = Path(__file__).parent / "prompts"
-_FAILING = models.FailurePolicy(
-    "queries have no usable filter", ("filter", "unfiltered"), "are searched in all documents"
-)
+_FAILING = models.FailurePolicy(FAILURES, "filter", "unfiltered")
 
 
 class LlmFilterConfig(models.LlmStepConfig, FilterConfig):

@@ -14,13 +14,12 @@ from harness import models
 from harness.models import Malformed
 from harness.steps.search.needs import Prompts, Warned
 from harness.steps.search.rerank import ListScorer, Scored, hashed, sorting
+from harness.steps.search.search_wordings import FAILURES, SEARCH
 from harness.steps.search.step import RerankerConfig
-from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError, Run, Silent
+from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError, Run, Silent, worded
 
 FOLDER = Path(__file__).parent / "prompts"
-_FAILING = models.FailurePolicy(
-    "queries have no usable reranking", ("rerank", "as_ranked"), "keep the order that they had"
-)
+_FAILING = models.FailurePolicy(FAILURES, "rerank", "as_ranked")
 _YES = {"yes": True, "是": True, "no": False, "否": False, "不": False}
 _ANSWERS = {"pointwise": "grade", "listwise": "order", "setwise": "best"}
 _KEYS = {
@@ -206,12 +205,8 @@ class LlmScorer(ListScorer):
         }
         if repaired := sum(end.repaired for end, _ in results.values()):
             answered = sum(len(talk.answers) for talk in talks)
-            warning = (
-                f"{repaired} of {answered} answers of {c.model_name} by {prompt} did not name "
-                "what they should once: the first mention counts, passages left out follow in the order that "
-                "they had, and other numbers are dropped."
-            )
-            yield Warned([warning])
+            named = {"model": c.model_name, "prompt": prompt}
+            yield Warned([worded(SEARCH, "rerank.repaired", repaired=repaired, answered=answered, **named)])
         ranked: list[Scored] = []
         failed: dict[str, str] = {}
         for (query, *passages), requests in zip(lists, about, strict=True):

@@ -17,8 +17,9 @@ from harness.steps.search.retrieve.rows_of_part import PartOfRows
 from harness.steps.search.retrieve.store_config import StoreConfig
 from harness.steps.search.retrieve.store_queries import searched
 from harness.steps.search.retrieve.stored import Floats, StoredCollection, StoredRow, store_faults
+from harness.steps.search.search_wordings import SEARCH
 from harness.steps.search.step import Identity, RetrievalResult
-from harness.values import HarnessError, Query, Ranking, Run, Slot, by_key, counted, key_of
+from harness.values import HarnessError, Query, Ranking, Run, Slot, by_key, counted, key_of, worded
 
 # passages that are embedded again to see whether the vectors are of the model
 _SAMPLE = 32
@@ -61,13 +62,8 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
         short, sum(len(rows) < min(wanted, count) for rows in hits) if c.only and part.texts is None else 0
     )
     if short and c.search == "vectors":
-        yield Warned(
-            [
-                f"{c.where}, {c.collection}: for {counted(short, 'query', 'queries')} the index stopped "
-                "before it had found enough rows of those that the filter or the part leaves, so "
-                "rankings end early. Raise its search effort (such as ef_search), or scan (exact: true)."
-            ]
-        )
+        few = counted(short, "query", "queries")
+        yield Warned([worded(SEARCH, "stored.early", store=c.where, collection=c.collection, queries=few)])
     texts_at = by_key((text, place) for place, text in enumerate(passages.texts))
     rankings = [
         _placed(query, rows, texts_at, passages, depth, c) for query, rows in zip(queries, hits, strict=True)
@@ -96,19 +92,16 @@ def _same_model(c: StoreConfig, passages: Passages, sample: Sequence[tuple[str, 
     stored = np.stack([vector for _, vector in sample])
     lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(fresh, axis=1)
     median = float(np.median((stored * fresh).sum(axis=1) / (lengths + 1e-30)))
-    of = f"the median cosine of {len(sample)} stored vectors with those of {c.embed.model_name} is"
     if median < _ALIKE:
         raise HarnessError(
-            f"{c.where}, {c.collection}: {of} {median:.2f}, so they are of another model, or of other "
-            "text than is stored. Name the model that made them, or set retrieve.same_model to false."
+            f"{c.where}, {c.collection}: the median cosine of {len(sample)} stored vectors with those of "
+            f"{c.embed.model_name} is {median:.2f}, so they are of another model, or of other text than is "
+            "stored. Name the model that made them, or set retrieve.same_model to false."
         )
     if median < _SAME:
-        yield Warned(
-            [
-                f"{c.where}, {c.collection}: {of} {median:.3f}: they were made with a prefix, of more "
-                "text than is stored, or in lower precision."
-            ]
-        )
+        about = {"store": c.where, "collection": c.collection, "model": c.embed.model_name}
+        altered = worded(SEARCH, "stored.altered", vectors=len(sample), cosine=f"{median:.3f}", **about)
+        yield Warned([altered])
 
 
 @contextmanager

@@ -12,13 +12,12 @@ from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, prompts_of
 from harness.steps.search.needs import Warned, answers_of
+from harness.steps.search.search_wordings import FAILURES
 from harness.steps.search.step import RewriterConfig
 from harness.values import LlmCall, Query, Run, Silent
 
 FOLDER = Path(__file__).parent / "prompts"
-_FAILING = FailurePolicy(
-    "queries have no usable rewriting", ("rewrite", "as_asked"), "are searched as they are"
-)
+_FAILING = FailurePolicy(FAILURES, "rewrite", "as_asked")
 
 T = TypeVar("T")
 # A bullet, or a number that ends in a mark and a blank: "3M" and "2.5 GHz" are not numbering.
