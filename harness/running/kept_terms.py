@@ -79,7 +79,8 @@ def terms_of(texts: Sequence[str], reader: Identity, resources: Resources, index
     def add(name: str) -> None:
         """The segment of that name, read anew where it is that of all that is missing."""
         texts = tuple(missing)
-        with resources.index(name) as slot:
+        # its arrays are mapped, and stay in use after this
+        with resources.index(name, in_place=True) as slot:
             if slot.built:
                 segment = Segment.read(slot)
             elif name == _name(texts, reader, resources):

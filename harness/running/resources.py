@@ -97,9 +97,9 @@ class Resources:
         keys, model = [digest(text) for text in texts], encoding(encoder, self.session)
         return StoredValues(model, keys, model(dict(zip(keys, texts, strict=True))).values)
 
-    def index(self, key: str) -> AbstractContextManager[Slot]:
-        """The place of an index in the cache."""
-        return self.session.collections.slot(key)
+    def index(self, key: str, *, in_place: bool = False) -> AbstractContextManager[Slot]:
+        """The place of an index in the cache; ``in_place``: without a copy, for what is only read."""
+        return self.session.collections.slot(key, in_place=in_place)
 
     def kept(self, kind: str, key: str) -> Any | None:
         """The value that a step has stored under a key, None if there is none."""

@@ -144,14 +144,19 @@ class CollectionFolders:
         self._faults = Faults() if faults is None else faults
 
     @contextmanager
-    def slot(self, key: str) -> Iterator[Slot]:
+    def slot(self, key: str, *, in_place: bool = False) -> Iterator[Slot]:
         """The finished collection of this key, or a fresh place for it, for the time of a ``with`` block.
 
+        ``in_place``: what is finished is opened where it is stored, as it is only read; without a copy it may
+        be mapped into memory for longer than the block, and nothing that is open has to be removed.
         What was finished in the block is stored at its end, when nothing writes to it any more. Raises
         StoreError if the disk is full.
         """
-        scratch = self._scratch()
         stored, finished = self._folder / key, False
+        if in_place and _is_whole(stored):
+            yield Slot(stored / _FILES, True, lambda: None)
+            return
+        scratch = self._scratch()
 
         def finish() -> None:
             nonlocal finished

@@ -262,6 +262,21 @@ def put(folder, file="file"):
         return slot.built
 
 
+def test_what_is_only_read_is_opened_where_it_is_stored_and_otherwise_as_a_copy(tmp_path):
+    assert not put(tmp_path)
+    for in_place in (True, False):
+        with CollectionFolders(tmp_path, Faults()).slot("key", in_place=in_place) as slot:
+            assert slot.built
+            assert (slot.path.parent == tmp_path / "key") is in_place
+            assert len(list(tmp_path.glob(".partial-*"))) == (0 if in_place else 1)
+    # what is damaged is made again in a fresh place
+    (tmp_path / "key" / "collection" / "file").write_text("other", encoding="utf-8")
+    with CollectionFolders(tmp_path, faults := Faults()).slot("key", in_place=True) as slot:
+        assert not slot.built
+        assert slot.path.parent != tmp_path / "key"
+    assert "1 of indexes" in faults.sentences()[0]
+
+
 @FULL
 def test_a_disk_that_is_full_for_an_index_says_what_to_do_and_leaves_no_half_of_one(tmp_path):
     with pytest.raises(StoreError, match=r"cannot be written: No space.*Free some space"):
