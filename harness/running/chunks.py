@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import steps
+from harness.models import add
 from harness.running.config.models import Setting
+from harness.running.frames import Where
 from harness.running.loop import Loop, Visitor
 from harness.running.pipeline import contexts_searched, embeds_here, route_contexts
 from harness.running.resources import RunSources
@@ -35,7 +37,7 @@ class Reading:
 
     ``read_as`` maps the id of every chunk to the span that is read where it is found. ``guessed``: what is
     read is not known yet, and each chunk has the longest text that it may be. ``cost`` is what language
-    models were paid for it, whoever paid; None: a price is unknown.
+    models and endpoints were paid for it, whoever paid; None: a price is unknown.
     """
 
     read_as: Mapping[str, Chunk]
@@ -72,11 +74,15 @@ def reading_of(
     """
     if not chunks:
         return None
-    reader = steps.READERS.make(config)
-    paid = Loop(visitor).run({"0": _priced(under_way(reader.run(chunks, sources)))}).get("0")
+    reader, place = steps.READERS.make(config), Where("0")
+    # what other steps have had before is not the reader's
+    visitor.charged(place)
+    run = _priced(under_way(reader.run(chunks, sources)))
+    paid = Loop(visitor).run({place.setting: run}).get(place.setting)
     if paid is None:
         return _longest_reading(chunks, reader, sources)
     spans, cost = paid
+    cost = add(cost, visitor.charged(place))
     headings = {
         (one.doc_id, one.start, one.end): one.before
         for one in (sources.chunks(config.larger) if config.larger is not None else ())

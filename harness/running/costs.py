@@ -57,10 +57,21 @@ def _within(name: str, bought: Mapping[str, Bought]) -> tuple[_Keys, _Keys]:
     whole: _Keys = {}
     for stage, by_model in bought.items():
         if f"{stage}.".startswith(f"{name}."):
-            for model, (passages, queries) in by_model.items():
+            for model, (passages, queries, _) in by_model.items():
                 index.setdefault(model, set()).update(passages)
                 whole.setdefault(model, set()).update(passages, queries)
     return index, {model: keys - index[model] for model, keys in whole.items()}
+
+
+def _checked(result: Searched, stage: str) -> float | None:
+    """What the samples cost by which the vectors of existing collections behind a stage are checked."""
+    around = f"{_searched_at(stage)}."
+    return models.sum_of(
+        model.cost(sorted(sample))
+        for name, by_model in result.bought.items()
+        if f"{name}.".startswith(around)
+        for model, (*_, sample) in by_model.items()
+    )
 
 
 def _cost(keys: _Keys) -> float | None:
@@ -154,7 +165,7 @@ def price_rows(
                     rewrite_cost=rewritten,
                     read_cost=0.0 if (reading := over_chunks.chunking.reading) is None else reading.cost,
                     cost_per_1000=None if total is None else 1000 * total / len(queries),
-                    endpoint_cost=add(index, query_cost),
+                    endpoint_cost=add(add(index, query_cost), _checked(result, stage)),
                     index_cost=index,
                     exact_share=over_chunks.exact_shares.get(_searched_at(stage)),
                     filter_share=_filter_share(over_chunks, stage),

@@ -70,6 +70,13 @@ class Visitor(ABC):
     def spent(self, where: Where, seconds: float) -> None:  # noqa: B027 - not all have a clock
         """The time of a step's own work."""
 
+    def charged(self, where: Where) -> float | None:
+        """What endpoints charge for all that a place has had since this was asked last, whoever paid.
+
+        None: a price is unknown.
+        """
+        return 0.0
+
     def ended(self, where: Where, part: Part, value: Any) -> Any:
         """A part has a result; returns what is handed on."""
         return value

@@ -48,8 +48,8 @@ from harness.values import Kept, Part, key_of
 
 # what building an index took: seconds and bytes
 _BUILT = "built"
-Bought: TypeAlias = dict[ServedPass, tuple[set[bytes], set[bytes]]]
-"""What endpoints give for a stage: the keys of passages, which are indexed once, and those of queries."""
+Bought: TypeAlias = dict[ServedPass, tuple[set[bytes], set[bytes], set[bytes]]]
+"""What endpoints give for a stage: keys of passages, which are indexed once, of queries, and of samples."""
 
 
 @dataclass(slots=True)
@@ -95,6 +95,11 @@ class Running(Visitor):
         name = where.what or where.stage.partition(".")[0].rstrip("0123456789")
         if name:
             self.session.notes.timings[name] += seconds
+
+    def charged(self, where: Where) -> float | None:
+        """By the tokens and requests that its vectors and scores took."""
+        of_place = self.bought.pop((where.setting, where.stage), {})
+        return models.sum_of(model.cost(sorted(set().union(*keys))) for model, keys in of_place.items())
 
     def ended(self, where: Where, part: Part, value: Any) -> Any:
         """A list that a language model ranks counts as reused where nothing was asked."""
@@ -258,9 +263,9 @@ class Running(Visitor):
         if not isinstance(model, ServedPass):
             return
         where, need = wanted.where, wanted.need
-        both = self.bought[where.setting, where.stage].setdefault(model, (set(), set()))
-        indexed = isinstance(need, Texts) and need.whose == "passages"
-        both[0 if indexed else 1].update(map(digest, need.texts) if keys is None else keys)
+        held = self.bought[where.setting, where.stage].setdefault(model, (set(), set(), set()))
+        place = {"passages": 0, "sample": 2}.get(need.whose, 1) if isinstance(need, Texts) else 1
+        held[place].update(map(digest, need.texts) if keys is None else keys)
 
 
 @contextmanager

@@ -133,8 +133,10 @@ class Planning(Running):
         if isinstance(need, AllAtOnce) and need.runs and not self._runs(wanted):
             return _UNKNOWN
         # the values of a table are read before a run: it may have gaps
-        heavy = isinstance(need, TermsOf | Index | CheckOnly) or (
-            isinstance(need, Built) and not wanted.where.what
+        heavy = (
+            isinstance(need, TermsOf)
+            or (isinstance(need, Index | CheckOnly) and not need.there)
+            or (isinstance(need, Built) and not wanted.where.what)
         )
         if heavy and not self._runs(wanted):
             return _UNKNOWN

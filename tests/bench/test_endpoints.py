@@ -5,11 +5,15 @@ import re
 
 import pytest
 
-from harness.running import load_config
+from harness import steps
+from harness.running import load_config, make_plan
+from harness.values import Silent
+from tests.bench import toy_steps
 from tests.bench.conftest import QUERIES
-from tests.command import bench, exit_code, printed, table
+from tests.command import bench, exit_code, printed, refused, table, write_files
+from tests.external.filled import Opensearch
 from tests.judge.fake_server import FakeServer
-from tests.search.test_endpoints import embed, quick, rerank_script
+from tests.search.test_endpoints import embed, quick, rerank_script, vector
 
 __all__ = ["quick"]
 
@@ -108,3 +112,63 @@ def test_what_a_served_judge_asks_for_is_priced_and_bought_once(lexical, capsys)
         assert server.count == int(priced[2]), "all scores are kept"
     # what one pair cost is not known, and not nothing
     assert {row["cost_alone"] for row in table(folder / "costs.csv")} == {""}
+
+
+def planned_price(path):
+    """What a plan says that endpoints will be paid."""
+    return sum(call.estimate.price for call in make_plan(load_config(path), Silent(), search=True).endpoints)
+
+
+def test_vectors_that_a_reader_buys_are_planned_capped_and_priced(lexical, monkeypatch, capsys):
+    made = {**steps.READERS._items, toy_steps.ALIKE.name: toy_steps.ALIKE}
+    monkeypatch.setattr(steps.READERS, "_items", made)
+    with FakeServer(script) as server:
+
+        def written(limit=""):
+            keys = f"{{model: e-1, base_url: '{server.url}', api_key_env: null, price: 1000{limit}}}"
+            read = f"read: {{kind: toy_alike, endpoint: {keys}}}\nmeasures: [ndcg_exp@3]"
+            return lexical(retrieve="{kind: bm25, top_k: 5}", more=read, cache="own")
+
+        planned = planned_price(written())
+        assert "e-1: " in printed(capsys, "bench", written(), "--dry-run")
+        assert server.count == 0
+        assert "max_cost" in refused(capsys, "bench", written(", max_cost: 0.001"), "--quiet")
+        assert server.count == 0
+        _, folder = bench(written())
+        sent = sum(len(text.split()) for r in server.requests for text in r["body"]["input"])
+        count, paid = server.count, prices(folder, "read_cost")
+        _, folder = bench(written())
+        assert server.count == count
+        assert planned_price(written()) == 0
+    assert sent / 1000 <= planned
+    # 1000 per million of the words that the server counts
+    assert [*map(float, paid.values())] == pytest.approx([sent / 1000] * len(paid), rel=1e-6)
+    # bought by the first run, and of the same price
+    assert prices(folder, "read_cost") == paid
+
+
+def test_the_sample_by_which_a_collection_is_checked_is_planned_and_is_no_price_of_an_index(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    texts = [f"The harbour of town {n} was built in {1800 + n}." for n in range(40)]
+    rows = [{"text": text, "document": "a.txt", "vector": vector(text)} for text in texts]
+    files = {"a.txt": "\n\n".join(texts), "q.csv": "query_id,text\nq1,harbour 3\nq2,town 5\n"}
+    files |= {"l.csv": "query_id,document,quote,grade\nq1,a,town 3 was,4\nq2,a,town 5 was,4\n"}
+    write_files(tmp_path, files)
+    with FakeServer(embed) as server:
+        section = {**Opensearch(tmp_path).fill(rows), "top_k": 5}
+        section["endpoint"] = {"model": "e-1", "base_url": server.url, "api_key_env": None, "price": 1000}
+        config = {"name": "x", "documents": "a.txt", "queries": "q.csv", "labels": "l.csv", "cache": "c"}
+        config |= {"retrieve": section, "tokenizer": "embedded:all-MiniLM-L6-v2", "measures": ["recall@3"]}
+        (tmp_path / "b.yaml").write_text(json.dumps(config))
+        (call,) = make_plan(load_config(tmp_path / "b.yaml"), Silent(), search=True).endpoints
+        assert (call.estimate.items, server.count) == (2 + 32, 0)
+        _, folder = bench(tmp_path / "b.yaml")
+        sent = [text for request in server.requests for text in request["body"]["input"]]
+    assert len(sent) == 34
+    (row,) = table(folder / "prices.csv")
+    # a thousand queries cost no sample, and nothing is indexed
+    assert float(row["cost_per_1000"]) == pytest.approx(2, rel=0.1)
+    assert float(row["index_cost"]) == 0
+    assert float(row["endpoint_cost"]) == pytest.approx(sum(len(t.split()) for t in sent) / 1000, rel=1e-6)

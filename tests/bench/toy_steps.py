@@ -1,7 +1,8 @@
 """A step of every family, as another package would add it: this file has all that is known of each.
 
-A rewriter, a retriever, two readers and an answerer that ask a language model, a filter, a retriever and a
-reranker with a model on this machine, a fusion, and a reader. Each family has a key that a sweep varies.
+A rewriter, a retriever, two readers and an answerer that ask a language model, a filter, a retriever, a
+reranker and a reader with a model that embeds, a fusion, and a reader. Each family has a key that a sweep
+varies.
 """
 
 from dataclasses import replace
@@ -221,6 +222,28 @@ class Measured(Reader[MeasuredConfig]):
         return max(0, chunk.start - letters), min(end, chunk.end + letters)
 
 
+class AlikeConfig(BiEncoderConfig, ReadConfig):
+    """The chunk with the one after it, where their vectors point the same way."""
+
+    kind: Literal["toy_alike"] = "toy_alike"
+
+
+class Alike(Reader[AlikeConfig]):
+    def run(self, chunks, sources):
+        texts = [chunk.text for chunk in chunks]
+        vectors = yield Texts(self.config.embed, texts, "passages", key="toy alike")
+        spans = []
+        for place, chunk in enumerate(chunks):
+            following = min(place + 1, len(chunks) - 1)
+            after = chunks[following]
+            alike = after.doc_id == chunk.doc_id and vectors[place] @ vectors[following] > 0
+            spans.append((chunk.start, after.end if alike else chunk.end))
+        return spans
+
+    def longest(self, chunk, sources):
+        return chunk.start, len(sources.document(chunk.doc_id).text)
+
+
 class RetoldConfig(ModelConfig, AlterationConfig):
     """What is read for a question in the words of a language model."""
 
@@ -278,5 +301,6 @@ TURNS = Kind(TurnsConfig, Turns, words="turns")
 COSINE = Kind(CosineConfig, Cosine, words="cosine reading")
 BESIDE = Kind(BesideConfig, Beside, words="with what is beside")
 MEASURED = Kind(MeasuredConfig, Measured, words="as far as a model says")
+ALIKE = Kind(AlikeConfig, Alike, words="with the next that is alike")
 RETOLD = Kind(RetoldConfig, Retold, words="retold")
 REPEATING = Kind(RepeatingConfig, Repeating, words="repeating")

@@ -1,6 +1,7 @@
 """A filter over a collection of others: the rows of the documents that it leaves, to the full depth."""
 
 import numpy as np
+import pytest
 
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
@@ -10,7 +11,7 @@ from harness.steps.search.retrieve.opensearch import OpensearchConfig
 from harness.steps.search.retrieve.rows_of_part import PartOfRows
 from harness.steps.search.retrieve.stored import StoredRow
 from harness.steps.search.retrieve.stored_as_is import _placed
-from harness.values import Query, RecordingReporter, Silent
+from harness.values import HarnessError, Query, RecordingReporter, Silent
 from tests.command import table, write_files
 from tests.external.filled import Opensearch
 from tests.external.stores_in_use import MODEL, by_name, warned
@@ -108,6 +109,15 @@ def test_rows_with_one_text_are_passages_of_their_own_documents():
     depth = SearchDepth.of(CONFIG, passages.lengths)
     ranking = _placed(Query("q", "same", "train"), rows, {"same": [0, 1, 2]}, passages, depth, CONFIG)
     assert ranking.chunk_ids == ("beta:0-4", "r%2F9:0-4", "alpha:0-4")
+
+
+@pytest.mark.parametrize("payload", [{"text": "new"}, {"words": "same"}, {"text": None}])
+def test_a_row_that_came_or_lost_its_text_during_the_run_is_an_error_and_no_rank(payload):
+    passages = whole_of("same")
+    depth = SearchDepth.of(CONFIG, passages.lengths)
+    query, rows = Query("q", "same", "train"), [StoredRow("9", payload, None, 1.0)]
+    with pytest.raises(HarnessError, match="row 9 was not there when the run read the collection"):
+        _placed(query, rows, {"same": [0]}, passages, depth, CONFIG)
 
 
 def test_text_in_no_document_keeps_its_rank_and_copies_keep_their_document(tmp_path, monkeypatch):

@@ -104,8 +104,9 @@ class PriceRow:
     read_cost: Annotated[
         float | None,
         Column(
-            "what language models were paid once for the texts that are read in place of chunks (`read`), "
-            "for all chunks, in this run or an earlier one; 0 without any; empty: the price is unknown",
+            "what language models and endpoints were paid once for the texts that are read in place of "
+            "chunks (`read`), for all chunks, in this run or an earlier one; 0 without any; empty: the price "
+            "is unknown",
             unit="money",
         ),
     ] = None
@@ -121,8 +122,9 @@ class PriceRow:
     endpoint_cost: Annotated[
         float | None,
         Column(
-            "what the vectors of its chunks and queries, and the scores of its pairs, cost alone at the "
-            "endpoints or language models that gave them, whenever bought; empty without one or a price",
+            "what the vectors of its chunks and queries, those by which an existing collection is checked, "
+            "and the scores of its pairs cost alone at the endpoints or language models that gave them, "
+            "whenever bought; empty without one or a price",
             unit="money",
         ),
     ] = None

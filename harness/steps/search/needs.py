@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.steps.search.retrieve.lexical import TermIds, Terms
     from harness.steps.search.step import RerankerConfig, RetrieverConfig
 
-Whose = Literal["passages", "queries"]
+Whose = Literal["passages", "queries", "sample"]
 Shape = Literal["vectors", "rows", "encodings"]
 
 
@@ -28,7 +28,7 @@ class Texts(Need):
     ``shape``: ``vectors`` float32 [texts, dimension]; ``rows``, the same of which a part is read at a time,
     as many may not fit in memory; or ``encodings`` as they are kept, read again at each iteration.
     ``whose``: texts of passages are encoded once, when they are indexed; those of queries whenever they are
-    asked. ``key`` identifies those of passages.
+    asked; those of a sample once, to check what others have indexed. ``key`` identifies those of passages.
     """
 
     wait = 2
@@ -156,13 +156,14 @@ class Index(Need):
     """An open index, on disk under a key made of ``facts``.
 
     ``opened`` gets its place on disk, builds what is not built there, and keeps it open for as long as it is
-    used.
+    used. ``there``: it is that of others, so that a plan may open it as well.
     """
 
     ends_mention = True
 
     facts: Sequence[Any]
     opened: Callable[[Slot], AbstractContextManager[Any]]
+    there: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,11 +199,15 @@ class TermsOf(Need):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckOnly(Need):
-    """What is found out only to check a result, such as the true nearest; None where nobody looks at it."""
+    """What is found out only to check a result, such as the true nearest; None where nobody looks at it.
+
+    ``there``: it is read and not computed, so that a plan may look at it.
+    """
 
     ends_mention = True
 
     make: Callable[[], Any]
+    there: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from harness.steps.search.depth import SearchDepth
-from harness.steps.search.needs import CheckOnly, Cluster, Index, Texts, Warned
+from harness.steps.search.needs import Built, CheckOnly, Cluster, Index, Texts, Warned
 from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.row_documents import document_at, documents_of_row
 from harness.steps.search.retrieve.rows_of_part import PartOfRows
@@ -19,7 +19,7 @@ from harness.steps.search.retrieve.store_queries import searched
 from harness.steps.search.retrieve.stored import Floats, StoredCollection, StoredRow, store_faults
 from harness.steps.search.search_wordings import SEARCH
 from harness.steps.search.step import Identity, RetrievalResult
-from harness.values import HarnessError, Query, Ranking, Run, Slot, by_key, counted, key_of, worded
+from harness.values import HarnessError, Query, Ranking, Run, Slot, Together, by_key, counted, key_of, worded
 
 # passages that are embedded again to see whether the vectors are of the model
 _SAMPLE = 32
@@ -39,18 +39,27 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
     store: StoredCollection = yield Index(
         ["existing", _THIS_RUN, c.kind, c.where, c.collection, c.only],
         lambda place: _existing_opened(c, place),
+        there=True,
     )
     vectors = None
     if c.search != "words":
+        sample = (yield CheckOnly(lambda: _sample(c, store), there=True)) if c.same_model else None
         texts = [c.query_prefix + query.text for query in queries]
-        vectors = yield Texts(c.embed, texts, "queries")
+        # together, so that a plan counts both
+        wanted_texts = [Texts(c.embed, texts, "queries")]
+        wanted_texts += [_fresh(c, passages, sample)] if sample else []
+        vectors, *fresh = yield Together(wanted_texts)
         refuse_misfit(c, store, vectors.shape[1])
-        sample = (yield CheckOnly(lambda: _sample(c, store))) or []
-        if sample and c.same_model:
-            yield from _same_model(c, passages, sample)
+        if sample:
+            yield from _same_model(c, sample, *fresh)
     depth = SearchDepth.of(c, passages.lengths)
-    with store_faults(c.where, c.timeout):
-        count = store.passing()
+
+    def passing() -> int:
+        with store_faults(c.where, c.timeout):
+            return store.passing()
+
+    # once for all queries; a plan stops here, before anything is searched
+    count: int = yield Built(passing, ("passing", c.kind, c.where, c.collection, c.only))
     wanted = count if c.top_k >= len(passages.ids) else c.top_k
     wanted = min(count, depth.most if c.top_chars is not None else wanted)
     spread = (yield Cluster()) if c.remote else None
@@ -83,12 +92,14 @@ def _scanned(
     return store.near(vectors, depth, exact=True)
 
 
-def _same_model(c: StoreConfig, passages: Passages, sample: Sequence[tuple[str, Floats]]) -> Run[None]:
-    """Raise HarnessError where the stored vectors are not the model's; warn where they are other ones."""
+def _fresh(c: StoreConfig, passages: Passages, sample: Sequence[tuple[str, Floats]]) -> Texts:
+    """The vectors that the model gives for the texts of some rows."""
     texts = [c.passage_prefix + text for text, _ in sample]
-    fresh = yield Texts(
-        c.embed, texts, "passages", "vectors", key_of((passages.whole or passages).key, "sample")
-    )
+    return Texts(c.embed, texts, "sample", "vectors", key_of((passages.whole or passages).key, "sample"))
+
+
+def _same_model(c: StoreConfig, sample: Sequence[tuple[str, Floats]], fresh: Floats) -> Run[None]:
+    """Raise HarnessError where the stored vectors are not the model's; warn where they are other ones."""
     stored = np.stack([vector for _, vector in sample])
     lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(fresh, axis=1)
     median = float(np.median((stored * fresh).sum(axis=1) / (lengths + 1e-30)))
