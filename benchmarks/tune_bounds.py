@@ -87,7 +87,14 @@ def part_of(of: Ints, share: float) -> Ints:
 
 def world(truth: Floats, of: Ints, plan: Sequence[tuple[float, float]], rng: np.random.Generator) -> World:
     """Run a plan on freshly drawn documents."""
-    values, count = draw(truth, of, rng), len(truth)
+    return planned(draw(truth, of, rng), truth, of, plan, rng)
+
+
+def planned(
+    values: Floats, truth: Floats, of: Ints, plan: Sequence[tuple[float, float]], rng: np.random.Generator
+) -> World:
+    """Run a plan on the scores [S, Q] of settings with the true means [S]."""
+    count = len(truth)
     options = Options(resamples=RESAMPLES, seed=int(rng.integers(1 << 30)))
 
     def matrix(rows: Ints, columns: Ints) -> ScoreMatrix:

@@ -74,6 +74,7 @@ SMALLER = (
     (r"results/(today|main)\b", "results/quickstart"),
     (r"--trials \d+", "--trials 3"),
     (r"--worlds \d+", "--worlds 1"),
+    (r"tune_sampled --worlds 1", "tune_sampled --worlds 1 --settings 12"),
     (r"--seeds \d+", "--seeds 2"),
     (r"trend_alarms .*", "trend_alarms --years 1 --queries 5"),
     (r"--questions \d+", "--questions 2 --chunkings 1"),
