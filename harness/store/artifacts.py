@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.store.atomic import TEMPORARY, seal, unseal, write_bytes
+from harness.store.atomic import TEMPORARY, insist, seal, unseal, write_bytes
 from harness.store.disk import FULL, IN_THE_WAY, NOT_WRITABLE, disk_full, why_full
 from harness.store.locking import lock
 from harness.values import Sentence, Slot, StoreError, worded
@@ -247,4 +247,8 @@ def digest_of(folder: Path) -> bytes:
 
 
 def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove a folder, as far as it can be; who has closed a file of it may need a moment to let go of it."""
+    try:
+        insist(shutil.rmtree, folder)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -43,20 +43,20 @@ def write_bytes(path: Path, content: bytes | Iterable[bytes]) -> int:
     return len(written)
 
 
-def insist(rename: Callable[[Path], object], target: Path) -> None:
-    """Rename to ``target``, and try again for a second where that is refused.
+def insist(change: Callable[[Path], object], target: Path) -> None:
+    """Rename to ``target``, or remove it, and try again for a second where that is refused.
 
     Windows refuses it while somebody has the file open, or one in the folder, at either name. Elsewhere it
     is hardly ever refused where a file could just be made. Raises PermissionError in the end.
     """
     for pause in _PAUSES:
         try:
-            rename(target)
+            change(target)
         except PermissionError:
             time.sleep(pause)
         else:
             return
-    rename(target)
+    change(target)
 
 
 def write_text(path: Path, content: str) -> None:

@@ -277,6 +277,22 @@ def test_what_is_only_read_is_opened_where_it_is_stored_and_otherwise_as_a_copy(
     assert "1 of indexes" in faults.sentences()[0]
 
 
+def test_a_copy_with_a_file_that_is_let_go_of_late_is_removed(tmp_path, monkeypatch):
+    """As on Windows, where Chroma closes its files a moment after it has said so."""
+    put(tmp_path)
+    remove, refusals = shutil.rmtree, [PermissionError(13, "used by another process")] * 2
+
+    def refused_at_first(folder, **options):
+        if refusals:
+            raise refusals.pop()
+        remove(folder, **options)
+
+    with CollectionFolders(tmp_path, Faults()).slot("key") as slot:
+        monkeypatch.setattr(shutil, "rmtree", refused_at_first)
+        assert slot.built
+    assert not list(tmp_path.glob(".partial-*"))
+
+
 @FULL
 def test_a_disk_that_is_full_for_an_index_says_what_to_do_and_leaves_no_half_of_one(tmp_path):
     with pytest.raises(StoreError, match=r"cannot be written: No space.*Free some space"):
