@@ -78,7 +78,9 @@ def flat(section: Any, before: str = "") -> dict[str, Any]:
     if isinstance(section, Mapping):
         items = list(section.items())
     elif isinstance(section, list | tuple) and not any(map(_is_nested, section)):
-        return {before: _listed(section)}
+        # values of which a row has one are no proportion
+        alternatives = ".only." in f".{before}"
+        return {before: " or ".join(map(str, section)) if alternatives else _listed(section)}
     elif isinstance(section, list | tuple):
         items = list(enumerate(section))
     else:

@@ -115,7 +115,10 @@ def rows_passing(retrieve: Any) -> int | None:
 
 def only_in_words(retrieve: Any) -> str:
     """The fields of the retriever's own filter with their values."""
-    return ", ".join(f"{name}: {value!r}" for name, value in retrieve.only.items())
+    several = (
+        (name, value if isinstance(value, tuple) else (value,)) for name, value in retrieve.only.items()
+    )
+    return ", ".join(f"{name}: {' or '.join(map(repr, values))}" for name, values in several)
 
 
 def _read(retrieve: Any, where: str, are_documents: bool) -> _Rows:

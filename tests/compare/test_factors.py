@@ -273,6 +273,13 @@ def test_names_say_what_varies_in_words_that_need_no_configuration():
         "own search, mine:search",
         "own search, mine:other",
     ]
+    filtered = [
+        {"kind": "qdrant", "only": {"payload.day": days}} for days in ([20230101, 20240101], ["a", "b"])
+    ]
+    assert names(*(setting(500, "bm25") | {"retrieve": search} for search in filtered)) == [
+        "search in Qdrant, day 20230101 or 20240101",
+        "search in Qdrant, day a or b",
+    ]
     # how a function is called is said where nothing else differs
     alike = [{**of_own[0], "returns": returns} for returns in ("rankings", "retriever")]
     assert names(*(setting(500, "bm25") | {"retrieve": search} for search in alike)) == [

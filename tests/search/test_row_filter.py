@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.running.stored_passages import only_in_words
 from harness.steps.search.retrieve.opensearch import OpensearchConfig
 from harness.steps.search.retrieve.row_filter import chroma_where, lance_where, sql_conditions, terms_filters
 from harness.values import HarnessError
@@ -33,7 +34,9 @@ def test_what_no_store_can_be_asked_for_is_refused(only, words):
 
 
 def test_whole_numbers_and_fractions_are_both_numbers():
-    assert config(only={"year": [2023, 2024.5]}).only == {"year": (2023, 2024.5)}
+    section = config(only={"year": [2023, 2024.5], "lang": "en"})
+    assert section.only == {"year": (2023, 2024.5), "lang": "en"}
+    assert only_in_words(section) == "year: 2023 or 2024.5, lang: 'en'"
 
 
 def test_a_filter_is_for_existing_collections_alone():
