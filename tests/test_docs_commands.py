@@ -25,6 +25,7 @@ NOT_RUN = {
         r"make (?!(bench|validate) CONFIG)|\.ci/run|(export|printf|git|cd) "
     ),
     "runs tests that CI runs: tests/external": r"python -m benchmarks.stores --table",
+    "prints a figure: tests/mission/test_page.py": r"python -c ",
     "installs the command: tests/test_core_install.py": r"(pipx|uvx|docker) ",
     "a whole run, from a wheel: tests/test_demo.py": r"harness demo",
     "CI runs `make soak`": r"python -m tools.soak|python tools/concurrent_sessions",
