@@ -179,7 +179,8 @@ WARNINGS: Mapping[str, str] = {
         "{documents} could be read, but only after repairing errors ({repairs}); documents.csv of a run "
         "lists all of them."
     ),
-    "text.skipped": "Skipped {reason}.",
+    # the reason is a sentence of its own, which may end with a command
+    "text.skipped": "Skipped {reason}",
     "text.lacking": "Left out: {files}.",
     "text.outside.one": (
         "1 document outside the part cannot be read ({documents}), so passages of it that name no document "

@@ -83,7 +83,7 @@ class DocumentReader:
             raise values.CorpusError(f"{none}. The first: {skipped[0].reason}")
         for item in (item for item in skipped if item.path not in warned):
             # the reason begins with the path, and often with the page
-            self.notes.warn(sentence_of("text.skipped", reason=item.reason.removesuffix(".")))
+            self.notes.warn(sentence_of("text.skipped", reason=item.reason))
         report_text(parsed, parser, self.notes)
         return parsed, skipped, hashes
 

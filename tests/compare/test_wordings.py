@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 from string import Formatter
 from typing import get_args
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.comparison import Options, Scores, sentence, verdict_json, verdict_of
+from harness.comparison import Options, Scores, sentence, sentence_of, verdict_json, verdict_of
 from harness.comparison.conclusion import conclusion_of
 from harness.comparison.line_wordings import LINES
 from harness.comparison.step_wordings import CHECKS, FAULTS, STEPS
@@ -40,8 +41,8 @@ NAMED = dict.fromkeys(NAMES, "A")
 def test_every_sentence_can_be_made_and_reads_whole(table, code):
     text = worded(table, code, **SLOTS, **NAMED)
     # a step whose sentence ends with a colon is followed by what to copy
-    asks = "?" if code.startswith("runs.") else "."
-    assert text.endswith((".", ":") if code.startswith(("step.", "try.", "quick.")) else (".", asks))
+    ending = {"text.skipped": "X", "runs.unjudged": "?", "runs.unjudged.file": "?"}.get(code, ".")
+    assert text.endswith((".", ":") if code.startswith(("step.", "try.", "quick.")) else (".", ending))
     assert text[0].isupper() or text[0].isdigit()
     # within, a sentence ends before a capital or a number
     assert not re.search(r"\. [a-z(]", text)
@@ -50,6 +51,14 @@ def test_every_sentence_can_be_made_and_reads_whole(table, code):
     assert text.count("(") == text.count(")")
     # of braces only those of a line of YAML are left
     assert "{" not in re.sub(r"\{(labels|clusters|unit): \w+\}", "", text)
+
+
+def test_one_of_something_has_its_own_sentence_and_words_keep_what_they_are_made_of():
+    single, several = (sentence_of("hits.missed", setting="a", count=count) for count in (1, 2000))
+    assert single.startswith("a: 1 piece of relevant evidence is in no passage")
+    assert several.startswith("a: 2,000 pieces of relevant evidence are in no passage")
+    copied = deepcopy(several)
+    assert (copied.code, copied.values) == ("hits.missed", {"setting": "a", "count": 2000})
 
 
 def test_no_code_is_in_two_parts_of_the_table_and_no_two_codes_say_the_same():
