@@ -1,5 +1,7 @@
 """Filters of rows as each store is asked for them: hostile names and values stay names and values."""
 
+from datetime import date
+
 import pytest
 
 from harness.running.stored_passages import only_in_words
@@ -25,6 +27,7 @@ def config(**more):
         ({"a\nb": 1}, "no name of a field"),
         ({"a": "b\0"}, "null character"),
         ({"a": {"b": 1}}, "only"),
+        ({"day": [date(2023, 1, 1)]}, "in quotes, such as '2023-01-01'"),
         ({"a": float("nan")}, "finite"),
     ],
 )

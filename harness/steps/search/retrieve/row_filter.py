@@ -10,9 +10,10 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
+from datetime import date
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, FiniteFloat, StrictBool, StrictInt, StrictStr
+from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, StrictBool, StrictInt, StrictStr
 
 from harness.values import HarnessError
 
@@ -42,8 +43,19 @@ def _kind(value: Any) -> type:
     return float if type(value) is int else type(value)
 
 
+def _dates_quoted(fields: Any) -> Any:
+    """Refuse what YAML has made a date of, in words that say what to write."""
+    for name, value in fields.items() if isinstance(fields, Mapping) else ():
+        for each in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(each, date):
+                raise ValueError(f"{name}: write the date as the store has it, in quotes, such as '{each}'")
+    return fields
+
+
 RowFilter = Annotated[
-    dict[str, Scalar | Annotated[tuple[Scalar, ...], Field(strict=False)]], AfterValidator(_named)
+    dict[str, Scalar | Annotated[tuple[Scalar, ...], Field(strict=False)]],
+    BeforeValidator(_dates_quoted),
+    AfterValidator(_named),
 ]
 """Fields of a row, with dots for what is nested, and the value of each, or several of which it has one."""
 
