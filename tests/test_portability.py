@@ -384,6 +384,9 @@ PARTS = (
     ("tests/compare/test_trend.py", "tests/compare/test_read.py", "tests/compare/test_stored.py"),
     ("tests/external/test_answer_files.py", "tests/external/test_collection.py"),
     ("tests/models/test_damaged.py", "tests/models/test_models.py"),
+    ("tests/search/test_bm25.py", "tests/bench/test_new_labels.py"),
+    ("tests/report/test_history.py", "tests/testset/test_formats.py", "tests/llm/test_texts.py"),
+    ("tests/judge/test_ledger.py", "tests/judge/test_old_ledgers.py", "tests/judge/test_reuse.py"),
 )
 # what these tests set up, only Linux can: a small file system that is mounted, and a process of another user
 POSED_BY_LINUX = (

@@ -166,7 +166,7 @@ def test_a_document_that_cannot_be_read_fails_or_is_listed(lexical, corpus):
     listed = {row["document"]: row["status"] for row in table(folder / "documents.csv")}
     assert listed == dict.fromkeys(SENTENCES, "read") | {"bad": "skipped"}
     # what is asked of a skipped document has labels, so nobody is told to write some
-    (corpus / "docs" / "people.txt").rename(corpus / "docs" / "bad.txt")
+    (corpus / "docs" / "people.txt").replace(corpus / "docs" / "bad.txt")
     rows = (corpus / "labels.csv").read_text().replace("people", "bad")
     (corpus / "labels.csv").write_text(rows)
     (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
