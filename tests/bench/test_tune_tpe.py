@@ -74,12 +74,12 @@ def test_a_range_stands_for_numbers_as_its_key_takes_them(sections, values):
     [
         (
             {"chunk": chunk_with(chunk_size={"from": 0, "to": 400})},
-            "chunk_size: .*from: .*greater than",
+            "chunk_size: .*from: .*at least 1",
         ),
-        ({"chunk": chunk_with(chunk_size={"from": 60.5, "to": 400})}, "from: .*integer"),
+        ({"chunk": chunk_with(chunk_size={"from": 60.5, "to": 400})}, "from: .*whole number"),
         (
             {"retrieve": {"kind": "bm25", "b": {"from": 0, "to": 2}}},
-            "retrieve.b: .*to: .*less than or equal to 1",
+            "retrieve.b: .*to: .*at most 1",
         ),
         ({"retrieve": {"kind": "chroma", "model": {"from": 1, "to": 2}}}, "model: .*takes no number"),
         ({"chunk": chunk_with(separators={"from": 1, "to": 2})}, "separators: .*takes a list"),
