@@ -141,7 +141,9 @@ def test_text_in_no_document_keeps_its_rank_and_copies_keep_their_document(tmp_p
     rows = [{"text": text, "document": document, "vector": [1.0, 0.0]} for text, document in texts]
     config = {
         **{"name": "filters", "documents": ["*.txt"], "queries": "queries.csv", "labels": "labels.csv"},
-        "retrieve": {**Opensearch(tmp_path).fill(rows), "search": "words", "model": MODEL, "top_k": 5},
+        "retrieve": {**Opensearch(tmp_path).fill(rows), "search": "words", "model": MODEL, "top_k": 5}
+        | {"only": {"file.name": [document for _, document in texts]}},
+        "latency": {"queries": 1},
         "filter": {"kind": "rules", "file": "table.csv", "fields": ["place"]},
         **{"measures": ["recall@5", "ndcg_evidence@500"], "cache": str(tmp_path / "cache")},
     }
@@ -156,3 +158,5 @@ def test_text_in_no_document_keeps_its_rank_and_copies_keep_their_document(tmp_p
     # what the filter leaves holds all that is relevant, the copy of a passage too
     lost = [row["loss"] for row in table(folder / "waterfall.csv") if row["part"] == "filter"]
     assert [*map(float, lost)] == [0, 0]
+    (of_search,) = [row for row in table(folder / "latency.csv") if row["stage"] == "retrieve"]
+    assert (of_search["queries"], of_search["remark"]) == ("1", "")

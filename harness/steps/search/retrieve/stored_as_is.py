@@ -59,7 +59,7 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
             return store.passing()
 
     # once for all queries; a plan stops here, before anything is searched
-    count: int = yield Built(passing, ("passing", c.kind, c.where, c.collection, c.only))
+    count: int = yield Built(passing, key_of("passing", c.kind, c.where, c.collection, c.only))
     wanted = count if c.top_k >= len(passages.ids) else c.top_k
     wanted = min(count, depth.most if c.top_chars is not None else wanted)
     spread = (yield Cluster()) if c.remote else None
