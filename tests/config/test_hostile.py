@@ -103,7 +103,7 @@ def test_a_file_without_an_end_is_refused():
 def test_a_long_name_is_refused_before_anything_is_written(tmp_path):
     path = tmp_path / "bench.yaml"
     path.write_text(GOOD.replace("demo", "d" * 101), encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"bench\.yaml:1: name: .*at most 100 characters"):
+    with pytest.raises(ConfigError, match=r"bench\.yaml:1: name: .*use at most 100"):
         load_config(path)
     path.write_text(GOOD.replace("demo", "d" * 100), encoding="utf-8")
     assert load_config(path).name == "d" * 100
