@@ -11,6 +11,7 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.measures.answer.answer_measure import AnswerMeasure, Case, PairModel
+    from harness.measures.answer.aspects import ASPECTS
     from harness.measures.answer.citations import Fact, fact_of, holds
     from harness.measures.answer.llm_measure import LlmMeasure
     from harness.measures.answer.measures import AGAINST_GOLDEN, ANSWER_MEASURES, EXPLAINING, in_tiers
@@ -48,6 +49,7 @@ else:
         __name__,
         {
             "harness.measures.answer.answer_measure": "AnswerMeasure Case PairModel",
+            "harness.measures.answer.aspects": "ASPECTS",
             "harness.measures.answer.citations": "Fact fact_of holds",
             "harness.measures.answer.llm_measure": "LlmMeasure",
             "harness.measures.answer.measures": "AGAINST_GOLDEN ANSWER_MEASURES EXPLAINING in_tiers",

@@ -67,7 +67,13 @@ def test_what_the_page_has_saved_is_in_the_test_set_and_its_datasheet(folder, ca
     rows = answers(folder)
     assert [rows[name]["answer"] for name in rows] == ["4,200 vehicles.", "In March.", "Nobody."]
     assert [rows[name]["reviewed_by"] for name in rows] == ["Ann", "Ben", ""]
-    assert rows["q1"]["draft"] == "4200."
+    # no model wrote it
+    assert (rows["q1"]["before"], rows["q1"]["draft"]) == ("4200.", "")
+    assert printed(capsys, "testset", "set", "export")
+    sheet = (folder / "export" / "datasheet.md").read_text(encoding="utf-8")
+    assert "A model drafted" not in sheet
+    assert "People or a file gave 3 answers. Reviewed: 2. Changed by the review: 1." in sheet
+    assert "export of" in printed(capsys, "testset", "set", "undo")
     # as one step, which can be taken back
     assert "answer of" in printed(capsys, "testset", "set", "undo")
     assert answers(folder)["q1"]["answer"] == "4200."

@@ -361,6 +361,10 @@ def test_hyb_8_entities_of_documents_are_embedded_and_matched_again(tmp_path):
     assert first("routes", routes) == "report"
     match = "{kind: entities, model: 'embedded:all-MiniLM-L6-v2', weight: 2}"
     assert first("again", DENSE, "rerank", rerank=match) == "report"
+    # of two passages the names move none where they weigh less than the text, as docs/retrieval.md says
+    assert first("light", {**routes, "weights": [1, 0.2]}) == "other"
+    light = match.replace("weight: 2", "weight: 0.5")
+    assert first("light again", DENSE, "rerank", rerank=light) == "other"
 
 
 TITLES = re.findall("《(.*?)》", REPORT)

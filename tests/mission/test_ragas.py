@@ -1,12 +1,15 @@
 """The document on the measures of ragas, with its worked examples in our words."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 
-from harness.measures.answer.aspects import ASPECTS
+from harness.measures import ASPECTS
+from harness.running.config.answer_measures import AnswerScoringConfig
 from tests.answer.helpers import case
 from tests.command import exit_code, table
 from tests.judge.fake_server import FakeServer
@@ -15,6 +18,7 @@ from tests.mission.helpers import measured, run_in, verdicts
 from tests.testset.helpers import model, prompt_of, scripted
 
 PANEL = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("small", "large", "other")]
+ROOT = Path(__file__).parents[2]
 ABOUT = "Where is France, and what is its capital?"
 
 
@@ -135,6 +139,16 @@ def test_ragas_4_an_aspect_by_the_majority_of_three_models():
 
 def test_ragas_5_nothing_but_these_five_is_ready_to_name():
     assert sorted(ASPECTS) == sorted(figure("ragas-5", "aspects"))
+    # as the page of recipes prints it
+    page = (ROOT / "docs" / "recipes-ragas.md").read_text(encoding="utf-8")
+    (printed,) = re.findall(r"`(answer_measures: \[harmfulness.*?\])`", page)
+    judge = {"endpoint": {"model": "m", "base_url": "http://localhost:1/v1", "api_key_env": None}}
+    config = AnswerScoringConfig.model_validate({**yaml.safe_load(printed), "answer_judge": judge})
+    assert [measure.label for measure in config.answer_measures] == figure("ragas-5", "aspects")
+    (panel,) = AnswerScoringConfig.model_validate(
+        {"answer_measures": [{"kind": "coherence", "samples": 3}], "answer_judge": judge}
+    ).answer_measures
+    assert (panel.kind, panel.aspect, panel.samples) == ("aspect_critic", "coherence", 3)
 
 
 @pytest.mark.parametrize("name", figure("ragas-5", "aspects"))

@@ -91,7 +91,7 @@ class AnswerService:
             "query_id": name,
             "question": shown.row.question,
             "answer": self._text[name],
-            "draft": shown.row.draft or shown.row.answer,
+            "draft": shown.row.draft or shown.row.before or shown.row.answer,
             "reviewed_by": self._expert[name],
             "contexts": [
                 {"where": where(context, self._chinese), "sentences": _sentences(context)}

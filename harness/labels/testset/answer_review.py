@@ -165,8 +165,8 @@ def reviewed_row(row: AnswerRow, answer: str, by: str) -> AnswerRow:
     """An answer as a person has left it: as it was but for white space, or changed."""
     if _plain(answer) == _plain(row.answer):
         return replace(row, reviewed_by=by)
-    draft = row.draft or row.answer
-    return replace(row, answer=answer, by=by, note="", draft=draft, reviewed_by=by)
+    before = "" if row.draft else row.before or row.answer
+    return replace(row, answer=answer, by=by, note="", before=before, reviewed_by=by)
 
 
 def review_words(chinese: bool) -> Mapping[str, str]:
@@ -179,10 +179,13 @@ def _plain(text: str) -> str:
 
 
 def review_facts(rows: Sequence[AnswerRow]) -> Mapping[str, int]:
-    """How many answers a model drafted, how many of these people reviewed, and how many were changed."""
-    drafted = [row for row in rows if row.draft]
+    """How many answers a model drafted or people gave, and how many were reviewed, and changed since."""
+    drafted, given = [row for row in rows if row.draft], [row for row in rows if not row.draft and row.answer]
     return {
         "drafted": len(drafted),
-        "reviewed": sum(bool(row.reviewed_by) for row in drafted),
-        "changed": sum(_plain(row.answer) != _plain(row.draft) for row in drafted),
+        "drafted_reviewed": sum(bool(row.reviewed_by) for row in drafted),
+        "drafted_changed": sum(_plain(row.answer) != _plain(row.draft) for row in drafted),
+        "given": len(given),
+        "given_reviewed": sum(bool(row.reviewed_by) for row in given),
+        "given_changed": sum(_plain(row.answer) != _plain(row.before or row.answer) for row in given),
     }

@@ -174,8 +174,13 @@ def _answers(state: SetState, testset: FinishedTestset) -> Iterator[str]:
     facts = review_facts(rows)
     if drafted := facts["drafted"]:
         yield (
-            f"A model drafted {counted(drafted, 'answer')}. Reviewed by people: {facts['reviewed']}. Changed "
-            f"since they were drafted: {facts['changed']}.\n"
+            f"A model drafted {counted(drafted, 'answer')}. Reviewed by people: {facts['drafted_reviewed']}. "
+            f"Changed since they were drafted: {facts['drafted_changed']}.\n"
+        )
+    if facts["given_reviewed"]:
+        yield (
+            f"People or a file gave {counted(facts['given'], 'answer')}. Reviewed: "
+            f"{facts['given_reviewed']}. Changed by the review: {facts['given_changed']}.\n"
         )
 
 

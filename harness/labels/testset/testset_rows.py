@@ -146,6 +146,7 @@ class AnswerRow:
     note: Annotated[str, Column("anything")] = ""
     draft: Annotated[str, Column("what a model wrote, before people changed it")] = ""
     reviewed_by: Annotated[str, Column("who reviewed it")] = ""
+    before: Annotated[str, Column("what people or a file gave, before a review changed it")] = ""
 
 
 @input_table(

@@ -173,7 +173,8 @@ class AspectCritic(LlmMeasure):
         "votes so, and the value is 1 if more votes say yes than no; in a tie 0, and the reason says so",
         undefined="without an answer; with a `panel`, unless more than half of its models have voted, for "
         "which a model needs more than half of its verdicts",
-        source="ragas `AspectCritic`; the built-in aspects are `SUPPORTED_ASPECTS` of ragas 0.1 in our words",
+        source="ragas `AspectCritic`; the built-in aspects are `SUPPORTED_ASPECTS` of ragas 0.1 in our "
+        "words, and their names are kinds too: `answer_measures: [harmfulness]`",
         needs=frozenset({"answer", "llm"}),
         compare="ragas 0.4.3 asks once, whatever its `strictness`, and shows the passages and the reference "
         "too; here n verdicts are asked for, of question and answer alone. An even number is refused, "

@@ -16,7 +16,10 @@ DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 
 def _measure(value: Any) -> Any:
-    """A measure of answers from its kind, or from a section with the kind and its keys."""
+    """A measure of answers from its kind, or from a section with the kind and its keys.
+
+    The name of a built-in aspect stands for a critic of it.
+    """
     if isinstance(value, measures.AnswerMeasure):
         return value
     if isinstance(value, str):
@@ -26,6 +29,8 @@ def _measure(value: Any) -> Any:
             "must be a kind such as exact_match, or a mapping such as {kind: token_f1}, "
             f"not {quoted(value)}"
         )
+    if (aspect := value["kind"]) in tuple(measures.ASPECTS):
+        value = {"aspect": aspect, **value, "kind": "aspect_critic"}
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in measures.ANSWER_MEASURES:
         raise ValueError(measures.ANSWER_MEASURES.unknown(kind))
