@@ -276,7 +276,7 @@ def opened_index(need: Index, resources: Resources) -> Iterator[Any]:
     def filled(seconds: float, size: int | None) -> None:
         if size is None and place.path.is_dir():
             size = sum(path.stat().st_size for path in place.path.rglob("*") if path.is_file())
-        resources.keep(_BUILT, key, [round(seconds, 3), size])
+        resources.keep(_BUILT, key, [round(seconds, 6), size])
 
     with resources.index(key) as place, need.opened(replace(place, filled=filled)) as index:
         yield index
