@@ -165,6 +165,20 @@ def test_max_calls_is_one_limit_for_all_measures_and_steps(capsys):
         assert server.count == 6
 
 
+@pytest.mark.usefixtures("answers")
+def test_what_a_night_may_cost_is_a_limit(capsys):
+    """A plan says what they cost at most; nothing is asked that might go beyond."""
+    with FakeServer(judge) as server:
+        endpoint = {"model": "fake", "base_url": server.url, "api_key_env": None, "max_concurrency": 1}
+        priced = {"endpoint": endpoint, "prices": {"fake": {"input": 100, "output": 100}}}
+        assert score(config_at(server.url, answer_judge=priced), "--dry-run") == 0
+        assert "at most" in capsys.readouterr().out
+        config = config_at(server.url, answer_judge={**priced, "max_cost": 0.000001})
+        assert score(config) == 1
+        assert server.count == 0
+        assert "max_cost" in capsys.readouterr().err
+
+
 def test_only_what_failed_counts_towards_the_limit_of_failures(answers):
     answers.write_text(json.dumps({**ROWS[0], "response": "I am."}))
     # an answer without a claim has no faithfulness: that is no failure

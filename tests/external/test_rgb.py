@@ -88,11 +88,33 @@ def test_lines_that_are_no_instances(tmp_path, capsys, line, why):
     assert why in message
 
 
-def test_real_files(shared_corpora, tmp_path):
-    assert (
-        exit_code("import", "rgb", shared_corpora / "rgb" / "zh_int.jsonl", "--to", tmp_path / "corpus") == 0
-    )
+# of each file of RGB the type of its questions, how many there are, and passages that answer and that do not
+REAL = {
+    "en_fact": ("counterfactual", 60, 229, 361),
+    "zh_fact": ("counterfactual", 60, 262, 311),
+    "zh_refine": ("noise", 100, 806, 1648),
+    "zh_int": ("integration", 60, None, None),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_files(shared_corpora, tmp_path, name):
+    source = shared_corpora / "rgb" / f"{name}.jsonl"
+    ability, questions, answering, noise = REAL[name]
+    assert exit_code("import", "rgb", source, "--to", tmp_path / "corpus") == 0
     queries = table(tmp_path / "corpus" / "queries.csv")
-    assert len(queries) == 60
-    assert {row["type"] for row in queries} == {"integration"}
-    assert all(len(json.loads(row["answer"])) >= 2 for row in queries)
+    assert [row["type"] for row in queries] == [ability] * questions
+    # a false answer for all facts, and for nothing else
+    assert all(bool(row["false_answer"]) == (ability == "counterfactual") for row in queries)
+    if ability == "integration":
+        assert all(len(json.loads(row["answer"])) >= 2 for row in queries)
+        return
+    lines = map(json.loads, source.read_text(encoding="utf-8").splitlines())
+    instances = {f"{name}-{line['id']}": line for line in lines}
+    grades = [row["grade"] for row in table(tmp_path / "corpus" / "labels.csv")]
+    assert (grades.count("4"), grades.count("0")) == (answering, noise)
+    for row in queries:
+        instance = instances[row["query_id"]]
+        assert row["text"] == instance["query"]
+        if isinstance(instance["answer"], str) and ability == "counterfactual":
+            assert (row["answer"], row["false_answer"]) == (instance["answer"], instance["fakeanswer"])
