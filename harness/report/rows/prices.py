@@ -203,7 +203,7 @@ _TOTAL = "the search up to and including the step, with all rewriting for it"
     "latency",
     "how long a query takes, alone and in a batch",
     key=("setting", "stage"),
-    when="with `latency: {queries: 50}` or similar",
+    when="with `latency: {queries: 50}` or similar, and for hits of another pipeline that have `seconds`",
 )
 class LatencyRow:
     """How long one step of a setting takes for a query, on the machine of the run.
@@ -221,6 +221,8 @@ class LatencyRow:
     own only with ``latency: {own_code: true}``; ``remark`` says so. What is measured is kept in the cache
     and not measured again on the same machine before `harness cache --clear`. It is not part of the
     outcome: two results that differ in this file alone are the same.
+
+    Of hits that another pipeline returned these are the times in their column ``seconds``; nothing is asked.
     """
 
     setting: Setting
