@@ -15,6 +15,7 @@ from pydantic_core import to_jsonable_python
 
 from harness.comparison.sweep import (
     Dump,
+    amounts_in,
     config_of,
     depths_of,
     leaves,
@@ -220,7 +221,7 @@ def _set_by_user(section: Dump) -> dict[str, Any]:
     """The keys of a search that differ from their defaults, without its depths."""
     config = config_of("retrieve", section)
     fields = config.model_fields if config is not None else {}
-    left_out = {"kind", "top_k", *depths_of("retrieve", section)}
+    left_out = {"kind", *amounts_in("retrieve", section)}
     return {
         key: value
         for key, value in section.items()

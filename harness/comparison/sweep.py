@@ -212,19 +212,21 @@ def _is_whole(value: Any) -> bool:
 
 
 def depths_of(stage: str, section: Any) -> dict[str, Any]:
-    """The depths of one section by key, those that its kind adds last; without those that are not set.
+    """The depths of one section by key, those that its kind adds last; without those that have no effect.
 
-    ``top_k`` is not among them where ``top_chars`` takes its place: it has a value, but no effect.
+    Such a depth is not set, or another one takes its place.
     """
     if not isinstance(section, Mapping):
         return {}
+    amounts = amounts_in(stage, section)
+    replaced = {mark.instead_of for key, mark in amounts.items() if section.get(key)}
+    return {key: section[key] for key in amounts if section.get(key) and key not in replaced}
+
+
+def amounts_in(stage: str, section: Mapping[str, Any]) -> dict[str, Amount]:
+    """The keys that say how much the step of a section takes, set or not."""
     marks = marks_in(stage, section)
-    depths = {
-        key: section.get(key) for key, mark in marks.items() if isinstance(mark, Amount) and "." not in key
-    }
-    if depths.get("top_chars"):
-        depths.pop("top_k", None)
-    return {key: depth for key, depth in depths.items() if depth}
+    return {key: mark for key, mark in marks.items() if isinstance(mark, Amount) and "." not in key}
 
 
 def weight_at(mark: KeyMark | None, value: Any) -> float | None:

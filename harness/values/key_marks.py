@@ -54,10 +54,12 @@ class Overlap:
 class Amount:
     """The key says how much a step takes: more of it costs more and may find more.
 
-    ``unset`` is what names of settings call a key that is left out.
+    ``unset`` is what names of settings call a key that is left out. ``instead_of`` is the key that has no
+    effect where this one has a value.
     """
 
     unset: str = "none"
+    instead_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

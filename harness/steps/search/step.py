@@ -264,7 +264,7 @@ class RetrieverConfig(StageConfig):
 
     kind: str
     top_k: Annotated[int, Amount()] = Field(20, ge=1, description="Chunks retrieved per query.")
-    top_chars: Annotated[int | None, Amount()] = Field(
+    top_chars: Annotated[int | None, Amount(instead_of="top_k")] = Field(
         None,
         ge=1,
         description="Instead of `top_k`: retrieve chunks until they contain this many characters, so that "
