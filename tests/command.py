@@ -22,6 +22,20 @@ YARD = {
     "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {kind: bm25}\n",
 }
 
+THINGS = ("otters", "cranes", "ferries", "masts", "anchors", "sails", "ropes", "nets")
+# a benchmark that ranks what each of eight questions needs second, behind a text that repeats its word
+REPEATED = {
+    **{f"{thing}.txt": f"In the harbour there are many {thing} by the old wall." for thing in THINGS},
+    **{f"{thing}-repeated.txt": f"{thing} {thing} {thing}" for thing in THINGS},
+    "queries.csv": "query_id,text\n" + "".join(f"{thing},Where are {thing}?\n" for thing in THINGS),
+    "labels.csv": "query_id,document,quote,grade\n"
+    + "".join(f"{thing},{thing},by the old wall,4\n" for thing in THINGS),
+    "c.yaml": "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
+    "chunk: {kind: recursive, chunk_size: 100}\nretrieve: {kind: bm25, top_k: 5}\nmeasures: [ndcg_exp@10]\n",
+}
+# which loses it: 1 / log2(3) = 0.6309 becomes 0
+DROPPED = REPEATED["c.yaml"].replace("top_k: 5", "top_k: 1")
+
 
 def exit_code(*words):
     """The exit code of ``harness WORDS``."""

@@ -75,7 +75,8 @@ YAML = {
     for number, block in enumerate(
         re.findall(r"^```yaml.*?\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     )
-    if "jobs:" not in block
+    # those are jobs of GitHub and GitLab
+    if not re.search(r"^(jobs|include):", block, re.MULTILINE)
 }
 # files of prompts, and configurations
 PROMPTS = {name: block for name, block in YAML.items() if "user" in block}

@@ -13,6 +13,7 @@ import yaml
 from harness.cli.agents.permits import Permits
 from harness.values import HarnessError
 from tests.command import refused, write_files
+from tests.judge.fake_server import FakeServer, grade
 from tests.test_docs_commands import PARSERS, fits
 from tests.test_docs_pages import LINK
 from tests.test_without_models import FILES
@@ -150,6 +151,38 @@ def test_with_leave_they_pass(root, monkeypatch):
     allowed.spent = 1.0
     with pytest.raises(HarnessError, match="1 is left of --budget 2"):
         allowed.config(save(root, relevance=PRICED))
+
+
+def test_what_runs_may_have_spent_is_gone_for_those_after_them(root, monkeypatch):
+    pytest.importorskip("mcp")
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    from harness.cli.agents.mcp_tools import AgentTools
+
+    class Listener:
+        async def report_progress(self, *notice):
+            pass
+
+    async def run_all(url):
+        tools = AgentTools(Permits(root, budget=3.5, endpoints=(url,)))
+        judged = {**PRICED, "endpoint": {"model": "m", "base_url": url, "api_key_env": None}}
+
+        async def bench(depth):
+            retrieve = {"kind": "bm25", "top_k": depth}
+            answer = await tools.bench(save(root, relevance=judged, retrieve=retrieve), Listener())
+            return answer["left"], bool(answer["unchanged_since"])
+
+        # each may spend 1.5; what is there already costs nothing
+        assert [await bench(depth) for depth in (5, 5, 4)] == [(2.0, False), (2.0, True), (0.5, False)]
+        calls = server.count
+        with pytest.raises(ToolError, match=r"may spend 1\.5 .*0\.5 is left of --budget 3\.5"):
+            await bench(3)
+        assert server.count == calls
+
+    monkeypatch.chdir(root)
+    with FakeServer(lambda *_: grade(1)) as server:
+        asyncio.run(run_all(server.url))
+        assert server.count
 
 
 def session(root, calls, *options):

@@ -13,8 +13,8 @@ from tools import package_index
 CLASH = "ERROR: Cannot install a and b because these package versions have conflicting dependencies."
 NOTHING = "ERROR: No matching distribution found for mlfow-skinny"
 DOWN = (
-    "WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection "
-    f"broken by 'NewConnectionError': /simple/a/\n{NOTHING}"
+    "WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after "
+    f"connection broken by 'NewConnectionError': /simple/a/\n{NOTHING}"
 )
 BOTH = [
     lambda place: libraries.python_with(place, "a", "b"),

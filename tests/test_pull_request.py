@@ -6,10 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 import yaml
@@ -17,6 +14,7 @@ import yaml
 import harness
 from harness.cli import forges
 from tests.command import YARD, exit_code, write_files
+from tests.forge_server import forge, write_tools
 
 ROOT = Path(__file__).parent.parent
 TEXTS = {"a": "The harbour was built in 1890.\n\nShips pay ten crowns.", "b": "The museum opens at ten."}
@@ -25,65 +23,7 @@ LABELS = [
     {"query_id": query, "document": "a", "quote": "The harbour was built in 1890.", "grade": 4}
     for query in QUERIES
 ]
-# who a workflow's own token writes as
-ROBOT = {"id": 41898282, "type": "Bot"}
 GOOD = ["The harbour was built in 1890.", "The museum opens at ten."]
-
-
-@contextmanager
-def forge():
-    """A server that keeps comments as GitHub and GitLab do, and notes the requests."""
-
-    class Handler(BaseHTTPRequestHandler):
-        comments, requests = [], []
-        account = None
-        writer = ROBOT
-
-        def answered(self):
-            length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length)) if length else None
-            Handler.requests.append((self.command, self.path, dict(self.headers)))
-            token = self.headers.get("Authorization", self.headers.get("PRIVATE-TOKEN", ""))
-            if not token.endswith("secret-of-the-test"):
-                return self.answer(401, {})
-            if self.path.endswith("/user"):
-                # a workflow's own token at GitHub may not ask
-                return self.answer(*((200, {"id": Handler.account}) if Handler.account else (403, {})))
-            if self.command == "GET":
-                page = int(re.search(r"page=(\d+)$", self.path)[1])
-                return self.answer(200, Handler.comments[100 * (page - 1) : 100 * page])
-            if self.command == "POST":
-                Handler.comments.append(
-                    {
-                        "id": len(Handler.comments) + 1,
-                        **body,
-                        "html_url": "https://forge/1",
-                        "user": Handler.writer,
-                        "author": Handler.writer,
-                    }
-                )
-                return self.answer(201, Handler.comments[-1])
-            (comment,) = [c for c in Handler.comments if str(c["id"]) == self.path.split("/")[-1]]
-            comment.update(body)
-            return self.answer(200, comment)
-
-        do_GET = do_POST = do_PATCH = do_PUT = answered  # noqa: N815 - as http.server calls them
-
-        def answer(self, status, value):
-            content = json.dumps(value).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        Handler.url = f"http://127.0.0.1:{server.server_address[1]}"
-        yield Handler
-        server.shutdown()
 
 
 def evaluated(folder, texts, name="mine"):
@@ -244,15 +184,6 @@ def test_what_is_missing_for_a_comment_is_told(
     assert "secret-of-the-test" not in error
 
 
-def write_tools(folder, **scripts):
-    """Programs of these names, as shell scripts; returns the PATH by which they are found first."""
-    folder.mkdir()
-    for name, words in scripts.items():
-        (folder / name).write_text(f"#!/bin/sh\n{words}\n")
-        (folder / name).chmod(0o755)
-    return f"{folder}:{os.environ['PATH']}"
-
-
 RUNS = [
     # newest first; a fork may call its branch main as well
     {"databaseId": 30, "event": "pull_request"},
@@ -287,44 +218,6 @@ def test_only_a_run_of_the_main_branch_itself_is_the_baseline(tmp_path, runs, do
     environment.pop("GITHUB_OUTPUT", None)
     script = ROOT / ".ci" / "action" / "run.sh"
     done = subprocess.run([script], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
-    assert words in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("status", "source", "code", "words"),
-    [
-        (
-            "200",
-            "merge_request_event",
-            0,
-            "comment results --link job --baseline main/ndcg-harness/results --max-drop 0.02",
-        ),
-        ("404", "push", 0, "comment results --link job --output comment.md"),
-        ("401", "merge_request_event", 1, "cannot be read (status 401), so nothing can be compared"),
-    ],
-)
-def test_the_steps_of_gitlab_run_as_written(tmp_path, status, source, code, words):
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "summary.csv").write_text("")
-    path = write_tools(
-        tmp_path / "tools",
-        curl=f"echo {status}",
-        harness='echo "$@"',
-        python='[ "$1" = -c ] && echo results; exit 0',
-    )
-    template = yaml.safe_load((ROOT / ".ci" / "gitlab.yml").read_text(encoding="utf-8"))["retrieval-quality"]
-    variables = {"CI_PIPELINE_SOURCE": source, "CI_JOB_URL": "job", "CI_DEFAULT_BRANCH": "main"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input="\n".join(template["script"]),
-        cwd=tmp_path,
-        env={"PATH": path, **template["variables"], **variables, "CI_API_V4_URL": "", "CI_PROJECT_ID": "7"}
-        | {"CI_JOB_NAME": "retrieval-quality", "CI_JOB_TOKEN": "token"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
     assert done.returncode == code, done.stderr
     assert words in done.stdout
 
@@ -399,7 +292,7 @@ def test_the_steps_of_the_action_run_as_written(results, on_github, tmp_path):
     assert comment["body"] in (tmp_path / "summary.md").read_text(encoding="utf-8")
 
 
-def test_the_action_and_the_template_are_whole():
+def test_the_action_is_whole():
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     assert action["runs"]["using"] == "composite"
     taken = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text(encoding="utf-8")))
@@ -410,7 +303,3 @@ def test_the_action_and_the_template_are_whole():
     assert all(
         f"${{{name}" in script or f"${name}" in script for name in ("CONFIG", "MAX_DROP", "MIN", "MAIN")
     )
-    template = yaml.safe_load((ROOT / ".ci" / "gitlab.yml").read_text(encoding="utf-8"))
-    lines = "\n".join(template["retrieval-quality"]["script"])
-    checked = subprocess.run(["bash", "-n"], input=lines, text=True, capture_output=True, check=False)
-    assert checked.returncode == 0, checked.stderr

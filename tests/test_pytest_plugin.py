@@ -9,7 +9,7 @@ import pytest
 
 import harness
 from harness.values import ConfigError
-from tests.command import YARD, write_files
+from tests.command import DROPPED, REPEATED, YARD, bench, write_files
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,25 +32,26 @@ def project(tmp_path_factory):
     return folder
 
 
-def run_pytest(folder, *options, at=".", **files):
-    """The exit code of pytest in a folder of a project, and its output."""
+def run_pytest(folder, *options, at=".", installed=False, **files):
+    """The exit code of pytest in a folder of a project, and its output.
+
+    ``installed``: the plug-in is found as users have it, by the entry point of the installed package.
+    """
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
-    words = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "harness.cli.pytest_plugin",
-        "-p",
-        "no:cacheprovider",
-        *options,
-    ]
+    # installed or not, it is the plug-in of this checkout that is tested
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    if installed:
+        # other plug-ins only take time
+        plugins = [f"no:{name}" for name in ("langsmith_plugin", "anyio", "hypothesispytest", "xdist")]
+    else:
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        plugins = ["harness.cli.pytest_plugin"]
+    named = [word for plugin in (*plugins, "no:cacheprovider") for word in ("-p", plugin)]
     done = subprocess.run(
-        words,
+        [sys.executable, "-m", "pytest", *named, *options],
         cwd=folder / at,
-        # installed or not, it is the plug-in of this checkout that is tested
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env=environment,
         check=False,
         capture_output=True,
         text=True,
@@ -88,6 +89,21 @@ def test_what_fails_reads_like_a_sentence_and_links_the_page(project):
     assert "assertions.py" not in output
 
 
+def test_a_drop_fails_its_test_and_no_other(tmp_path, monkeypatch):
+    write_files(tmp_path, REPEATED)
+    monkeypatch.chdir(tmp_path)
+    bench(Path("c.yaml"))[1].rename("baseline")
+    (tmp_path / "c.yaml").write_text(DROPPED)
+    rules = ("--harness-baseline", "baseline", "--harness-max-drop", "0.02", "--harness-min", "0")
+    code, output = run_pytest(tmp_path, "--harness", "c.yaml", *rules, "-v")
+    assert code == 1, output
+    assert "c.yaml::min[base] PASSED" in output
+    assert "c.yaml::drop[base] FAILED" in output
+    # second of two, and then lost: 1 / log2(3) = 0.6309
+    assert "base: ndcg_exp@10 0.6309 to 0.0000 over 8 queries: a drop of 0.6309" in output
+    assert "Page: file://" in output
+
+
 def test_without_a_rule_nothing_would_be_tested_and_that_is_told(project):
     code, output = run_pytest(project, "--harness", "c.yaml")
     assert code != 0
@@ -103,7 +119,7 @@ def test_the_fixture_has_the_rules_of_the_configuration(project):
         "    harness_gate('baseline', min=1.5)\n"
     )
     (project / "pytest.ini").write_text("[pytest]\nharness_min = 0.5\nharness_baseline = baseline\n")
-    code, output = run_pytest(project, "test_search.py", test_search=test)
+    code, output = run_pytest(project, "test_search.py", installed=True, test_search=test)
     assert code == 1, output
     assert "1 failed, 1 passed" in output
     assert "below the 1.5 required" in output

@@ -228,6 +228,54 @@ def test_what_is_wrong_with_a_retriever_is_told_and_is_never_a_zero(
     assert not (tmp_path / "results").exists() or not list((tmp_path / "results").glob("*/summary.csv"))
 
 
+def client(name, *methods, coroutines=()):
+    """An object of a class of this name, with methods of which some are coroutines."""
+
+    def method(self):
+        raise AssertionError("asked")
+
+    async def coroutine(self):
+        raise AssertionError("asked")
+
+    kinds = dict.fromkeys(methods, method) | dict.fromkeys(coroutines, coroutine)
+    return type(name, (), kinds)()
+
+
+ASYNC = {
+    "qdrant": client("AsyncQdrantClient", coroutines=["query_points", "scroll"]),
+    "lancedb": client("AsyncTable", coroutines=["search", "to_arrow"]),
+    "chroma": client("AsyncCollection", coroutines=["query", "count", "peek"]),
+    # whose cursor is made at once
+    "psycopg": client("AsyncConnection", "cursor", coroutines=["commit", "rollback"]),
+}
+
+
+@pytest.mark.parametrize("store", ASYNC)
+def test_an_async_store_is_refused_with_what_to_give_instead(scored, store):
+    ordinary = type(ASYNC[store]).__name__.removeprefix("Async")
+    words = rf"is async, .*its ordinary counterpart \({ordinary}\), or .*async def search\(query\)"
+    with pytest.raises(ConfigError, match=words):
+        harness.Collection(ASYNC[store], "passages", embed=len)
+    with pytest.raises(ConfigError, match=words):
+        scored(ASYNC[store])
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        # older ones can search too
+        client("QdrantClient", "query_points", "scroll", "search"),
+        client("Connection", "cursor", "commit", "rollback"),
+    ],
+    ids=["qdrant", "psycopg"],
+)
+def test_a_client_of_many_collections_is_told_how_one_is_named(scored, many):
+    with pytest.raises(ConfigError, match=r'harness\.Collection\(client, "name", embed=function\)'):
+        scored(many)
+    # which is taken
+    harness.Collection(many, "passages", embed=len)
+
+
 def test_nothing_is_asked_before_queries_labels_and_documents_can_be_read(tmp_path):
     calls = []
     rows = [{"query_id": "q1", "document": "harbour"}]

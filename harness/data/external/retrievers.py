@@ -25,6 +25,13 @@ Embed = Callable[[str], Any]
 """A query → its vector, by the model that the stored vectors are of."""
 
 _LONE = re.compile("[\ud800-\udfff]")
+# the methods by which a store is recognised
+_CHROMA = ("query", "count", "peek")
+_QDRANT = ("query_points", "scroll")
+_LANCEDB = ("search", "to_arrow")
+_PGVECTOR = ("cursor", "commit", "rollback")
+# of which one object holds many collections
+_OF_MANY = (_QDRANT, _PGVECTOR)
 _PLACED = ("page", "start", "end")
 
 
@@ -34,10 +41,11 @@ class Collection:
 
     ``store`` is a collection of Chroma, a table of LanceDB, a client of Qdrant with the ``name`` of a
     collection, or an open psycopg connection with the ``name`` of a table that has a pgvector column
-    (``vector``). ``embed`` turns a query into its vector; Chroma and LanceDB do without where the collection
-    has an embedding function of its own. ``text`` and ``document`` are the keys of a passage's text and of
-    its document, with dots for what is nested (``metadata.source``); where they are left out, the usual ones
-    are tried. ``distance`` is that of the pgvector column: ``cosine``, ``l2`` or ``inner_product``.
+    (``vector``); async ones are refused with ConfigError. ``embed`` turns a query into its vector; Chroma
+    and LanceDB do without where the collection has an embedding function of its own. ``text`` and
+    ``document`` are the keys of a passage's text and of its document, with dots for what is nested
+    (``metadata.source``); where they are left out, the usual ones are tried. ``distance`` is that of the
+    pgvector column: ``cosine``, ``l2`` or ``inner_product``.
 
     ```python
     mine = harness.Collection(QdrantClient(url=…), "contracts", embed=model.encode, text="payload_text")
@@ -53,10 +61,19 @@ class Collection:
     vector: str = "embedding"
     distance: str = "cosine"
 
+    def __post_init__(self) -> None:
+        """Raise ConfigError for an async client or table, whose answers nothing would wait for."""
+        if _is_async(self.store):
+            raise ConfigError(
+                f"Collection: {_type(self.store)} is async, and a store is asked in the ordinary way. Give "
+                f"its ordinary counterpart{_counterpart(self.store)}, or in place of the Collection a "
+                "function of your own that awaits it: async def search(query), which returns texts."
+            )
+
     def search(self, query: str, depth: int) -> list[dict[str, Any]]:
         """The passages for a query, best first; raises ConfigError for a store of an unknown shape."""
-        for recognised, search in _STORES:
-            if recognised(self.store):
+        for methods, search in _STORES:
+            if _has(*methods)(self.store):
                 return [self._hit(payload) for payload in search(self, query, depth)]
         raise ConfigError(
             f"Collection: {_type(self.store)} is no store known here. It can be a collection of Chroma, a "
@@ -195,6 +212,18 @@ def _has(*names: str) -> Callable[[Any], bool]:
     return lambda retriever: all(callable(getattr(retriever, name, None)) for name in names)
 
 
+def _is_async(store: Any) -> bool:
+    """Whether any method by which a store is recognised is a coroutine."""
+    kinds = (methods for methods, _ in _STORES if _has(*methods)(store))
+    return any(inspect.iscoroutinefunction(getattr(store, name)) for methods in kinds for name in methods)
+
+
+def _counterpart(store: Any) -> str:
+    """The name of the class without its ``Async``, where it begins so."""
+    name = type(store).__name__
+    return f" ({name.removeprefix('Async')})" if name.startswith("Async") else ""
+
+
 def _is_haystack_component(retriever: Any) -> bool:
     return hasattr(retriever, "run") and any(name.startswith("__haystack") for name in dir(retriever))
 
@@ -241,6 +270,15 @@ def _ask_collection(collection: Collection, depth: int) -> Callable[[str], Any]:
     return lambda query: collection.search(query, depth)
 
 
+def _refuse_many(client: Any, depth: int) -> Callable[[str], Any]:
+    """Raise ConfigError that says how one of the collections or tables of a client is named."""
+    Collection(client)
+    raise ConfigError(
+        f"{_type(client)} holds many collections or tables. Name one, and give what embeds a query: "
+        'harness.Collection(client, "name", embed=function).'
+    )
+
+
 def _ask_vector_store(store: Any, depth: int) -> Callable[[str], Any]:
     return lambda query: store.similarity_search(query, k=depth)
 
@@ -267,9 +305,10 @@ _SHAPES: tuple[tuple[Callable[[Any], bool], Callable[[Any, int], Callable[[str],
     (_has("as_retriever"), _ask_index),
     (_is_haystack_pipeline, _ask_pipeline),
     (_is_haystack_component, _ask_component),
-    (_has("query", "count", "peek"), lambda store, depth: _ask_collection(Collection(store), depth)),
-    (_has("search", "to_arrow"), lambda table, depth: _ask_collection(Collection(table), depth)),
+    (_has(*_CHROMA), lambda store, depth: _ask_collection(Collection(store), depth)),
+    (_has(*_LANCEDB), lambda table, depth: _ask_collection(Collection(table), depth)),
     (callable, lambda function, depth: function),
+    (lambda client: any(_has(*methods)(client) for methods in _OF_MANY), _refuse_many),
     (_has("search"), lambda retriever, depth: retriever.search),
 )
 
@@ -314,9 +353,9 @@ def _search_pgvector(collection: Collection, query: str, depth: int) -> list[dic
     return _nearest(store, collection, query, depth)
 
 
-_STORES: tuple[tuple[Callable[[Any], bool], Callable[[Collection, str, int], list[dict[str, Any]]]], ...] = (
-    (_has("query", "count", "peek"), _search_chroma),
-    (_has("query_points", "scroll"), _search_qdrant),
-    (_has("search", "to_arrow"), _search_lancedb),
-    (_has("cursor", "commit", "rollback"), _search_pgvector),
+_STORES: tuple[tuple[tuple[str, ...], Callable[[Collection, str, int], list[dict[str, Any]]]], ...] = (
+    (_CHROMA, _search_chroma),
+    (_QDRANT, _search_qdrant),
+    (_LANCEDB, _search_lancedb),
+    (_PGVECTOR, _search_pgvector),
 )
