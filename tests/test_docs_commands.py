@@ -95,7 +95,7 @@ SMALLER = (
     (r"(scale_sample \w+) .*", r"\1 --words-only --pool 2 --sizes 0 1 --samples 1"),
     # two filings on the page; one small document, which is run once, stands for both
     (r"run_speed.py.*", f"run_speed.py --questions 4 --chunkings 2 --pdf {QUARTER}"),
-    (r"help_speed .*", "help_speed --runs 1 bench"),
+    (r"help_speed( .*)?$", "help_speed --runs 1 bench"),
     (r"judged_speed.py", "judged_speed.py --queries 4 8"),
     (r"again_speed.py --repeats 3", "again_speed.py --repeats 1 timed.yaml"),
     # with and without a filing that is not shipped: so too
