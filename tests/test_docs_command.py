@@ -8,6 +8,7 @@ import pytest
 from tests.command import printed, refused, run
 from tests.docs_commands import ROOT
 from tests.report.page_browser import MARKS
+from tools.screenshots import load
 from tools.site_links import dead_links
 
 DOCS = ROOT / "docs"
@@ -75,7 +76,7 @@ class TestInABrowser:
     pytestmark = MARKS
 
     def test_pages_are_shown_alone_and_searched(self, page, driver):
-        driver.get(f"{page.as_uri()}#judge--cheaper-judges")
+        load(driver, f"{page.as_uri()}#judge--cheaper-judges")
         shown = "return [...document.querySelectorAll('article')].filter(a => !a.hidden).map(a => a.id)"
         assert driver.execute_script(shown) == ["judge"]
         field = driver.find_element("css selector", "nav input")

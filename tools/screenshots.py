@@ -77,6 +77,12 @@ def chromium(profile: Path, logs: bool = False) -> Iterator[Any]:
         driver.quit()
 
 
+def load(driver: Any, url: str) -> None:
+    """Go to a page and wait until all of it is there: `get` may return while it is still being read."""
+    driver.get(url)
+    _until(driver, "return document.readyState === 'complete'")
+
+
 def open_page(driver: Any, url: str) -> None:
     """Open a page in light colours, on a screen of the size of the pictures, and wait until it is there."""
     size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
@@ -85,7 +91,7 @@ def open_page(driver: Any, url: str) -> None:
     wanted = {"prefers-color-scheme": "light", "prefers-reduced-motion": "reduce"}
     features = [{"name": name, "value": value} for name, value in wanted.items()]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    driver.get(url)
+    load(driver, url)
     _until(driver, "return 'ready' in document.documentElement.dataset")
 
 

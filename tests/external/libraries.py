@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,18 @@ def pip_or_skip(*words):
         pip(*words)
     except NoIndexError:
         pytest.skip("needs a package index")
+
+
+@contextmanager
+def open_folder():
+    """A folder that every user may enter, for a server that runs as another user; it is removed afterwards.
+
+    The folders of pytest do not serve: each pytest that starts on the machine, such as one that a test runs,
+    closes the folder above them to others.
+    """
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 def python_with(place, *wanted):

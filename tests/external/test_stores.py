@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.external.libraries import python_with, stores_in_use
+from tests.external.libraries import open_folder, python_with, stores_in_use
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
@@ -17,8 +17,9 @@ PACKAGES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("store", PACKAGES)
-def test_a_store_is_searched_filled_and_left_alone(store, tmp_path):
-    stores_in_use(python_with(tmp_path / "environment", *PACKAGES[store]), store)
+def test_a_store_is_searched_filled_and_left_alone(store):
+    with open_folder() as place:
+        stores_in_use(python_with(place, *PACKAGES[store]), store)
 
 
 def test_the_packages_are_those_of_the_extras():

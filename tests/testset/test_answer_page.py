@@ -7,6 +7,7 @@ from harness.labels.testset.answer_review import AnswerToReview, read_review, wr
 from harness.labels.testset.testset_rows import AnswerRow, Place
 from tests.corpus.conftest import text_document
 from tests.report.page_browser import MARKS
+from tools.screenshots import load
 
 pytestmark = MARKS
 HOSTILE = "</script><script>window.hostile = 1</script><b>Lyon</b>"
@@ -21,7 +22,7 @@ def test_answers_are_edited_kept_and_saved_as_a_file_that_is_read_back(folder, d
     ]
     context = Place(document, 0, len(HOSTILE))
     write_review(state, Path("answers.html"), [AnswerToReview(row, [context]) for row in rows])
-    driver.get(Path("answers.html").absolute().as_uri())
+    load(driver, Path("answers.html").absolute().as_uri())
 
     def find(name):
         return driver.find_element("id", name)
