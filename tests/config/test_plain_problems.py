@@ -66,6 +66,14 @@ FOUND = {
         "on_bad_document: this should be 'fail', 'skip' or 'fail_at_end' (did you mean 'skip'?) "
         "(it is 'skp')."
     ),
+    # a value is said once
+    "chunk: {kind: semantic, chunk_size: 200, min_size: 200}": (
+        "chunk.min_size: this should be smaller than chunk_size, which is 200 (it is 200)."
+    ),
+    "rerank: {kind: cross_encoder, model: 'embedded:maxsim'}": (
+        "rerank.model: embedded:maxsim is not a cross-encoder; use rerank: {kind: late_interaction, model: "
+        "embedded:maxsim} or name a cross-encoder such as cross-encoder/ms-marco-MiniLM-L-6-v2."
+    ),
     "tolerance: 2": "tolerance: this should be less than 1 (it is 2).",
     "queries: [a.csv]": "queries: this should be the path of a file or a folder, not a list.",
     # what may be a secret is not repeated, nor written otherwise

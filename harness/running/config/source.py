@@ -146,7 +146,10 @@ class Source:
             )
         if value is None:
             return self.error(path, f"its value is missing; {guide(self.page)} describes this key.")
-        shown = "" if secret or isinstance(value, list | tuple | dict) else f" (it is {quoted(value)})"
+        # some sentences begin with the value
+        told = message.startswith((f"{value} ", f"{quoted(value)} "))
+        hidden = secret or told or isinstance(value, list | tuple | dict)
+        shown = "" if hidden else f" (it is {quoted(value)})"
         return self.error(path, f"{message.removesuffix('.')}{shown}.")
 
 

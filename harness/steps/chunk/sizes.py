@@ -20,7 +20,7 @@ def smaller_than(size_name: str) -> AfterValidator:
     def check(value: int, info: ValidationInfo) -> int:
         size = info.data.get(size_name)
         if size is not None and value >= size:
-            raise ValueError(f"{info.field_name} ({value}) must be smaller than {size_name} ({size})")
+            raise ValueError(f"this should be smaller than {size_name}, which is {size}")
         return value
 
     return AfterValidator(check)
