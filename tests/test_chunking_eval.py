@@ -22,10 +22,9 @@ from benchmarks.chunking_eval import (
 )
 from benchmarks.public_data import chunking_eval
 from benchmarks.repeated_spans import repeated
-from harness.data.corpus.extraction import text_sha256
 from harness.running import Session, load_config, load_corpus
 from harness.steps import chunk_documents
-from harness.values import Chunk, Document, Judgment, Silent
+from harness.values import Chunk, Document, Judgment, Silent, text_sha256
 
 CONFIG = Path(__file__).parent.parent / "configs" / "chunking_eval.yaml"
 REFRAIN = "The tide turns at six."

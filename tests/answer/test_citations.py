@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures import Case
-from harness.measures.answer.citations import CitationPrecision, CitationRecall
-from harness.measures.answer.similarity import AnswerSimilarity
+from harness.measures import ANSWER_MEASURES, Case
 from harness.values import Chunk, Judgment, Query
 
 from .helpers import NO_TOOLS, ToyTools, case
+
+AnswerSimilarity = ANSWER_MEASURES["answer_similarity"].config
+CitationPrecision = ANSWER_MEASURES["citation_precision"].config
+CitationRecall = ANSWER_MEASURES["citation_recall"].config
 
 QUERY = Query("q", "?", "train")
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures import ANSWER_MEASURES
+from harness.measures import ANSWER_MEASURES, ASPECTS
 from harness.measures.answer.answer_calls import USEFUL, form_of, prompt_of
-from harness.measures.answer.aspects import ASPECTS
 from harness.measures.answer.context_measures import average_precision
-from harness.measures.answer.responses import AspectCritic
 from harness.models import Malformed
 from harness.values import ConfigError, LlmCall
 from tests.judge.helpers import answer_of
 
 from .helpers import ToyTools, case
+
+AspectCritic = ANSWER_MEASURES["aspect_critic"].config
 
 
 def supported(passages, statements, true):

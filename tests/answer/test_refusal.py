@@ -2,10 +2,11 @@
 
 import pytest
 
-from harness.measures import refuses
-from harness.measures.answer.responses import Refusal
+from harness.measures import ANSWER_MEASURES, refuses
 
 from .helpers import NO_TOOLS, ToyTools, case
+
+Refusal = ANSWER_MEASURES["refusal"].config
 
 NO = "I don’t know. The documents do not say."
 

@@ -5,10 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures import ANSWER_MEASURES, words_of
-from harness.measures.answer.similarity import AnswerSimilarity, ExactMatch, TokenF1
 from harness.values import ANSWER, QueryScore
 
 from .helpers import NO_TOOLS, case
+
+AnswerSimilarity = ANSWER_MEASURES["answer_similarity"].config
+ExactMatch = ANSWER_MEASURES["exact_match"].config
+TokenF1 = ANSWER_MEASURES["token_f1"].config
 
 EXACT, F1 = ExactMatch(), TokenF1()
 

@@ -8,7 +8,7 @@ import pytest
 from harness.models import EmbedConfig
 from harness.report import LatencyRow, PriceRow, same_result
 from harness.running import latency, loop
-from harness.running.pipeline import Search
+from harness.steps import Search
 from tests.command import bench
 from tests.judge.fake_server import Answer, FakeServer, completion
 from tests.models import tiny

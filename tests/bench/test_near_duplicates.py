@@ -9,12 +9,12 @@ import pytest
 
 from benchmarks import question_vectors
 from benchmarks.question_vectors import ONE_TABLE, SAME
+from harness.running import same_evidence_words
 from harness.running.evaluate.near_duplicates import (
     clusters_by_question,
     near_duplicates,
     near_duplicates_sentence,
     same_evidence,
-    same_evidence_words,
 )
 from harness.values import Judgment, Query
 from tests.bench.conftest import SENTENCES

@@ -8,9 +8,11 @@ import pytest
 from harness.models import EXACT, Way, ways
 from harness.models.encoder import SentenceEncoder
 from harness.running import load_config, make_plan, precision
-from harness.steps.search.rerank.late_interaction import LateInteractionScorer
+from harness.steps import RERANKERS
 from harness.values import Silent
 from tests.command import exit_code, printed
+
+LateInteractionScorer = RERANKERS["late_interaction"].make
 
 MINILM, MAXSIM = "embedded:all-MiniLM-L6-v2", "embedded:maxsim"
 HALF = Way("bfloat16")

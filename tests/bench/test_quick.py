@@ -10,12 +10,11 @@ import pytest
 from harness.measures import Scorer
 from harness.report import ScoreRow, SummaryRow
 from harness.report.stored_tables import read_as
-from harness.running import load_config, model_time, quick_part
+from harness.running import Running, load_config, model_time, quick_part
 from harness.running.bench.flow import run_bench
 from harness.running.bench.quick import is_quick
 from harness.running.compute import LocalPass
 from harness.running.evaluate.scoring import scored_by
-from harness.running.meeting import Running
 from harness.running.model_time import LeftOfModel, Remaining, speed_by_model
 from harness.running.search import FoundBySettings
 from harness.running.tuning import outlay

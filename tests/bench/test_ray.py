@@ -17,11 +17,13 @@ from threadpoolctl import threadpool_limits
 from harness import running
 from harness.running.engine import EngineConfig
 from harness.running.engines import make_engine
-from harness.steps.search.retrieve.chroma import ChromaConfig
+from harness.steps import RETRIEVERS
 from harness.steps.search.retrieve.store_queries import searched
 from harness.values import Hidden, ModelError, RecordingReporter, Silent
 from tests.bench.ray_jobs import Deadly, Doubled, Greedy, SeenByAll, Slow
 from tests.external.filled import Chroma
+
+ChromaConfig = RETRIEVERS["chroma"].config
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,13 @@ from harness.models import EmbedConfig
 from harness.models.encoder import SentenceEncoder
 from harness.running import Session, load_config
 from harness.running.readiness import check_ready
-from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
-from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
+from harness.steps import RERANKERS
 from harness.values import ModelError, Silent
+
+LateInteractionConfig = RERANKERS["late_interaction"].config
+LateInteractionScorer = RERANKERS["late_interaction"].make
+PythonRerankerConfig = RERANKERS["python"].config
+PythonScorer = RERANKERS["python"].make
 
 MINILM = "embedded:all-MiniLM-L6-v2"
 

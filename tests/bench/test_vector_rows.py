@@ -9,11 +9,12 @@ from harness.models import EmbedConfig
 from harness.models.encoder import SentenceEncoder
 from harness.running import Running, Session, run_step
 from harness.running.resources import Resources
-from harness.steps import ExactConfig, Passages
-from harness.steps.search.retrieve.exact import ExactRetriever
+from harness.steps import RETRIEVERS, ExactConfig, Passages
 from harness.store import KeyValue
 from harness.values import Query, Silent, StoreError
 from tests.search.helpers import Given
+
+ExactRetriever = RETRIEVERS["exact"].make
 
 MODEL = EmbedConfig(model="embedded:all-MiniLM-L6-v2")
 TEXTS = [f"text {i % 90}" for i in range(120)]

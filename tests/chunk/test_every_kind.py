@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.steps import chunk_documents, chunker_fingerprint
-from harness.steps.chunk import KINDS
+from harness.steps import CHUNKERS, chunk_documents, chunker_fingerprint
 from harness.values import ConfigError
 from tests.chunk.conftest import document, letters
 from tests.chunk.texts import EDGE_CASES, texts
@@ -47,7 +46,7 @@ CONFIGS = [
 
 
 def parse(config):
-    return KINDS.find(config["kind"]).config.model_validate(config)
+    return CHUNKERS.find(config["kind"]).config.model_validate(config)
 
 
 every_config = pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 import pytest
 
-from harness.steps import ChunkerConfig, chunk_documents
-from harness.steps.chunk.python import PythonChunkerConfig
+from harness.steps import CHUNKERS, ChunkerConfig, chunk_documents
 from harness.values import HarnessError
 from tests.chunk.conftest import document
+
+PythonChunkerConfig = CHUNKERS["python"].config
 
 
 def cut(call, **arguments):

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.steps import chunk_documents
-from harness.steps.chunk.rows import RowsConfig
+from harness.steps import CHUNKERS, chunk_documents
 from harness.values import delimited, records_of
 from tests.chunk.conftest import document
+
+RowsConfig = CHUNKERS["rows"].config
 
 CSV = 'site,year,note\nYard,2023,"full, as ever"\nPier,2023,"two\nlines"\nDock,2024,\n'
 

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from langchain_text_splitters.base import Tokenizer as LangchainTokenizer
 from langchain_text_splitters.base import split_text_on_tokens
 
-from harness.steps import chunk_documents, token_lengths
-from harness.steps.chunk.recursive_token import RecursiveTokenConfig, TokenChunkerConfig
+from harness.steps import CHUNKERS, chunk_documents, token_lengths
 from harness.values import TokenWindows, token_offsets
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts
+
+RecursiveTokenConfig = CHUNKERS["recursive_token"].config
+TokenChunkerConfig = CHUNKERS["token"].config
 
 quick = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 sizes = st.integers(1, 30).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))

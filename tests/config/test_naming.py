@@ -3,11 +3,12 @@
 import pytest
 
 from harness.running.config.naming import file_names, name_settings
-from harness.steps import Bm25Config
-from harness.steps.chunk.langchain import LangchainConfig
-from harness.steps.search.filter.llm import LlmFilterConfig
-from harness.steps.search.retrieve.chroma import ChromaConfig
-from harness.steps.search.rewrite.llm import LlmRewriterConfig
+from harness.steps import CHUNKERS, FILTERS, RETRIEVERS, REWRITERS, Bm25Config
+
+LangchainConfig = CHUNKERS["langchain"].config
+LlmFilterConfig = FILTERS["llm"].config
+ChromaConfig = RETRIEVERS["chroma"].config
+LlmRewriterConfig = REWRITERS["llm"].config
 
 STEPS = dict.fromkeys(("chunk", "rewrite", "filter", "read")) | {"context": (), "rerank": ()}
 

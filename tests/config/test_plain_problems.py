@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from harness.judge import JUDGES
 from harness.running import BenchConfig, load_config
 from harness.running.config.load import TABLES
-from harness.values import ConfigError, StageConfig
-from harness.values.problems import OWN, WORDS, plain_problem
+from harness.values import ConfigError, StageConfig, plain_problem
+from harness.values.problems import OWN, WORDS
 
 WRONG = ("xx", "", 5.5, -1, 10**6, float("inf"), [], [-1], {}, {1: 2}, {"kind": "x"}, None)
 

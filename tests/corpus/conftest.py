@@ -5,8 +5,8 @@ from io import BytesIO
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from harness.data.corpus.extraction import join_pages, text_sha256
-from harness.values import Document
+from harness.data.corpus.extraction import join_pages
+from harness.values import Document, text_sha256
 
 
 def pdf_bytes(*pages):

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.data import AnchorConfig, LabelRow, anchor, refuse_disputed
-from harness.data.corpus.extraction import join_pages, text_sha256
-from harness.values import Document, Judgment, LabelError
+from harness.data.corpus.extraction import join_pages
+from harness.values import Document, Judgment, LabelError, text_sha256
 from tests.corpus.conftest import document
 
 CONFIG = AnchorConfig()

@@ -7,15 +7,24 @@ from dataclasses import replace
 
 import pytest
 
-from harness.data import DocumentFile, ParsingConfig, PypdfConfig, find_documents, parse_documents, refusal
+from harness.data import (
+    PARSERS,
+    DocumentFile,
+    ParsingConfig,
+    PypdfConfig,
+    find_documents,
+    parse_documents,
+    refusal,
+)
 from harness.data.corpus.extraction import compare, count_odd, read_again
 from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers import second_reader
 from harness.data.corpus.parsers.pdf_file import PageReading, SecondReader
 from harness.data.corpus.parsers.pypdf import read_content_streams
-from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 from tests.corpus.attacks import LINE, RULE, SCAN, TEXT, lines, pages_of, self_referring_form, stream
 from tests.corpus.conftest import pdf_bytes
+
+Pypdfium2Config = PARSERS["pypdfium2"].config
 
 BOTH = pytest.mark.parametrize("parser", [PypdfConfig(), Pypdfium2Config()], ids=lambda p: p.kind)
 

@@ -3,11 +3,12 @@
 import pytest
 from pydantic import ValidationError
 
-from harness.data import DocumentFile, find_documents, parse_documents, parser_fingerprint
+from harness.data import PARSERS, DocumentFile, find_documents, parse_documents, parser_fingerprint
 from harness.data.corpus.parse import parse_document
-from harness.data.corpus.parsers.python import PythonParserConfig
 from harness.values import CorpusError
 from tests.corpus.conftest import pdf_bytes
+
+PythonParserConfig = PARSERS["python"].config
 
 
 def config(call, **more):

@@ -2,10 +2,11 @@
 
 import pytest
 
-from harness.data import ParsingConfig, PypdfConfig, find_documents, parse_documents
-from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
+from harness.data import PARSERS, ParsingConfig, PypdfConfig, find_documents, parse_documents
 from tests.corpus.attacks import self_referring_form
 from tests.corpus.conftest import pdf_bytes
+
+Pypdfium2Config = PARSERS["pypdfium2"].config
 
 
 @pytest.fixture

@@ -4,14 +4,15 @@ import json
 
 import pytest
 
-from harness.data import DocumentFile, ParsedDocument, PypdfConfig, parser_fingerprint
-from harness.data.corpus.extraction import join_pages, text_sha256, without_surrogates
+from harness.data import PARSERS, DocumentFile, ParsedDocument, PypdfConfig, parser_fingerprint
+from harness.data.corpus.extraction import join_pages, without_surrogates
 from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers.pdf_file import PdfPages
-from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
-from harness.values import CorpusError
+from harness.values import CorpusError, text_sha256
 from tests.corpus.attacks import raw_pdf
 from tests.corpus.conftest import encrypted, pdf_bytes
+
+Pypdfium2Config = PARSERS["pypdfium2"].config
 
 BOTH = pytest.mark.parametrize("parser", [PypdfConfig(), Pypdfium2Config()], ids=lambda p: p.kind)
 

@@ -3,8 +3,7 @@
 import pytest
 from openpyxl import Workbook
 
-from harness.data import SplitConfig, read_labels, read_queries
-from harness.data.corpus.text_file import read_utf8
+from harness.data import SplitConfig, read_labels, read_queries, read_utf8
 from harness.values import CorpusError, LabelError
 
 PLAIN = "query_id,document,page,quote,grade\nq1,a,3,net sales,4\nq2,b,,profit,2\n"

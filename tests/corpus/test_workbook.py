@@ -9,9 +9,10 @@ import pytest
 from harness.data import DocumentFile, PypdfConfig, SplitConfig, read_labels, read_queries
 from harness.data.corpus.parse import parse_document
 from harness.data.corpus.workbook import read_workbook
-from harness.steps import chunk_documents
-from harness.steps.chunk.rows import RowsConfig
+from harness.steps import CHUNKERS, chunk_documents
 from harness.values import CorpusError
+
+RowsConfig = CHUNKERS["rows"].config
 
 openpyxl = pytest.importorskip("openpyxl")
 

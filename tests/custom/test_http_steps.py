@@ -8,15 +8,17 @@ import pytest
 from harness.models import CallError
 from harness.running import Running, Session, load_config, make_plan, run_step
 from harness.running.bench.flow import run_bench
-from harness.steps import PairScores
-from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
-from harness.steps.search.retrieve.http import HttpRetrieverConfig
-from harness.steps.search.retrieve.python import PythonConfig
-from harness.steps.search.rewrite.own import HttpRewriterConfig
+from harness.steps import RERANKERS, RETRIEVERS, REWRITERS, PairScores
 from harness.values import HarnessError, LlmError, Silent, ask
 from tests.custom.services import Search
 from tests.judge.fake_server import Answer
 from tests.search.test_steps import QUERIES, passages
+
+EndpointRerankerConfig = RERANKERS["endpoint"].config
+ServedScorer = RERANKERS["endpoint"].make
+HttpRetrieverConfig = RETRIEVERS["http"].config
+PythonConfig = RETRIEVERS["python"].config
+HttpRewriterConfig = REWRITERS["http"].config
 
 
 def with_index(server, **more):

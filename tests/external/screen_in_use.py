@@ -16,11 +16,12 @@ from harness.models import (
     quantised,
 )
 from harness.models.encoder import SentenceEncoder
-from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
-from harness.steps.search.rerank.int8_cross_encoder import Int8CrossEncoder
+from harness.steps import RERANKERS, CrossEncoderConfig, Int8CrossEncoder
 from harness.store import Artifacts
 from harness.values import ModelError
 from tests.models import tiny
+
+CrossEncoderScorer = RERANKERS["cross_encoder"].make
 
 RNG = random.Random(3)
 TEXTS = [" ".join(RNG.choices(tiny.WORDS, k=count)) for count in (1, 5, 9, 20, 33, 70)]

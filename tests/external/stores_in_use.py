@@ -14,8 +14,7 @@ from harness.report import PriceRow
 from harness.running import Session, load_config
 from harness.running.bench.flow import run_bench
 from harness.running.stored_passages import rows_passing
-from harness.steps import ExactConfig, Texts
-from harness.steps.search.retrieve import KINDS
+from harness.steps import RETRIEVERS, ExactConfig, Texts
 from harness.values import HarnessError, RecordingReporter, Silent, ask
 from tests.command import table, write_files
 from tests.corpus.conftest import pdf_bytes
@@ -114,7 +113,7 @@ def with_vectors(tools, rows):
 
 def test_a_store_filled_here_ranks_as_our_scan(bench, store):
     own = {**store.own(), "model": MODEL, "top_k": 5}
-    scanned = not KINDS[own["kind"]].config.model_fields["exact"].default
+    scanned = not RETRIEVERS[own["kind"]].config.model_fields["exact"].default
     results, _, _ = bench({"kind": "exact", "model": MODEL, "top_k": 5}, own, {**own, "exact": scanned})
     rankings = list(by_name(results).values())
     assert len(rankings) == 3
@@ -135,7 +134,7 @@ def test_distances_are_those_of_our_scan(bench, store, distance):
 
 def test_a_store_filled_here_is_searched_by_words_and_by_both(bench, store):
     own = {**store.own(), "model": MODEL, "top_k": 5}
-    if "words" not in KINDS[own["kind"]].config.searches:
+    if "words" not in RETRIEVERS[own["kind"]].config.searches:
         fails(bench, ["is searched by vectors here"], {**own, "search": "words"})
         return
     results, _, _ = bench({**own, "search": ["words", "hybrid"]}, {"kind": "bm25", "top_k": 5})
@@ -165,7 +164,7 @@ def test_an_existing_collection_scores_as_the_same_chunks_searched_here(bench, s
 
 def test_an_existing_collection_is_searched_by_words_and_by_both(bench, store, rows):
     section = store.fill(rows)
-    if "words" not in KINDS[section["kind"]].config.existing_searches:
+    if "words" not in RETRIEVERS[section["kind"]].config.existing_searches:
         fails(bench, ["is searched by vectors here"], {**section, "model": MODEL, "search": "words"})
         return
     before = store.state()
@@ -387,7 +386,7 @@ def test_a_store_that_is_down_or_does_not_answer_is_an_error_in_time(bench, stor
 
 def test_no_writing_method_can_be_reached(store, rows):
     section = store.fill(rows)
-    config = KINDS[section["kind"]].config(**section, model=MODEL)
+    config = RETRIEVERS[section["kind"]].config(**section, model=MODEL)
     before = store.state()
     with config.reading("contracts") as collection:
         assert len(list(collection.rows())) == len(rows)
@@ -483,7 +482,7 @@ def test_a_filter_by_a_hostile_name_or_value_finds_nothing_and_changes_nothing(s
     before = store.state()
     for text in HOSTILE:
         for only in ({text: "x"}, {place["document"]: text}, {place["document"]: f"x' OR {text} --"}):
-            retrieve = KINDS[place["kind"]].config.model_validate({**place, "only": only})
+            retrieve = RETRIEVERS[place["kind"]].config.model_validate({**place, "only": only})
             with pytest.raises(HarnessError, match=r"retrieve\.only|cannot be used"):
                 rows_passing(retrieve)
     assert store.state() == before
@@ -494,7 +493,7 @@ def test_a_filter_of_some_values_counts_the_rows_of_any(store, rows):
     names = sorted({row["document"] for row in rows})
     for values in ([names[0]], names, [names[0], "it's no document"]):
         only = {place["document"]: values}
-        retrieve = KINDS[place["kind"]].config.model_validate({**place, "only": only})
+        retrieve = RETRIEVERS[place["kind"]].config.model_validate({**place, "only": only})
         assert rows_passing(retrieve) == sum(row["document"] in values for row in rows)
 
 
@@ -539,7 +538,7 @@ def test_values_of_every_type_find_the_rows_that_have_them(store):
         for n, fields in enumerate(FIELDS)
     ]
     place = store.fill(rows)
-    kind = KINDS[place["kind"]].config
+    kind = RETRIEVERS[place["kind"]].config
     for only, count in PASSING:
         retrieve = kind.model_validate({**place, "only": only})
         assert rows_passing(retrieve) == count, only

@@ -6,14 +6,16 @@ import httpx2
 import numpy as np
 import pytest
 
-from harness.steps import ExactConfig
-from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
-from harness.steps.search.retrieve.exact import ExactRetriever
+from harness.steps import RETRIEVERS, ExactConfig
 from harness.steps.search.retrieve.stored import Content
 from harness.values import ConfigError, HarnessError, Query
 from tests.external.filled import Chroma
 from tests.search.conftest import index_tools, nearest
 from tests.search.helpers import passages_of
+
+ChromaConfig = RETRIEVERS["chroma"].config
+ChromaRetriever = RETRIEVERS["chroma"].make
+ExactRetriever = RETRIEVERS["exact"].make
 
 RNG = np.random.default_rng(8)
 VECTORS = RNG.normal(size=(900, 24)).astype(np.float32)

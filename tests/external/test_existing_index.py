@@ -8,10 +8,9 @@ import pytest
 
 import harness
 from benchmarks.example_index import make_index
+from harness.running import Session, load_config
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.running.session import Session
-from harness.values.progress import Silent
+from harness.values import Silent
 from tests.command import table
 from tests.shipped_models import Models
 

@@ -6,8 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from harness.steps import store_faults
-from harness.steps.search.retrieve import KINDS
+from harness.steps import RETRIEVERS, store_faults
 from harness.steps.search.retrieve.opensearch_dialects import similarity_of
 from harness.steps.search.retrieve.stored import Content
 from harness.values import ConfigError, HarnessError
@@ -34,7 +33,7 @@ def server(kind):
 
 
 def config_of(kind, server, **more):
-    return KINDS[kind].config(url=server.url, **more)
+    return RETRIEVERS[kind].config(url=server.url, **more)
 
 
 def filled(config):
@@ -162,6 +161,6 @@ def test_keys_that_do_not_fit_are_refused():
         ("elasticsearch", {"analyser": "a/../b"}, "pattern"),
     ):
         with pytest.raises(ValueError, match=words):
-            KINDS[kind].config(url="http://localhost:9200", **section)
+            RETRIEVERS[kind].config(url="http://localhost:9200", **section)
     with pytest.raises(ConfigError, match="looks like a secret"):
-        KINDS["opensearch"].config(url="http://me:secret@localhost:9200")
+        RETRIEVERS["opensearch"].config(url="http://me:secret@localhost:9200")

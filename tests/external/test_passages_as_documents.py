@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.data import with_passages_named
-from harness.data.corpus.anchoring import LabelRow
+from harness.data import LabelRow, with_passages_named
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
 from harness.running.bench.job import origin_of

@@ -5,16 +5,16 @@ import pytest
 
 from harness.running import load_config
 from harness.running.bench.flow import run_bench
+from harness.steps import RETRIEVERS, Passages, StoredRow
 from harness.steps.search.depth import SearchDepth
-from harness.steps.search.passages import Passages
-from harness.steps.search.retrieve.opensearch import OpensearchConfig
 from harness.steps.search.retrieve.rows_of_part import PartOfRows
-from harness.steps.search.retrieve.stored import StoredRow
 from harness.steps.search.retrieve.stored_as_is import _placed
 from harness.values import HarnessError, Query, RecordingReporter, Silent
 from tests.command import table, write_files
 from tests.external.filled import Opensearch
 from tests.external.stores_in_use import MODEL, by_name, warned
+
+OpensearchConfig = RETRIEVERS["opensearch"].config
 
 CONFIG = OpensearchConfig(url="http://localhost:1", collection="c", existing=True)
 

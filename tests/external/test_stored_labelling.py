@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.labels.label_page.opening import PassageSource, open_service
+from harness.labels import PassageSource, open_service
 from harness.values import Silent
 from tests.command import printed, save_table, table, write_files
 from tests.external.filled import Opensearch

@@ -2,14 +2,13 @@
 
 import pytest
 
-from harness.running import load_config
+from harness.running import load_config, open_course, run_course
 from harness.running.bench.flow import run_bench
 from harness.running.part import place_of
 from harness.running.stored_state import collection_states
-from harness.running.tuning.course import open_course, run_course
 from harness.running.tuning.screen import screen
 from harness.running.tuning.stage_plan import make_plan_of_stages
-from harness.steps.search.passages import Passages
+from harness.steps import Passages
 from harness.values import HarnessError, RecordingReporter, Silent
 from tests.command import table, write_files
 from tests.external.filled import Opensearch

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from harness.steps.search.rerank.cross_encoder import CrossEncoderScorer
+from harness.steps import RERANKERS
 from tests.command import exit_code, table
 from tests.models import tiny
+
+CrossEncoderScorer = RERANKERS["cross_encoder"].make
 
 # the library takes seconds to load
 pytestmark = pytest.mark.slow

@@ -10,9 +10,11 @@ import pytest
 from harness.models import EmbedConfig
 from harness.running import Session, load_config
 from harness.running.readiness import warn_of_prefixes
-from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
+from harness.steps import RERANKERS, CrossEncoderConfig
 from harness.values import ModelError, Silent
 from tests.models import tiny
+
+CrossEncoderScorer = RERANKERS["cross_encoder"].make
 
 TEXTS = ["how many vehicles", "the yard was paved with recycled asphalt in 2024", "rain"]
 PAIRS = [(one, other) for one in TEXTS[:2] for other in TEXTS]

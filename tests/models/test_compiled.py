@@ -7,9 +7,12 @@ import pytest
 
 from harness.models import EmbedConfig
 from harness.models.encoder import SentenceEncoder
-from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
-from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
+from harness.steps import RERANKERS, CrossEncoderConfig
 from tests.models import tiny
+
+CrossEncoderScorer = RERANKERS["cross_encoder"].make
+LateInteractionConfig = RERANKERS["late_interaction"].config
+LateInteractionScorer = RERANKERS["late_interaction"].make
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,10 @@ from safetensors.numpy import load_file, save_file
 from harness.models import EmbedConfig, resolve
 from harness.models.encoder import SentenceEncoder
 from harness.models.model_files import check_hub_file
-from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
+from harness.steps import RERANKERS, CrossEncoderConfig
 from harness.values import ModelError
+
+CrossEncoderScorer = RERANKERS["cross_encoder"].make
 
 WEIGHTS = "model.safetensors"
 

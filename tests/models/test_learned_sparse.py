@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from harness.steps.search.retrieve.learned_sparse import LearnedSparseConfig
+from harness.steps import RETRIEVERS
 from harness.values import Query
 from tests.models import tiny
 from tests.search.test_steps import QUERIES, passages
+
+LearnedSparseConfig = RETRIEVERS["learned_sparse"].config
 
 # a kind that few use; the library takes seconds to load
 pytestmark = pytest.mark.slow

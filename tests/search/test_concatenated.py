@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from harness.steps import Bm25Config, Bm25Retriever
-from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
+from harness.steps import RETRIEVERS, Bm25Config, Bm25Retriever
 from harness.values import Query
 from tests.search.helpers import passages_of as passages
 
 from .conftest import nearest
+
+ConcatenatedConfig = RETRIEVERS["concatenated"].config
+ConcatenatedRetriever = RETRIEVERS["concatenated"].make
 
 RNG = np.random.default_rng(3)
 WORDS = [f"word{i}" for i in range(30)]

@@ -5,16 +5,19 @@ import shutil
 import numpy as np
 import pytest
 
-from harness.steps import ExactConfig
+from harness.steps import RETRIEVERS, ExactConfig
 from harness.steps.search.depth import SearchDepth
-from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
-from harness.steps.search.retrieve.exact import ExactRetriever
-from harness.steps.search.retrieve.faiss import FaissConfig, FaissRetriever
 from harness.steps.search.retrieve.scan import exact_share, scan
 from harness.values import HarnessError, Query, Ranking
 
 from .conftest import index_tools, nearest
 from .helpers import passages_of, tools_at
+
+ChromaConfig = RETRIEVERS["chroma"].config
+ChromaRetriever = RETRIEVERS["chroma"].make
+ExactRetriever = RETRIEVERS["exact"].make
+FaissConfig = RETRIEVERS["faiss"].config
+FaissRetriever = RETRIEVERS["faiss"].make
 
 MODEL = "embedded:all-MiniLM-L6-v2"
 RNG = np.random.default_rng(8)

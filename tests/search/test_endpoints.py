@@ -14,15 +14,16 @@ import pytest
 from harness.models import CallError, ServedPairs, UntrustedJsonError, read_json
 from harness.models.llm.limits import Backoff
 from harness.running import Running, Session, run_step
-from harness.steps import ExactConfig, PairScores
-from harness.steps.search.rerank import EndpointRerankerConfig
-from harness.steps.search.retrieve.chroma import ChromaConfig
-from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
-from harness.steps.search.retrieve.faiss import FaissConfig
+from harness.steps import RERANKERS, RETRIEVERS, ExactConfig, PairScores
 from harness.values import ConfigError, LlmError, Silent, StoreError, ask
 from tests.judge.fake_server import Answer, FakeServer, error
 from tests.search.helpers import tools_at
 from tests.search.test_steps import QUERIES, passages
+
+EndpointRerankerConfig = RERANKERS["endpoint"].config
+ChromaConfig = RETRIEVERS["chroma"].config
+ConcatenatedConfig = RETRIEVERS["concatenated"].config
+FaissConfig = RETRIEVERS["faiss"].config
 
 WIDTH = 24
 ALL = {*passages().texts, *(query.text for query in QUERIES)}

@@ -5,13 +5,15 @@ import pytest
 from harness.report import read_tables
 from harness.report.page.payload import base_payload
 from harness.running.evaluate.result_tables import _left_out
-from harness.steps import Passages
-from harness.steps.search.filter.rules import RulesConfig, RulesFilter
+from harness.steps import FILTERS, Passages
 from harness.values import ConfigError, Query, Ranking
 from tests.command import bench as run
 from tests.command import table as rows_of
 from tests.search.helpers import Tools, tools_at
 from tests.search.test_steps import RETRIEVERS, TABLES, service, smallest, with_toys
+
+RulesConfig = FILTERS["rules"].config
+RulesFilter = FILTERS["rules"].make
 
 __all__ = ["service", "with_toys"]
 

@@ -5,14 +5,15 @@ Another layout of these facts makes every user compute, and pay for, everything 
 
 import pytest
 
-from harness.steps import Bm25Config
-from harness.steps.search.filter.rules import RulesConfig
-from harness.steps.search.rewrite.own import PythonRewriterConfig
-from harness.steps.search.rewrite.template import TemplateConfig
+from harness.steps import FILTERS, REWRITERS, Bm25Config
 from harness.store import key_of
 from harness.values import Query
 
 from .helpers import passages_of
+
+RulesConfig = FILTERS["rules"].config
+PythonRewriterConfig = REWRITERS["python"].config
+TemplateConfig = REWRITERS["template"].config
 
 PASSAGES = passages_of(("The yard holds vehicles.", "Rain fell."))
 QUERIES = [Query("q1", "vehicles?", "train"), Query("q2", "rain?", "train")]

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from harness.running import Session
-from harness.steps.search.filter.llm import LlmFilterConfig
+from harness.steps import FILTERS
 from harness.values import ConfigError, LlmError, Query, Silent
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import Tools, asking, fenced, tools_at
+
+LlmFilterConfig = FILTERS["llm"].config
 
 DOCUMENTS = ("acme_2022", "acme_2023", "bolt_2022")
 QUERIES = [

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from harness.models import Malformed
 from harness.models.llm.prompt import built_in
-from harness.running import Planning, Session
+from harness.running import Planning, Running, Session
 from harness.running.loop import Loop
-from harness.running.meeting import Running
 from harness.steps.search.rerank import sorting
 from harness.steps.search.rerank.llm import FOLDER, LlmRerankerConfig, LlmScorer
 from harness.values import LlmError, Silent

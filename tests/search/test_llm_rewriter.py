@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from harness.models.llm.prompt import built_in
-from harness.steps.search.rewrite.llm import LlmRewriterConfig
+from harness.steps import REWRITERS
 from harness.steps.search.rewrite.prompted import FOLDER
-from harness.steps.search.rewrite.several import MultiQueryConfig
 from harness.values import LlmError, Query
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, fenced, tools_at
+
+LlmRewriterConfig = REWRITERS["llm"].config
+MultiQueryConfig = REWRITERS["multi_query"].config
 
 QUERIES = [
     Query("q1", "How many vehicles fit?", "train"),

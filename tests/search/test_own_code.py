@@ -3,13 +3,16 @@
 import pytest
 
 from harness.running import load_config, make_plan
+from harness.steps import RERANKERS, RETRIEVERS, REWRITERS
 from harness.steps.custom.code import find_call
-from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
-from harness.steps.search.retrieve.python import PythonConfig
-from harness.steps.search.rewrite.own import PythonRewriterConfig
 from harness.values import ConfigError, HarnessError, Silent
 from tests.command import bench
 from tests.search.test_steps import QUERIES, passages
+
+PythonRerankerConfig = RERANKERS["python"].config
+PythonScorer = RERANKERS["python"].make
+PythonConfig = RETRIEVERS["python"].config
+PythonRewriterConfig = REWRITERS["python"].config
 
 
 def retrieve(tools, call, **more):

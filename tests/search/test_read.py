@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from harness.steps import AlterationConfig, RecursiveConfig
-from harness.steps.search.read import KINDS as READERS
+from harness.steps import READERS, AlterationConfig, RecursiveConfig
 from harness.steps.search.read.parent import _parent
 from harness.values import Chunk
 from tests.command import bench, table

@@ -5,9 +5,11 @@ from datetime import date
 import pytest
 
 from harness.running.stored_passages import only_in_words
-from harness.steps.search.retrieve.opensearch import OpensearchConfig
+from harness.steps import RETRIEVERS
 from harness.steps.search.retrieve.row_filter import chroma_where, lance_where, sql_conditions, terms_filters
 from harness.values import HarnessError
+
+OpensearchConfig = RETRIEVERS["opensearch"].config
 
 HOSTILE = "x' OR '1'='1'; DROP TABLE t; --"
 

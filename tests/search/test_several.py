@@ -7,16 +7,18 @@ import pytest
 
 from harness.running import search_settings
 from harness.running.search import Chunked
-from harness.steps import Bm25Config
-from harness.steps.search.fuse.scores import RrfConfig
+from harness.steps import RETRIEVERS, REWRITERS, Bm25Config
 from harness.steps.search.rewrite.prompted import lines_of
-from harness.steps.search.rewrite.several import DecompositionConfig, MultiQueryConfig
-from harness.steps.search.rewrite.template import TemplateConfig
 from harness.values import LlmError, Query
 from tests.judge.fake_server import FakeServer, says
 from tests.search.helpers import asking, passages_of, tools_at
 from tests.search.test_steps import with_toys
 from tests.search.toys import NamedConfig
+
+RrfConfig = RETRIEVERS["rrf"].config
+DecompositionConfig = REWRITERS["decomposition"].config
+MultiQueryConfig = REWRITERS["multi_query"].config
+TemplateConfig = REWRITERS["template"].config
 
 __all__ = ["with_toys"]
 

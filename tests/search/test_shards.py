@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.steps import Bm25Config, Bm25Retriever, ExactConfig
+from harness.steps import RETRIEVERS, Bm25Config, Bm25Retriever, ExactConfig
 from harness.steps.search.retrieve import bm25, scan
-from harness.steps.search.retrieve.exact import ExactRetriever
 from harness.steps.search.retrieve.lexical import Terms
 from harness.values import Query
 from tests.search.helpers import Given, passages_of
+
+ExactRetriever = RETRIEVERS["exact"].make
 
 DEPTHS = st.one_of(
     st.builds(lambda top_k: {"top_k": top_k}, st.integers(1, 12)),

@@ -17,11 +17,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.steps import Passages
-from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
+from harness.steps import RETRIEVERS, Passages
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
 from harness.values import Query, StoreError
 from tests.search.helpers import Given
+
+ChromaConfig = RETRIEVERS["chroma"].config
+ChromaRetriever = RETRIEVERS["chroma"].make
 
 ITEMS = {bytes([i]) * 32: np.full(96, i, dtype=np.float32).tobytes() for i in range(200)}
 

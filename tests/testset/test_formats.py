@@ -11,10 +11,9 @@ import pytest
 import yaml
 
 from harness.data import read_labels
-from harness.data.corpus.extraction import text_sha256
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.labels.testset.formats import FORMATS, tables_of
-from harness.values import Document, Judgment
+from harness.values import Document, Judgment, text_sha256
 from tests.command import refused, table
 from tests.testset.helpers import run
 

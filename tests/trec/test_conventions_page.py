@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.data import evaluate
+from harness.data import evaluate, qrels_from_dict, run_from_dict
 from harness.data.trec.pair_rows import Run
-from harness.data.trec.sources import qrels_from_dict, run_from_dict
 from harness.measures import ChunkTable, SpanQrels, project, seed_ratio
 from harness.measures.documents import CONVENTIONS
 from tests.measures.build import chunk, span, value

@@ -7,9 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data import evaluate, evaluate_dicts
+from harness.data import evaluate, evaluate_dicts, qrels_from_dict, run_from_dict
 from harness.data.trec import evaluate as scoring
-from harness.data.trec.sources import qrels_from_dict, run_from_dict
 from harness.measures import order
 from harness.measures.documents import CONVENTIONS
 

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from harness.data import TrecError, evaluate
+from harness.data import TrecError, evaluate, qrels_from_dict, read_qrels, read_run
 from harness.data.trec import lines, sources
-from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run
 from harness.measures import seed_ratio
 from harness.report import trec_qrels
 from harness.report.write import trec_run

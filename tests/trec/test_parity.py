@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data import evaluate, evaluate_dicts
-from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run, run_from_dict
+from harness.data import evaluate, evaluate_dicts, qrels_from_dict, read_qrels, read_run, run_from_dict
 
 CUTS = (1, 3, 5, 10, 100)
 

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.data import TrecError, evaluate, evaluate_dicts
-from harness.data.trec.sources import (
+from harness.data import (
+    TrecError,
+    evaluate,
+    evaluate_dicts,
     qrels_from_dict,
     qrels_from_frame,
     read_qrels,
