@@ -18,6 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from benchmarks.rule_batches import Batches
+from harness.steps.search.field.entities import names_in
+from harness.steps.search.rewrite.statement import statement_of
 from harness.values import golden_parts, wording_pattern
 
 ROOT = Path(__file__).parent.parent
@@ -96,6 +98,9 @@ class Rules:
         for mark, rule in FORMS.items():
             if mark in form:
                 return json.dumps(rule(self, question, parts))
+        for mark, rule in PLAIN_FORMS.items():
+            if mark in form:
+                return rule(question)
         if "insufficient information" in messages[0]["content"] or "信息不足" in messages[0]["content"]:
             return self.careful(question, parts["passage"], messages[0]["content"])
         return self.answer(question, parts["passage"], "square brackets" in messages[0]["content"])
@@ -228,7 +233,22 @@ class Rules:
         return {"question": f"{PROPOSED}{' '.join(words)}?", "quotes": [quote]}
 
 
-ABOUT, SUPPORTED, MOST = 0.4, 0.6, 50
+def as_statement(question):
+    """A question as a statement by rules, or as it is."""
+    return statement_of(question) or question
+
+
+def names(text):
+    """The names in a text by rules, one a line."""
+    return "\n".join(names_in(text)[:FEW]) or "none"
+
+
+def names_and_purpose(text):
+    """The names in a text, and its first words for what it is for."""
+    return "\n".join([*names_in(text)[:FEW], " ".join(text.split()[:FEW])])
+
+
+ABOUT, SUPPORTED, MOST, FEW = 0.4, 0.6, 50, 8
 REASONS = ("Most of its words are not in the context.", "Its words are in the context.")
 # what a prompt shows of the form that it wants, and the rule that gives it
 FORMS = {
@@ -244,6 +264,14 @@ FORMS = {
     '"verdict"': Rules.verdict,
     '"noncommittal"': Rules.question_back,
     '"entities"': Rules.entities,
+}
+# the same for replies in plain text
+PLAIN_FORMS = {
+    "with the statement": as_statement,
+    "只输出这个陈述句": as_statement,
+    "the line with the purpose": names_and_purpose,
+    "最后一行写意图": names_and_purpose,
+    "one name a line": names,
 }
 
 

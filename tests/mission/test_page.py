@@ -7,9 +7,11 @@ import shlex
 
 import pytest
 
+from harness.running import load_config
 from tests.docs_commands import ROOT, shown
 from tests.mission.figures import ROWS as FIGURES
 from tests.mission.test_rows import ROWS
+from tests.test_docs_commands import TARGETS, fits
 
 DOCS = ROOT / "docs"
 # the beginnings of the ids of a document, by its page
@@ -43,6 +45,52 @@ def test_every_row_is_on_the_page_of_its_document(row):
     assert explained
     # what runs it, and where more is said
     assert all("`" in words and "](" in words for words in explained)
+
+
+def methods_of(page):
+    """The rows of the methods of a page: what each is here, and the command that runs it, without quotes."""
+    for row_id, words in rows_of(page, "The frame" if page == "recipes" else "Its methods"):
+        if re.match(r"[a-z]+-\d", row_id):
+            _, here, command, _ = re.split(r"(?<!\\) \| ", words)
+            yield row_id, here, command.strip("`")
+
+
+METHODS = [(page, *method) for page in PAGES for method in methods_of(page)]
+CONFIG = re.compile(r"configs/[\w./-]+\.yaml")
+
+
+@pytest.mark.parametrize(("page", "row", "here", "command"), METHODS)
+def test_every_method_has_a_command_that_runs_it(page, row, here, command, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    program, *words = shlex.split(command)
+    if program == "harness":
+        fits(words, whole=True)
+    elif program == "make":
+        assert words[0] in TARGETS
+    else:
+        assert (program, words[0]) == ("python", "-m")
+    named = CONFIG.findall(command)
+    text = ""
+    for path in named:
+        text += (ROOT / path).read_text(encoding="utf-8")
+        if "prompts" not in path:
+            load_config(ROOT / path)
+    if words[0] == "bench":
+        # and sets what the row names
+        for kind in re.findall(r"(?:kind|judge): (\w+)", here):
+            assert re.search(rf"(?:kind|judge): {kind}\b", text), kind
+        for key in re.findall(r"(?:^|[{ `])(\w+): [\w\[{]", here):
+            assert re.search(rf"\b{key}:", text), key
+
+
+def test_every_recipe_has_a_command_and_every_file_of_recipes_a_page():
+    pages = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
+    for text in pages.values():
+        for section in text.partition("\n## Recipes\n")[2].split("\n### ")[1:]:
+            assert re.search(r"^```sh\nharness |^```sh\nmkdir ", section, re.MULTILINE), section[:60]
+    files = {f"configs/recipes/{path.name}" for path in (ROOT / "configs" / "recipes").glob("*.yaml")}
+    # the command of a test set copies its file; tuning has a page of its own
+    assert files - set(CONFIG.findall(" ".join(pages.values()))) == {"configs/recipes/tune.yaml"}
 
 
 def test_a_page_names_no_row_of_another_document():
