@@ -6,11 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.report import read_tables
-from harness.report.stored_tables import read_rows
-from harness.report.table_spec import TABLES
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
+from harness.report import TABLES, read_rows, read_tables
+from harness.running import load_config, run_bench
 from harness.values import Silent
 
 # a benchmark of one document and one question

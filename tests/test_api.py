@@ -17,7 +17,7 @@ import harness
 from harness.cli import api
 from harness.cli.notebook import progress_shown
 from harness.cli.terminal import TerminalReporter
-from harness.running.bench.flow import run_bench
+from harness.running import run_bench
 from harness.values import ConfigError, HarnessError, Silent
 from tests.bench.conftest import corpus, lexical, shared_cache, write_config
 from tests.command import YARD, write_files

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from harness.running import load_config, make_plan, write_page
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, make_plan, run_bench, write_page
 from harness.values import Silent
 from tests.command import run
 from tests.judge.fake_server import FakeServer, grade

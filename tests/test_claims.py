@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from benchmarks import chunklab_sizes, same_ndcg
-from harness.running import load_config, quick_part
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, quick_part, run_bench
 from harness.values import Silent
 from tests.command import table
 from tests.docs_commands import INLINE, ROOT

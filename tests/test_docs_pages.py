@@ -9,8 +9,7 @@ import yaml
 from harness.judge import load_prompt
 from harness.measures.answer.answer_calls import STEPS, prompt_of
 from harness.report import SCORED_FROM
-from harness.running import load_config
-from harness.running.config.load import TABLES
+from harness.running import STEP_KINDS, load_config
 from harness.values import guide
 from tests.command import printed, run
 from tests.docs_commands import PAGES, ROOT
@@ -114,7 +113,7 @@ def test_the_page_of_a_step_names_every_kind():
     for step, page in (("retrieve", "retrieval.md"), ("rewrite", "rewriting.md")):
         text = (ROOT / "docs" / page).read_text(encoding="utf-8")
         # a user's own is on a page of its own, and a template says what it does
-        missing = {kind for kind in TABLES[step] if f"`{kind}`" not in text}
+        missing = {kind for kind in STEP_KINDS[step] if f"`{kind}`" not in text}
         assert missing <= {"template", "python", "http"}, page
 
 

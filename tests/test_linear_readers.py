@@ -22,11 +22,20 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 
 from harness import values
-from harness.data import SplitConfig, place_hits, read_answers, read_hits, read_qrels, read_queries, read_run
+from harness.data import (
+    SplitConfig,
+    place_hits,
+    read_answers,
+    read_hits,
+    read_qrels,
+    read_queries,
+    read_run,
+    read_traces,
+)
 from harness.data import read_json as read_json_file
 from harness.data.corpus import align, anchoring, document_files, extraction, input_table
 from harness.data.corpus.web import read_web
-from harness.data.external.traces import read_traces, recorded
+from harness.data.external.traces import recorded
 from harness.judge import attacks, parsing
 from harness.labels.label_page import serve
 from harness.labels.labelling import finding, grading_sheet, label_rows

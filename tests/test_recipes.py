@@ -11,8 +11,7 @@ import pytest
 from benchmarks.rule_endpoint import QUERIES, Rules, server
 from harness.comparison import answer_lines
 from harness.measures import ANSWER_MEASURES, ASPECTS
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, run_bench
 from harness.store import CacheLayout, Ledger
 from harness.values import Silent
 from tests.command import exit_code, save_table, table

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness.comparison.paired import compare_to
+from harness.comparison import compare_to
 from tests.command import exit_code, one_line, refused, run, table
 from tests.compare.build import matrix
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, run_bench
 from harness.values import Silent
 from tests.command import table
 from tests.judge.fake_server import FakeServer, grade, says

@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from harness.comparison.conclusions import conclude
     from harness.comparison.design import design_in
     from harness.comparison.doubted_judge import ALSO_RANK, KAPPAS_IN_STUDIES, JudgeDoubt, judge_doubt
+    from harness.comparison.factors import effects_of
     from harness.comparison.gate_words import gate_sentence
     from harness.comparison.gating import GateResult, gate, github_annotations, junit
     from harness.comparison.glance import COLUMNS, LINES, glance_json, glance_lines
     from harness.comparison.glance_svg import svg_of
+    from harness.comparison.label_sensitivity import LabelSensitivity, sensitivity_of
     from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_rows, join, names_of
-    from harness.comparison.next_steps import depth_key
+    from harness.comparison.next_steps import depth_key, steps_of
     from harness.comparison.page_columns import board_columns
-    from harness.comparison.paired import Comparison, Options, compare_changes, mean_of, reranked
+    from harness.comparison.paired import Comparison, Options, compare_changes, compare_to, mean_of, reranked
     from harness.comparison.phrases import finding_words
     from harness.comparison.pull_request import comment_on, comment_without_baseline, marker
     from harness.comparison.runs import MOST_LOST, RunComparison, compare_runs, renamed, run_parts
@@ -63,9 +65,19 @@ if TYPE_CHECKING:
     from harness.comparison.trend import find_results, read_trends
     from harness.comparison.trend_chart import trend_page, trend_svg, trend_table
     from harness.comparison.verdict import LABELS, Grounds, Verdict
-    from harness.comparison.verdict_parts import ENOUGH_READ, Costs, Holes, Trust
-    from harness.comparison.wordings import sentence_of
-    from harness.comparison.words import sentences_of, verdict_json, warning_lines
+    from harness.comparison.verdict_parts import (
+        ENOUGH_READ,
+        Costs,
+        Effect,
+        Effects,
+        Holes,
+        IndexingCost,
+        Loss,
+        Standing,
+        Trust,
+    )
+    from harness.comparison.wordings import MOST_WORDS, sentence_of
+    from harness.comparison.words import lines_of, sentences_of, verdict_json, warning_lines
 else:
     __getattr__ = door(
         __name__,
@@ -75,14 +87,16 @@ else:
             "harness.comparison.conclusions": "conclude",
             "harness.comparison.design": "design_in",
             "harness.comparison.doubted_judge": "ALSO_RANK JudgeDoubt KAPPAS_IN_STUDIES judge_doubt",
+            "harness.comparison.factors": "effects_of",
             "harness.comparison.gate_words": "gate_sentence",
             "harness.comparison.gating": "GateResult gate github_annotations junit",
             "harness.comparison.glance": "COLUMNS LINES glance_json glance_lines",
             "harness.comparison.glance_svg": "svg_of",
+            "harness.comparison.label_sensitivity": "LabelSensitivity sensitivity_of",
             "harness.comparison.matrix": "ScoreMatrix ScoredOn from_rows join names_of",
-            "harness.comparison.next_steps": "depth_key",
+            "harness.comparison.next_steps": "depth_key steps_of",
             "harness.comparison.page_columns": "board_columns",
-            "harness.comparison.paired": "Comparison Options compare_changes mean_of reranked",
+            "harness.comparison.paired": "Comparison Options compare_changes compare_to mean_of reranked",
             "harness.comparison.phrases": "finding_words",
             "harness.comparison.pull_request": "comment_on comment_without_baseline marker",
             "harness.comparison.runs": "MOST_LOST RunComparison compare_runs renamed run_parts",
@@ -104,8 +118,10 @@ else:
             "harness.comparison.trend": "find_results read_trends",
             "harness.comparison.trend_chart": "trend_page trend_svg trend_table",
             "harness.comparison.verdict": "Grounds LABELS Verdict",
-            "harness.comparison.verdict_parts": "Costs ENOUGH_READ Holes Trust",
-            "harness.comparison.wordings": "sentence_of",
-            "harness.comparison.words": "sentences_of verdict_json warning_lines",
+            "harness.comparison.verdict_parts": (
+                "Costs ENOUGH_READ Effect Effects Holes IndexingCost Loss Standing Trust"
+            ),
+            "harness.comparison.wordings": "MOST_WORDS sentence_of",
+            "harness.comparison.words": "lines_of sentences_of verdict_json warning_lines",
         },
     )

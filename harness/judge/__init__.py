@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.judge.attacks import find_injection
+    from harness.judge.attacks import find_injection, known_set
     from harness.judge.check import CheckReport, check_judge
     from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
     from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
@@ -39,7 +39,11 @@ if TYPE_CHECKING:
         PairAgreement,
         agreement_csv,
         alpha_of_all,
+        bias_per_grade,
+        cohen_kappa,
+        confusion_matrix,
         kendall_tau,
+        krippendorff_alpha,
         match_judgments,
         measure_agreement,
         order_agreement,
@@ -50,7 +54,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "harness.judge.attacks": "find_injection",
+            "harness.judge.attacks": "find_injection known_set",
             "harness.judge.check": "CheckReport check_judge",
             "harness.judge.config": "LlmConfig PoolConfig PoolJudgeConfig",
             "harness.judge.corrected": "Corrected FEWEST corrected_difference corrected_mean",
@@ -65,8 +69,9 @@ else:
             "harness.judge.pooling": "Pool pool_of",
             "harness.judge.prompting": "Example Examples GradingForm candidates_of load_prompt",
             "harness.judge.rater_agreement": (
-                "Agreement GradedPair OrderAgreement PairAgreement agreement_csv alpha_of_all kendall_tau "
-                "match_judgments measure_agreement order_agreement pair_agreements"
+                "Agreement GradedPair OrderAgreement PairAgreement agreement_csv alpha_of_all bias_per_grade "
+                "cohen_kappa confusion_matrix kendall_tau krippendorff_alpha match_judgments "
+                "measure_agreement order_agreement pair_agreements"
             ),
             "harness.judge.scored": "ScoredJudge",
         },

@@ -18,12 +18,21 @@ if TYPE_CHECKING:
     from harness.measures.answer.responses import refuses
     from harness.measures.answer.similarity import words_of
     from harness.measures.answerability import separation, thresholds
-    from harness.measures.documents import Convention, find_convention, grade_documents
+    from harness.measures.documents import CONVENTIONS, Convention, find_convention, grade_documents
     from harness.measures.evidence_ndcg import HALF, discount, stretch_of
     from harness.measures.measure import Family, Measure, arguments
     from harness.measures.order import rank_grouped, rank_rows, tie_groups
     from harness.measures.projection import ChunkTable, Projection, overlapping, project
-    from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
+    from harness.measures.qrels import (
+        AS_LABELLED,
+        SpanQrels,
+        Text,
+        in_sentences,
+        median_length,
+        padded,
+        relabelled,
+        trimmed,
+    )
     from harness.measures.ragged import AnyArray, Bools, Floats, Ints, before, offsets_of, owners, slices
     from harness.measures.ranked import Graded, dcg, gain_exp, gain_lin, seed_ratio
     from harness.measures.scorer import UNJUDGED, Scorer, ScoreTable, compute
@@ -56,12 +65,14 @@ else:
             "harness.measures.answer.responses": "refuses",
             "harness.measures.answer.similarity": "words_of",
             "harness.measures.answerability": "separation thresholds",
-            "harness.measures.documents": "Convention find_convention grade_documents",
+            "harness.measures.documents": "CONVENTIONS Convention find_convention grade_documents",
             "harness.measures.evidence_ndcg": "HALF discount stretch_of",
             "harness.measures.measure": "Family Measure arguments",
             "harness.measures.order": "rank_grouped rank_rows tie_groups",
             "harness.measures.projection": "ChunkTable Projection overlapping project",
-            "harness.measures.qrels": "SpanQrels Text median_length relabelled",
+            "harness.measures.qrels": (
+                "AS_LABELLED SpanQrels Text in_sentences median_length padded relabelled trimmed"
+            ),
             "harness.measures.ragged": "AnyArray Bools Floats Ints before offsets_of owners slices",
             "harness.measures.ranked": "Graded dcg gain_exp gain_lin seed_ratio",
             "harness.measures.scorer": "ScoreTable Scorer UNJUDGED compute",

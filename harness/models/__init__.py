@@ -19,14 +19,16 @@ if TYPE_CHECKING:
         LocalEncoder,
         LocalModel,
         ModelTokenizer,
+        SentenceEncoder,
         SparseConfig,
         length_sorted_batches,
     )
     from harness.models.llm import prompt
     from harness.models.llm.asking import answers, ask, talks
     from harness.models.llm.batch_status import BatchStatus, batch_statuses
+    from harness.models.llm.client import ChatClient, Reply
     from harness.models.llm.config import FailurePolicy, LlmStepConfig, ModelConfig, Purpose, Request
-    from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
+    from harness.models.llm.endpoint import Endpoint, HttpConfig, HttpEndpoint, plain_url
     from harness.models.llm.faults import (
         BROKEN,
         REDIRECTS,
@@ -52,10 +54,10 @@ if TYPE_CHECKING:
     )
     from harness.models.llm.http_client import Connection, due
     from harness.models.llm.layout import REASON, ReplyLayout, laid_out
-    from harness.models.llm.limits import limiter_of
+    from harness.models.llm.limits import Backoff, limiter_of
     from harness.models.llm.model import Job, Model, came_in_batch, jobs_of
     from harness.models.llm.money import Estimate, Spending, add, estimate_tokens, sum_of
-    from harness.models.llm.prompt import Prompt, prompts_of
+    from harness.models.llm.prompt import Prompt, built_in, prompts_of
     from harness.models.llm.reply import (
         Malformed,
         fault_of,
@@ -97,10 +99,16 @@ if TYPE_CHECKING:
         names_in,
         search,
     )
-    from harness.models.tagger import TaggerConfig, tagged
+    from harness.models.tagger import Tagged, Tagger, TaggerConfig, spans_of, tagged
     from harness.models.token_encoder import TokenConfig, content_vectors, unpack
     from harness.models.ways import WORTH, Probe, probe, seconds_of
-    from harness.models.word_tokens import WORDS, AnyTokenizer, default_tokenizer, tokenizer_named
+    from harness.models.word_tokens import (
+        WORDS,
+        AnyTokenizer,
+        WordTokenizer,
+        default_tokenizer,
+        tokenizer_named,
+    )
 else:
     __getattr__ = door(
         __name__,
@@ -108,13 +116,14 @@ else:
             "harness.models.bi_encoder": "BiEncoderConfig",
             "harness.models.encoder": (
                 "ComputingConfig EmbedConfig Encoder EncoderConfig LocalConfig LocalEncoder LocalModel "
-                "ModelTokenizer SparseConfig length_sorted_batches"
+                "ModelTokenizer SentenceEncoder SparseConfig length_sorted_batches"
             ),
             "harness.models.llm": "prompt",
             "harness.models.llm.asking": "answers ask talks",
             "harness.models.llm.batch_status": "BatchStatus batch_statuses",
+            "harness.models.llm.client": "ChatClient Reply",
             "harness.models.llm.config": "FailurePolicy LlmStepConfig ModelConfig Purpose Request",
-            "harness.models.llm.endpoint": "HttpConfig HttpEndpoint plain_url",
+            "harness.models.llm.endpoint": "Endpoint HttpConfig HttpEndpoint plain_url",
             "harness.models.llm.faults": (
                 "BROKEN CallError REDIRECTS one_line read_body redirected retry_after"
             ),
@@ -124,10 +133,10 @@ else:
             ),
             "harness.models.llm.http_client": "Connection due",
             "harness.models.llm.layout": "REASON ReplyLayout laid_out",
-            "harness.models.llm.limits": "limiter_of",
+            "harness.models.llm.limits": "Backoff limiter_of",
             "harness.models.llm.model": "Job Model came_in_batch jobs_of",
             "harness.models.llm.money": "Estimate Spending add estimate_tokens sum_of",
-            "harness.models.llm.prompt": "Prompt prompts_of",
+            "harness.models.llm.prompt": "Prompt built_in prompts_of",
             "harness.models.llm.reply": (
                 "Malformed fault_of fields_named first_object_in json_in list_in number_in object_in "
                 "object_of reply_in value_in"
@@ -146,9 +155,11 @@ else:
                 "EmbeddingEndpoint Expression Method RerankEndpoint ServedEndpoint ServedEstimate Template "
                 "carried fill names_in search"
             ),
-            "harness.models.tagger": "TaggerConfig tagged",
+            "harness.models.tagger": "Tagged Tagger TaggerConfig spans_of tagged",
             "harness.models.token_encoder": "TokenConfig content_vectors unpack",
             "harness.models.ways": "Probe WORTH probe seconds_of",
-            "harness.models.word_tokens": "AnyTokenizer WORDS default_tokenizer tokenizer_named",
+            "harness.models.word_tokens": (
+                "AnyTokenizer WORDS WordTokenizer default_tokenizer tokenizer_named"
+            ),
         },
     )

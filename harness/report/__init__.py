@@ -11,11 +11,14 @@ if TYPE_CHECKING:
         answer_table,
         is_route,
         loss_table,
+        losses_by_query,
         lost_by,
         worst_table,
     )
     from harness.report.page.build import Page, build_page, colours
+    from harness.report.page.detail import Detail, passages_detail
     from harness.report.page.page_tables import Axes, Tables, figure, read_tables
+    from harness.report.page.payload import base_payload, with_detail
     from harness.report.plain_table import Table, in_words, one_line_width, two_line_width
     from harness.report.read import (
         StoredResult,
@@ -92,7 +95,7 @@ if TYPE_CHECKING:
         read_graded_spans,
         read_scoring_inputs,
     )
-    from harness.report.stored_tables import PICTURE, RECORD, REPORT, Row
+    from harness.report.stored_tables import PICTURE, RECORD, REPORT, Row, read_as, read_rows
     from harness.report.summaries import (
         best_of,
         chunk_table,
@@ -104,14 +107,17 @@ if TYPE_CHECKING:
         seed_ratio_lines,
         summary_table,
     )
-    from harness.report.table_spec import spec_of
+    from harness.report.table_spec import TABLES, spec_of
     from harness.report.write import (
         PASSAGE_RANKS,
         ChunkQrels,
         Results,
+        strictly_falling,
         trec_qrels,
+        trec_run,
         write_results,
         write_scored_answers,
+        write_table,
     )
 else:
     __getattr__ = door(
@@ -119,10 +125,12 @@ else:
         {
             "harness.report.history": "name_of_earlier outcome_of past_runs runs_table same_result",
             "harness.report.loss_tables": (
-                "answer_loss_table answer_table is_route loss_table lost_by worst_table"
+                "answer_loss_table answer_table is_route loss_table losses_by_query lost_by worst_table"
             ),
             "harness.report.page.build": "Page build_page colours",
+            "harness.report.page.detail": "Detail passages_detail",
             "harness.report.page.page_tables": "Axes Tables figure read_tables",
+            "harness.report.page.payload": "base_payload with_detail",
             "harness.report.plain_table": "Table in_words one_line_width two_line_width",
             "harness.report.read": (
                 "StoredResult cells_of read_any read_expected read_first_passages read_result read_summary "
@@ -151,14 +159,15 @@ else:
                 "SCORED_FROM ScoringInputs documents_ranked lacking_inputs read_chunk_offsets "
                 "read_graded_spans read_scoring_inputs"
             ),
-            "harness.report.stored_tables": "PICTURE RECORD REPORT Row",
+            "harness.report.stored_tables": "PICTURE RECORD REPORT Row read_as read_rows",
             "harness.report.summaries": (
                 "best_of chunk_table dropped_table label_note last_stages lost_label_note other_measures "
                 "seed_ratio_lines summary_table"
             ),
-            "harness.report.table_spec": "spec_of",
+            "harness.report.table_spec": "TABLES spec_of",
             "harness.report.write": (
-                "ChunkQrels PASSAGE_RANKS Results trec_qrels write_results write_scored_answers"
+                "ChunkQrels PASSAGE_RANKS Results strictly_falling trec_qrels trec_run write_results "
+                "write_scored_answers write_table"
             ),
         },
     )

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from harness.steps.custom.code import CodeConfig, call_function
     from harness.steps.custom.sending import Message, send
     from harness.steps.custom.service import ServiceConfig
-    from harness.steps.search.analyser import Analyser
+    from harness.steps.search.analyser import Analyser, Synonyms
     from harness.steps.search.context import KINDS as CONTEXTS
     from harness.steps.search.context import ContextText, Contextualizer, nested
-    from harness.steps.search.depth import cut
+    from harness.steps.search.depth import SearchDepth, best, cut, in_order, ranked
     from harness.steps.search.field import KINDS as FIELDS
     from harness.steps.search.filter import KINDS as FILTERS
     from harness.steps.search.filter import Filter
@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from harness.steps.search.retrieve.stored import (
         DOCUMENT_KEYS,
         TEXT_KEYS,
+        Content,
         StoredCollection,
         StoredRow,
         StoreFacts,
@@ -148,9 +149,9 @@ else:
             "harness.steps.custom.code": "CodeConfig call_function",
             "harness.steps.custom.sending": "Message send",
             "harness.steps.custom.service": "ServiceConfig",
-            "harness.steps.search.analyser": "Analyser",
+            "harness.steps.search.analyser": "Analyser Synonyms",
             "harness.steps.search.context": "ContextText Contextualizer KINDS=CONTEXTS nested",
-            "harness.steps.search.depth": "cut",
+            "harness.steps.search.depth": "SearchDepth best cut in_order ranked",
             "harness.steps.search.field": "KINDS=FIELDS",
             "harness.steps.search.filter": "Filter KINDS=FILTERS",
             "harness.steps.search.fuse": "Fusion FusionConfig",
@@ -179,7 +180,8 @@ else:
             "harness.steps.search.retrieve.qdrant": "QdrantCollection",
             "harness.steps.search.retrieve.row_documents": "passage_id",
             "harness.steps.search.retrieve.stored": (
-                "DOCUMENT_KEYS StoreFacts StoredCollection StoredRow TEXT_KEYS at first_of store_faults"
+                "Content DOCUMENT_KEYS StoreFacts StoredCollection StoredRow TEXT_KEYS at first_of "
+                "store_faults"
             ),
             "harness.steps.search.rewrite": "KINDS=REWRITERS",
             "harness.steps.search.searching": "Search fused guessed",

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.measures import Case
 from harness.models import Malformed
-from harness.running.loop import Loop, Visitor
+from harness.running import Loop, Visitor
 from harness.values import Chunk, Judgment, LlmAnswer, Query, under_way
 
 

@@ -14,7 +14,7 @@ from harness.measures.answer.answer_calls import (
     prompt_of,
 )
 from harness.models import Malformed, ReplyLayout, laid_out, object_in
-from harness.running.config.answer_measures import AnswerScoringConfig
+from harness.running import AnswerScoringConfig
 from harness.values import ConfigError, LlmCall
 
 from .helpers import ToyTools

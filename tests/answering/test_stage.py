@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness.models.llm.prompt import built_in
+from harness.models import built_in
 from harness.steps import AnswerInput, passages_read
 from harness.steps.answer.citations import read_citations, without_citations
 from harness.steps.answer.extractive import REFUSAL, ExtractiveAnswerer, ExtractiveConfig

@@ -4,18 +4,20 @@ import json
 from pathlib import Path
 
 from harness.data import INPUTS
-from harness.labels import PassageSource, open_service
-from harness.labels.labelling.grading_sheet import SheetRow, UngradedRow
-from harness.labels.testset.testset_rows import (
+from harness.labels import (
     AnswerRow,
     Candidate,
     DisagreementRow,
     FoundRow,
     GradeRow,
+    PassageSource,
     PoolRow,
     Question,
     ReviewedAnswer,
     SearchedRow,
+    SheetRow,
+    UngradedRow,
+    open_service,
 )
 from harness.values import Silent, key_of
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL

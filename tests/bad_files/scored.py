@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-from harness.data import GivenHit, read_hits
-from harness.data.corpus.clusters import ClusterRow
-from harness.data.corpus.importers.beir import BeirDocument, BeirJudgment, BeirQuery
-from harness.data.external.answer_files import AnsweredRow
-from harness.running import read_pairs
-from harness.running.answering.external import PeopleRow
+from harness.data import AnsweredRow, BeirDocument, BeirJudgment, BeirQuery, ClusterRow, GivenHit, read_hits
+from harness.running import PeopleRow, read_pairs
 from tests.bad_files.benchmark import ENGINES, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, Kind, lines, with_line
 

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from harness.report import AnswerabilityRow, outcome_of, read_summary
-from harness.running import load_config, make_plan
-from harness.running.config.bootstrap import BootstrapConfig
+from harness.running import BootstrapConfig, load_config, make_plan
 from harness.running.evaluate.scoring import answerability
 from harness.values import CorpusError, LabelError, Query, Ranking, Silent
 from tests.bench.conftest import DENSE, SENTENCES

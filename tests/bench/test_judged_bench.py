@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from harness.cli.api import read_results
-from harness.report import CostRow, read_summary, read_tables, summary_table
-from harness.report.page.payload import base_payload
+from harness import read_results
+from harness.report import CostRow, base_payload, read_summary, read_tables, summary_table
 from harness.running import load_config, make_plan
 from harness.running.judging.pool import cost_rows
 from harness.values import JudgeError, LlmError, Silent

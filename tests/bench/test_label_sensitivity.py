@@ -5,8 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from harness.comparison import Grounds, label_parts
-from harness.comparison.label_sensitivity import LabelSensitivity, sensitivity_of
+from harness.comparison import Grounds, LabelSensitivity, label_parts, sensitivity_of
 from harness.report import LabelSensitivityRow, read_any, read_graded_spans
 from tests.command import bench, save_table, table
 from tests.compare.build import conclude, noisy

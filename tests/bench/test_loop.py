@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from harness.running import Loop, Met, Visitor
 from harness.running.frames import Unknown
-from harness.running.loop import Loop, Met, Visitor
 from harness.values import Kept, Mention, Need, Part, Together, ask
 
 

@@ -9,12 +9,12 @@ from harness.report import (
     LossRow,
     last_stages,
     loss_table,
+    losses_by_query,
     lost_by,
     read_any,
     read_first_passages,
     read_table,
 )
-from harness.report.loss_tables import losses_by_query
 from harness.running import FinalOutput
 from tests.command import bench, refused, table
 

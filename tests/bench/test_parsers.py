@@ -5,12 +5,18 @@ from functools import partial
 
 import pytest
 
-from harness.cli.api import read_results
+from harness import read_results
 from harness.labels import sheet_of
-from harness.report import LossRow, read_expected, read_table
-from harness.report.loss_tables import losses_by_query
-from harness.running import Session, load_config, load_corpus, load_documents, make_plan, write_page
-from harness.running.bench.flow import run_bench
+from harness.report import LossRow, losses_by_query, read_expected, read_table
+from harness.running import (
+    Session,
+    load_config,
+    load_corpus,
+    load_documents,
+    make_plan,
+    run_bench,
+    write_page,
+)
 from harness.running.corpora import load_corpora
 from harness.values import ConfigError, HarnessError, LabelError, Silent
 from tests.command import bench, table

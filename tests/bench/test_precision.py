@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from harness.models import EXACT, Way, ways
-from harness.models.encoder import SentenceEncoder
+from harness.models import EXACT, SentenceEncoder, Way, ways
 from harness.running import load_config, make_plan, precision
 from harness.steps import RERANKERS
 from harness.values import Silent

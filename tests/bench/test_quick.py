@@ -8,10 +8,8 @@ from itertools import cycle
 import pytest
 
 from harness.measures import Scorer
-from harness.report import ScoreRow, SummaryRow
-from harness.report.stored_tables import read_as
-from harness.running import Running, load_config, model_time, quick_part
-from harness.running.bench.flow import run_bench
+from harness.report import ScoreRow, SummaryRow, read_as
+from harness.running import Running, load_config, model_time, quick_part, run_bench
 from harness.running.bench.quick import is_quick
 from harness.running.compute import LocalPass
 from harness.running.evaluate.scoring import scored_by

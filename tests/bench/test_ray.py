@@ -15,7 +15,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from harness import running
-from harness.running.engine import EngineConfig
+from harness.running import EngineConfig
 from harness.running.engines import make_engine
 from harness.steps import RETRIEVERS
 from harness.steps.search.retrieve.store_queries import searched

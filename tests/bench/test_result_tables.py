@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.report import RankedRow, RouteRow, SurroundingRow, read_any, spec_of
-from harness.report.write import write_table
+from harness.report import RankedRow, RouteRow, SurroundingRow, read_any, spec_of, write_table
 from harness.running.evaluate.result_tables import AROUND, route_rows, surrounding_rows
 from harness.values import Document, Ranking
 from tests.command import bench, table

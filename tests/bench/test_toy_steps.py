@@ -20,8 +20,7 @@ import pytest
 import yaml
 
 from harness import comparison, steps
-from harness.models import EXACT, Way, ways
-from harness.models.encoder import SentenceEncoder
+from harness.models import EXACT, SentenceEncoder, Way, ways
 from harness.report import PriceRow
 from harness.running import load_config, make_plan
 from harness.values import Silent

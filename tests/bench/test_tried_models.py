@@ -3,8 +3,7 @@
 import pytest
 
 import harness.running.run_models as running
-from harness.models import EmbedConfig
-from harness.models.encoder import SentenceEncoder
+from harness.models import EmbedConfig, SentenceEncoder
 from harness.running import Session, load_config
 from harness.running.readiness import check_ready
 from harness.steps import RERANKERS

@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 import harness
-from harness.models import EmbedConfig, Quantising, ScreenEncoder, calibration_of, check_screen_packages
-from harness.models.encoder import SentenceEncoder
+from harness.models import (
+    EmbedConfig,
+    Quantising,
+    ScreenEncoder,
+    SentenceEncoder,
+    calibration_of,
+    check_screen_packages,
+)
 from harness.models.quantised import NO_SCREEN
 from harness.running import load_config
 from harness.running.run_models import RunModels

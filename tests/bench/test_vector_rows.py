@@ -5,8 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from harness.models import EmbedConfig
-from harness.models.encoder import SentenceEncoder
+from harness.models import EmbedConfig, SentenceEncoder
 from harness.running import Running, Session, run_step
 from harness.running.resources import Resources
 from harness.steps import RETRIEVERS, ExactConfig, Passages

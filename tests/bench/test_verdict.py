@@ -3,8 +3,7 @@
 import json
 
 from harness.comparison import options_of
-from harness.running import load_config
-from harness.running.config.relevance import RelevanceConfig
+from harness.running import RelevanceConfig, load_config
 from harness.running.judging.judged import GradedQueries
 from harness.values import Judgment, Query
 from tests.command import bench, run, table

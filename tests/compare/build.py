@@ -3,8 +3,7 @@
 import numpy as np
 
 from harness import comparison
-from harness.comparison import Grounds, ScoreMatrix
-from harness.comparison.paired import compare_to
+from harness.comparison import Grounds, ScoreMatrix, compare_to
 
 
 def matrix(rows, measure="ndcg_exp@10", splits=None, ids=None):

@@ -7,8 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.comparison import glance_json, svg_of
-from harness.comparison.verdict_parts import Effect, Effects, Loss, Standing
+from harness.comparison import Effect, Effects, Loss, Standing, glance_json, svg_of
 from harness.report import colours
 from tests.compare.build import conclude, noisy
 

@@ -11,25 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.comparison import (
+    MOST_WORDS,
     Costs,
+    Effects,
     Grounds,
     Holes,
+    LabelSensitivity,
+    Loss,
     Options,
     Scores,
     Trust,
     design_in,
+    effects_of,
     glance_lines,
     sentence,
     svg_of,
     verdict_of,
 )
 from harness.comparison.advice import Cheaper
-from harness.comparison.factors import effects_of
 from harness.comparison.glance import holds
-from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import advised_by
-from harness.comparison.verdict_parts import Effects, Loss
-from harness.comparison.wordings import MOST_WORDS
 
 from .build import matrix
 

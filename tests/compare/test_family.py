@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks.all_pairs import compare_all
-from harness.comparison import Options, compare_changes
-from harness.comparison.paired import compare_to
+from harness.comparison import Options, compare_changes, compare_to
 from harness.values import HarnessError
 from tests.compare.build import compare_pair
 

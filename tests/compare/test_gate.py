@@ -5,8 +5,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from harness.comparison import ENOUGH_READ, ScoredOn, gate, gate_sentence, github_annotations, junit
-from harness.comparison.wordings import MOST_WORDS
+from harness.comparison import (
+    ENOUGH_READ,
+    MOST_WORDS,
+    ScoredOn,
+    gate,
+    gate_sentence,
+    github_annotations,
+    junit,
+)
 from harness.values import HarnessError
 
 from .build import matrix

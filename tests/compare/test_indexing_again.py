@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.comparison import glance_json, glance_lines, sentences_of, verdict_json
-from harness.comparison.verdict_parts import IndexingCost
+from harness.comparison import IndexingCost, glance_json, glance_lines, sentences_of, verdict_json
 
 from .build import conclude, noisy
 

@@ -7,6 +7,7 @@ import pytest
 
 from harness.comparison import (
     ALSO_RANK,
+    MOST_WORDS,
     JudgeDoubt,
     gate,
     gate_sentence,
@@ -17,11 +18,10 @@ from harness.comparison import (
     junit,
     sentence,
     sentences_of,
+    steps_of,
     svg_of,
     verdict_json,
 )
-from harness.comparison.next_steps import steps_of
-from harness.comparison.wordings import MOST_WORDS
 
 from .build import conclude, noisy
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from harness.data import Anchoring, AnchorResult, LabelRow
 from harness.data.corpus.align import TextPlace
 from harness.measures import Scorer, SpanQrels, parse_measure
-from harness.report import is_route
-from harness.report.loss_tables import losses_by_query
+from harness.report import is_route, losses_by_query
 from harness.running import Searched
 from harness.running.chunks import Chunking
 from harness.running.evaluate import oracle

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness.comparison import Options, ScoreMatrix, sentences_of
+from harness.comparison import Options, ScoreMatrix, sentences_of, steps_of
 from harness.comparison.needed import needed_for
-from harness.comparison.next_steps import steps_of
 from harness.comparison.stats import units_of
 from tests.compare.build import conclude, noisy
 

@@ -6,12 +6,21 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from harness.comparison import Holes, Options, Scores, Trust, glance_json, sentence, verdict_json, verdict_of
+from harness.comparison import (
+    Holes,
+    Options,
+    Scores,
+    Trust,
+    glance_json,
+    lines_of,
+    sentence,
+    steps_of,
+    verdict_json,
+    verdict_of,
+)
 from harness.comparison.first_screen import setting_chart
 from harness.comparison.glance import holds, largest
-from harness.comparison.next_steps import steps_of
 from harness.comparison.phrases import in_words
-from harness.comparison.words import lines_of
 
 from .build import conclude, matrix, noisy
 

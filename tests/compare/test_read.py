@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.comparison import ENOUGH_READ, Options, compared_parts, sentence, verdict_json
-from harness.comparison.next_steps import steps_of
+from harness.comparison import ENOUGH_READ, Options, compared_parts, sentence, steps_of, verdict_json
 
 from .build import conclude, noisy
 from .test_factors import sweep, verdict

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.comparison import Costs, Options, sentences_of
+from harness.comparison import Costs, LabelSensitivity, Options, sentences_of
 from harness.comparison.advice import shortfalls
-from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.reading import OtherLeader, leaders_in_words, other_leaders, reading_line
 from harness.comparison.reading_depths import ScoreAtDepth, readings_of
 from harness.report import ReadingRow

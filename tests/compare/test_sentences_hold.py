@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from harness.comparison import Options, Scores, gate, gate_sentence, sentence, verdict_of
-from harness.comparison.wordings import MOST_WORDS
+from harness.comparison import MOST_WORDS, Options, Scores, gate, gate_sentence, sentence, verdict_of
 
 from .build import matrix
 

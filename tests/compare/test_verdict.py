@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 from harness.comparison import (
+    MOST_WORDS,
     Costs,
     Holes,
+    LabelSensitivity,
     Options,
     Scores,
     Trust,
     compared_parts,
     finding_words,
     glance_json,
+    lines_of,
     sentence,
     sentences_of,
     verdict_json,
@@ -23,13 +26,10 @@ from harness.comparison import (
 from harness.comparison.advice import advise
 from harness.comparison.caveats import same_ranking_notes
 from harness.comparison.design import SweepDesign
-from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.phrases import extent_of
 from harness.comparison.regret import losses
 from harness.comparison.scores import holes_of
 from harness.comparison.stats import units_of
-from harness.comparison.wordings import MOST_WORDS
-from harness.comparison.words import lines_of
 
 from .build import conclude, matrix, noisy
 

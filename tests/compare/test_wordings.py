@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import harness
-from harness.comparison import Options, Scores, sentence, sentence_of, verdict_json, verdict_of
+from harness.comparison import MOST_WORDS, Options, Scores, sentence, sentence_of, verdict_json, verdict_of
 from harness.comparison.conclusion import conclusion_of
 from harness.comparison.line_wordings import LINES
 from harness.comparison.step_wordings import CHECKS, FAULTS, STEPS
 from harness.comparison.warning_wordings import HINTS, WARNINGS
-from harness.comparison.wordings import MOST_WORDS, NAMES, SENTENCES, VERDICTS, sentences_said
+from harness.comparison.wordings import NAMES, SENTENCES, VERDICTS, sentences_said
 from harness.models.llm.batch_wordings import BATCHES
 from harness.steps.search.search_wordings import FAILURES, SEARCH
 from harness.store.artifacts import FAULTS_OF_CACHE

@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from harness.models import EmbedConfig
-from harness.running import load_config
-from harness.running.config.bootstrap import BootstrapConfig
+from harness.running import BootstrapConfig, load_config
 from harness.running.config.load import MOST_SETTINGS
 from harness.running.config.source import DEEPEST, MOST_BYTES, MOST_VALUES
 from harness.values import LARGEST, ConfigError

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.running import load_config
-from harness.running.config.load import TABLES
+from harness.running import STEP_KINDS, load_config
 from harness.values import ConfigError, Section, folder_name, unlike_a_name
 from tests.bad_files.test_bad_files import REMEDY
 from tests.command import write_files
@@ -368,7 +367,7 @@ def test_a_fusion_holds_its_routes_and_lists_within_them_are_sweeps(write):
 def test_every_field_that_holds_a_configuration_says_of_which_stage():
     """Without the mark at the field itself, a section within a section is read without its kind."""
     marked = 0
-    for stage, table in TABLES.items():
+    for stage, table in STEP_KINDS.items():
         for kind in table:
             for name, field in table.find(kind).config.model_fields.items():
                 if "StageConfig" in str(field.annotation) or re.search(

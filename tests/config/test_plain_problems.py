@@ -8,8 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from harness.judge import JUDGES
-from harness.running import BenchConfig, load_config
-from harness.running.config.load import TABLES
+from harness.running import STEP_KINDS, BenchConfig, load_config
 from harness.values import ConfigError, StageConfig, plain_problem
 from harness.values.problems import OWN, WORDS
 
@@ -27,7 +26,8 @@ def models_within(annotation):
 
 
 def test_every_type_of_error_of_every_key_has_words():
-    roots = [BenchConfig, *(kind.config for table in (*TABLES.values(), JUDGES) for kind in table.values())]
+    tables = (*STEP_KINDS.values(), JUDGES)
+    roots = [BenchConfig, *(kind.config for table in tables for kind in table.values())]
     problems = {}
     for model in dict.fromkeys(model for root in roots for model in models_within(root)):
         # those that only others are made of cannot be made

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 from harness.judge import JUDGES
-from harness.running import BenchConfig
-from harness.running.config.load import TABLES
+from harness.running import STEP_KINDS, BenchConfig
 from tools.reference.configuration import reference
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -13,7 +12,7 @@ SECTIONS = {
     title.strip("`").lower().replace(" ", "-"): body
     for title, body in re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
 }
-STEPS = {**TABLES, "judges": JUDGES}
+STEPS = {**STEP_KINDS, "judges": JUDGES}
 
 
 def with_what_it_links_to(section):

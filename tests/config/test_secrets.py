@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.internal_faults import without_secrets
-from harness.models import one_line
-from harness.models.llm.endpoint import Endpoint
+from harness.models import Endpoint, one_line
 from harness.running import load_config, read_source
 from harness.store import Ledger
 from harness.values import (

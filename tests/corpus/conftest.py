@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from harness.data.corpus.extraction import join_pages
+from harness.data import join_pages
 from harness.values import Document, text_sha256
 
 

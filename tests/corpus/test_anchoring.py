@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data import AnchorConfig, LabelRow, anchor, refuse_disputed
-from harness.data.corpus.extraction import join_pages
+from harness.data import AnchorConfig, LabelRow, anchor, join_pages, refuse_disputed
 from harness.values import Document, Judgment, LabelError, text_sha256
 from tests.corpus.conftest import document
 
@@ -273,8 +272,7 @@ def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
 
 @pytest.mark.slow
 def test_some_financebench_evidence_is_found_by_pypdf_on_its_page(shared_corpora):
-    from harness.data import DocumentFile, PypdfConfig
-    from harness.data.corpus.parse import parse_document
+    from harness.data import DocumentFile, PypdfConfig, parse_document
 
     name = "ULTABEAUTY_2023Q4_EARNINGS"
     with (shared_corpora / "financebench" / "evidence.csv").open(encoding="utf-8", newline="") as stream:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data import DocumentFile, find_documents
-from harness.data.corpus.document_files import expand
+from harness.data import DocumentFile, expand, find_documents
 from harness.values import CorpusError
 
 

@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.data import DocumentFile, PypdfConfig, find_documents, libraries_of, parse_documents
+from harness.data import (
+    DocumentFile,
+    PypdfConfig,
+    find_documents,
+    libraries_of,
+    parse_document,
+    parse_documents,
+)
 from harness.data.corpus.document_files import FORMATS, format_of
 from harness.data.corpus.office import read_slides, read_word
-from harness.data.corpus.parse import parse_document
 from harness.data.corpus.web import read_web
 from harness.values import CorpusError
 

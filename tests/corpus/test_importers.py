@@ -6,6 +6,7 @@ from urllib.parse import unquote
 import pytest
 
 from harness.data import (
+    IMPORTS,
     AnchorConfig,
     PypdfConfig,
     SplitConfig,
@@ -16,8 +17,9 @@ from harness.data import (
     read_queries,
     write_text,
 )
-from harness.data.corpus.importers.beir import import_beir
 from harness.values import CorpusError
+
+import_beir = IMPORTS["beir"].read
 
 
 def load(folder, pattern):

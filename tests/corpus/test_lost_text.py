@@ -13,11 +13,11 @@ from harness.data import (
     ParsingConfig,
     PypdfConfig,
     find_documents,
+    parse_document,
     parse_documents,
     refusal,
 )
 from harness.data.corpus.extraction import compare, count_odd, read_again
-from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers import second_reader
 from harness.data.corpus.parsers.pdf_file import PageReading, SecondReader
 from harness.data.corpus.parsers.pypdf import read_content_streams

@@ -3,8 +3,14 @@
 import pytest
 from pydantic import ValidationError
 
-from harness.data import PARSERS, DocumentFile, find_documents, parse_documents, parser_fingerprint
-from harness.data.corpus.parse import parse_document
+from harness.data import (
+    PARSERS,
+    DocumentFile,
+    find_documents,
+    parse_document,
+    parse_documents,
+    parser_fingerprint,
+)
 from harness.values import CorpusError
 from tests.corpus.conftest import pdf_bytes
 

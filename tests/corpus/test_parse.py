@@ -4,9 +4,16 @@ import json
 
 import pytest
 
-from harness.data import PARSERS, DocumentFile, ParsedDocument, PypdfConfig, parser_fingerprint
-from harness.data.corpus.extraction import join_pages, without_surrogates
-from harness.data.corpus.parse import parse_document
+from harness.data import (
+    PARSERS,
+    DocumentFile,
+    ParsedDocument,
+    PypdfConfig,
+    join_pages,
+    parse_document,
+    parser_fingerprint,
+)
+from harness.data.corpus.extraction import without_surrogates
 from harness.data.corpus.parsers.pdf_file import PdfPages
 from harness.values import CorpusError, text_sha256
 from tests.corpus.attacks import raw_pdf

@@ -8,12 +8,12 @@ from harness.data import (
     DocumentFile,
     PypdfConfig,
     SplitConfig,
+    parse_document,
     read_hits,
     read_labels,
     read_queries,
     read_utf8,
 )
-from harness.data.corpus.parse import parse_document
 from harness.data.trec.text import open_unpacked
 from harness.judge import load_prompt
 from harness.running.document_reader import file_hashes

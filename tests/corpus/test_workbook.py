@@ -6,8 +6,7 @@ from datetime import date, datetime, time
 
 import pytest
 
-from harness.data import DocumentFile, PypdfConfig, SplitConfig, read_labels, read_queries
-from harness.data.corpus.parse import parse_document
+from harness.data import DocumentFile, PypdfConfig, SplitConfig, parse_document, read_labels, read_queries
 from harness.data.corpus.workbook import read_workbook
 from harness.steps import CHUNKERS, chunk_documents
 from harness.values import CorpusError

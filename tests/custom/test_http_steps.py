@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.models import CallError
-from harness.running import Running, Session, load_config, make_plan, run_step
-from harness.running.bench.flow import run_bench
+from harness.running import Running, Session, load_config, make_plan, run_bench, run_step
 from harness.steps import RERANKERS, RETRIEVERS, REWRITERS, PairScores
 from harness.values import HarnessError, LlmError, Silent, ask
 from tests.custom.services import Search

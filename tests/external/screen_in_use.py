@@ -11,11 +11,11 @@ from harness.models import (
     EmbedConfig,
     Quantising,
     ScreenEncoder,
+    SentenceEncoder,
     calibration_of,
     check_screen_packages,
     quantised,
 )
-from harness.models.encoder import SentenceEncoder
 from harness.steps import RERANKERS, CrossEncoderConfig, Int8CrossEncoder
 from harness.store import Artifacts
 from harness.values import ModelError

@@ -11,8 +11,7 @@ import pytest
 
 import harness
 from harness.report import PriceRow
-from harness.running import Session, load_config
-from harness.running.bench.flow import run_bench
+from harness.running import Session, load_config, run_bench
 from harness.running.stored_passages import rows_passing
 from harness.steps import RETRIEVERS, ExactConfig, Texts
 from harness.values import HarnessError, RecordingReporter, Silent, ask

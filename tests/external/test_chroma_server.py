@@ -6,8 +6,7 @@ import httpx2
 import numpy as np
 import pytest
 
-from harness.steps import RETRIEVERS, ExactConfig
-from harness.steps.search.retrieve.stored import Content
+from harness.steps import RETRIEVERS, Content, ExactConfig
 from harness.values import ConfigError, HarnessError, Query
 from tests.external.filled import Chroma
 from tests.search.conftest import index_tools, nearest

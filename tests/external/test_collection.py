@@ -2,8 +2,10 @@
 
 import json
 
-from harness.data.external.ragas import import_ragas
+from harness.data import IMPORTS
 from tests.command import printed, table
+
+import_ragas = IMPORTS["ragas"].read
 
 QUESTION = "How long is the Halden ferry crossing?"
 ANSWER = "The crossing takes 35 minutes."

@@ -8,8 +8,7 @@ import pytest
 
 import harness
 from benchmarks.example_index import make_index
-from harness.running import Session, load_config
-from harness.running.bench.flow import run_bench
+from harness.running import Session, load_config, run_bench
 from harness.values import Silent
 from tests.command import table
 from tests.shipped_models import Models

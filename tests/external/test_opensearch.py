@@ -6,9 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from harness.steps import RETRIEVERS, store_faults
+from harness.steps import RETRIEVERS, Content, store_faults
 from harness.steps.search.retrieve.opensearch_dialects import similarity_of
-from harness.steps.search.retrieve.stored import Content
 from harness.values import ConfigError, HarnessError
 from tests.external.libraries import stores_in_use
 from tests.external.search_server import SearchServer

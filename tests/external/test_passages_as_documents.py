@@ -3,8 +3,7 @@
 import pytest
 
 from harness.data import LabelRow, with_passages_named
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, run_bench
 from harness.running.bench.job import origin_of
 from harness.steps import passage_id
 from harness.values import ConfigError, Document, HarnessError, LabelError, RecordingReporter, Silent

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
-from harness.steps import RETRIEVERS, Passages, StoredRow
-from harness.steps.search.depth import SearchDepth
+from harness.running import load_config, run_bench
+from harness.steps import RETRIEVERS, Passages, SearchDepth, StoredRow
 from harness.steps.search.retrieve.rows_of_part import PartOfRows
 from harness.steps.search.retrieve.stored_as_is import _placed
 from harness.values import HarnessError, Query, RecordingReporter, Silent

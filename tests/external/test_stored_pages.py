@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, run_bench
 from harness.steps.search.retrieve.stored import PassageKeys
 from harness.values import ConfigError, HarnessError, RecordingReporter, Silent
 from tests.corpus.conftest import pdf_bytes

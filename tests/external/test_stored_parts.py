@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.running import load_config, open_course, run_course
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, open_course, run_bench, run_course
 from harness.running.part import place_of
 from harness.running.stored_state import collection_states
 from harness.running.tuning.screen import screen

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data import TRACES, Passage
-from harness.data.external.trace_corpus import import_traces
-from harness.data.external.traces import read_traces
+from harness.data import IMPORTS, TRACES, Passage, read_traces
 from harness.data.external.traces.recorded import answer_in, passages_in, question_in
 from harness.values import CorpusError
 from tests.command import printed
 from tests.external.libraries import package_at, python_with
 from tests.external.traces.make import ANSWER, FAULT, FIRST, OTHER, QUESTION, SECOND
+
+import_traces = IMPORTS["traces"].read
 
 SAMPLES = Path(__file__).parent / "traces"
 # as the API of Langfuse returns a trace

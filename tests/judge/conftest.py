@@ -1,6 +1,6 @@
 import pytest
 
-from harness.models.llm.limits import Backoff
+from harness.models import Backoff
 from harness.store import Ledger
 
 

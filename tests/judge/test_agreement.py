@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from benchmarks.agreement_coverage import read_tables, simulate
 from harness.judge import (
     GradedPair,
+    bias_per_grade,
+    cohen_kappa,
+    confusion_matrix,
     kendall_tau,
+    krippendorff_alpha,
     match_judgments,
     measure_agreement,
     order_agreement,
     pair_agreements,
 )
-from harness.judge.rater_agreement import bias_per_grade, cohen_kappa, confusion_matrix, krippendorff_alpha
 from harness.values import Judgment, LabelError
 
 graded = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=80)

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from harness.judge import check_judge
-from harness.judge.attacks import known_set
-from harness.models.llm.client import Reply
+from harness.judge import check_judge, known_set
+from harness.models import Reply
 from harness.values import HarnessError, Silent
 from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config

@@ -7,9 +7,8 @@ import pytest
 
 from harness.judge import GradingForm, LlmJudge, load_prompt
 from harness.judge.prompting import FOLDER
-from harness.models import estimate_tokens
+from harness.models import built_in, estimate_tokens
 from harness.models.llm.money import token_counter, tokens_of
-from harness.models.llm.prompt import built_in
 from harness.values import LlmCall
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.helpers import config, judge_all, pairs

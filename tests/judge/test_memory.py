@@ -8,9 +8,8 @@ import tracemalloc
 import pytest
 
 from harness.judge import LlmJudge
-from harness.models.llm.client import Reply
-from harness.running import Searched, load_config
-from harness.running.bench.flow import run_bench
+from harness.models import Reply
+from harness.running import Searched, load_config, run_bench
 from harness.values import Ranking, Silent
 from tests.judge.helpers import config, pairs
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness.models.llm.limits import Backoff
+from harness.models import Backoff
 from harness.values import LlmError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade
 from tests.judge.helpers import config, pairs

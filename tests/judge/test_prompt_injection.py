@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.judge import find_injection
-from harness.judge.attacks import ATTACKS, attacked, known_set
+from harness.judge import find_injection, known_set
+from harness.judge.attacks import ATTACKS, attacked
 
 
 def test_every_attack_of_the_check_is_flagged():

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from harness.judge import GradingForm, load_prompt
 from harness.judge.prompting import FOLDER
-from harness.models import Malformed
-from harness.models.llm.prompt import built_in
+from harness.models import Malformed, built_in
 from harness.values import ConfigError, LlmCall
 
 OPEN = re.compile(r"^<passage (\d+) ([0-9a-f]{16})>$")

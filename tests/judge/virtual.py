@@ -8,7 +8,7 @@ import asyncio
 import selectors
 
 from harness.judge import LlmJudge
-from harness.models.llm.client import ChatClient
+from harness.models import ChatClient
 from harness.values import Silent
 
 

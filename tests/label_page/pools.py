@@ -4,9 +4,7 @@ import csv
 from itertools import count
 from pathlib import Path
 
-from harness.labels import PageState, PassageToGrade
-from harness.labels.label_page.document_store import DocumentStore
-from harness.labels.label_page.page_state import Envelope
+from harness.labels import DocumentStore, Envelope, PageState, PassageToGrade
 from harness.labels.label_page.service import LabelService
 from harness.running import Running, Session
 from harness.values import Silent

@@ -4,10 +4,9 @@ import signal
 
 import pytest
 
-from harness.labels import open_answers, take_reviewed
+from harness.labels import Envelope, open_answers, take_reviewed
 from harness.labels.label_page.answer_edits import AnswerEdits
 from harness.labels.label_page.answer_service import FILE
-from harness.labels.label_page.page_state import Envelope
 from harness.values import LabelError, Silent
 from tests.command import exit_code, printed, refused, table
 from tests.label_page.served import Page

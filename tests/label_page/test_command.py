@@ -7,9 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from harness.labels import PassageSource, PassageToGrade, open_service, write_sheet
+from harness.labels import PassageSource, PassageToGrade, open_service, sheet_rows, write_sheet
 from harness.labels.label_page.opening import read_pool
-from harness.labels.labelling.grading_sheet import sheet_rows
 from harness.report import cells_of
 from harness.values import Silent
 from tests.command import exit_code, printed, refused, table

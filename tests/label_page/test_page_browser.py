@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.labels import PageState
-from harness.labels.label_page.page_state import Envelope
+from harness.labels import Envelope, PageState
 from tests.label_page.pools import ITEMS, PLAIN, STRANGE, part, write_folder
 from tests.label_page.served import Page
 from tests.report.page_browser import MARKS, Browser

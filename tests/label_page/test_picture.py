@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.data.corpus.page_picture import scale_of
-from harness.labels.label_page.document_store import DocumentStore
+from harness.labels import DocumentStore
 from harness.values import LabelError
 from tests.label_page.pools import document
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.labels.label_page.ratings import Rating
+from harness.labels import Rating
 from harness.values import LabelError
 from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, by, desk_at
 

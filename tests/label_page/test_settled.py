@@ -5,8 +5,8 @@ from math import isnan
 import pytest
 
 from harness.judge import alpha_of_all, pair_agreements
-from harness.labels import grades_of
-from harness.labels.label_page.ratings import Decision, ItemRating, Rating, differing, settle
+from harness.labels import Rating, grades_of
+from harness.labels.label_page.ratings import Decision, ItemRating, differing, settle
 
 
 def labels(**of_raters):

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.labels import PageState
-from harness.labels.label_page.ratings import Rating
+from harness.labels import PageState, Rating
 from harness.values import LabelError
 from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, by, item, state_at
 

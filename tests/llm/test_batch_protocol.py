@@ -8,9 +8,8 @@ import pytest
 from openai.types import Batch
 
 from harness.judge import LlmJudge
-from harness.models import CallError, Job, TextForm, outcome, talks, text_of
+from harness.models import CallError, Endpoint, Job, TextForm, outcome, talks, text_of
 from harness.models.llm import batch_client
-from harness.models.llm.endpoint import Endpoint
 from harness.values import LlmError, Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error

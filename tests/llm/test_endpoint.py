@@ -7,8 +7,7 @@ import traceback
 import pytest
 
 from harness.judge import LlmJudge
-from harness.models.llm.client import ChatClient
-from harness.models.llm.endpoint import Endpoint
+from harness.models import ChatClient, Endpoint
 from harness.models.llm.http_client import Secret
 from harness.values import ConfigError, HarnessError, LlmError, Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.judge.llm import combine_grades, spread_of
-from harness.models import retry_after
+from harness.models import Backoff, retry_after
 from harness.models.llm.faults import ErrorBody, classify_status
-from harness.models.llm.limits import Backoff, Breaker, Bucket, RateLimiter
+from harness.models.llm.limits import Breaker, Bucket, RateLimiter
 from harness.values import LlmError
 
 

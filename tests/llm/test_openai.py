@@ -14,9 +14,7 @@ import pytest
 from openai.types.chat import ChatCompletion
 from packaging.requirements import Requirement
 
-from harness.models import CallError, EmbeddingEndpoint
-from harness.models.llm.client import ChatClient
-from harness.models.llm.endpoint import Endpoint
+from harness.models import CallError, ChatClient, EmbeddingEndpoint, Endpoint
 from harness.models.llm.openai_client import typed
 from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT
 from tests.external.libraries import pip_or_skip

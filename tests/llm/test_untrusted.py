@@ -102,8 +102,7 @@ def ask(server):
     """One call of a chat endpoint, without a run around it."""
     import asyncio
 
-    from harness.models.llm.client import ChatClient
-    from harness.models.llm.endpoint import Endpoint
+    from harness.models import ChatClient, Endpoint
 
     async def run():
         client = ChatClient(Endpoint(model="fake-1", base_url=server.url, api_key_env=None))

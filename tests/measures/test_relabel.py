@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures import SpanQrels, Text, median_length, relabelled
-from harness.measures.qrels import AS_LABELLED, in_sentences, padded, trimmed
+from harness.measures import (
+    AS_LABELLED,
+    SpanQrels,
+    Text,
+    in_sentences,
+    median_length,
+    padded,
+    relabelled,
+    trimmed,
+)
 from tests.measures.build import chunk, query, ranking, score, span
 from tests.measures.test_projection import judgments
 

@@ -3,8 +3,7 @@
 import json
 
 from harness.measures import ANSWER_MEASURES
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, run_bench
 from harness.values import Silent
 from tests.answer.helpers import ToyTools
 from tests.command import save_table, table

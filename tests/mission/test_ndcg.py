@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from pypdf import PdfReader
 
-from harness.data.corpus.extraction import join_pages
+from harness.data import join_pages
 from harness.models import tokenizer_named
 from tests.answer.helpers import case
 from tests.command import exit_code, table

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from harness.measures import ASPECTS
-from harness.running.config.answer_measures import AnswerScoringConfig
+from harness.running import AnswerScoringConfig
 from tests.answer.helpers import case
 from tests.command import exit_code, table
 from tests.judge.fake_server import FakeServer

@@ -6,8 +6,7 @@ import pytest
 import yaml
 
 from harness.comparison import answer_lines
-from harness.report import Axes, read_tables
-from harness.report.page.detail import Detail, passages_detail
+from harness.report import Axes, Detail, passages_detail, read_tables
 from tests.answer.helpers import case
 from tests.command import exit_code, table
 from tests.judge.fake_server import FakeServer, says

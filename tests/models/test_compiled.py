@@ -5,8 +5,7 @@ import socket
 import numpy as np
 import pytest
 
-from harness.models import EmbedConfig
-from harness.models.encoder import SentenceEncoder
+from harness.models import EmbedConfig, SentenceEncoder
 from harness.steps import RERANKERS, CrossEncoderConfig
 from tests.models import tiny
 

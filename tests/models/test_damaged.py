@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from harness.models import EmbedConfig, resolve
-from harness.models.encoder import SentenceEncoder
+from harness.models import EmbedConfig, SentenceEncoder, resolve
 from harness.models.model_files import check_hub_file
 from harness.steps import RERANKERS, CrossEncoderConfig
 from harness.values import ModelError

@@ -6,9 +6,15 @@ import shutil
 import numpy as np
 import pytest
 
-from harness.models import EMBEDDED, EmbedConfig, ModelTokenizer, length_sorted_batches, resolve
-from harness.models.encoder import SentenceEncoder
-from harness.report.write import strictly_falling
+from harness.models import (
+    EMBEDDED,
+    EmbedConfig,
+    ModelTokenizer,
+    SentenceEncoder,
+    length_sorted_batches,
+    resolve,
+)
+from harness.report import strictly_falling
 from harness.steps import rerank
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
 from harness.values import NOT_SCORED, ModelError, Ranking

@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.models import default_tokenizer
-from harness.models.word_tokens import WordTokenizer
+from harness.models import WordTokenizer, default_tokenizer
 from harness.values import token_counts
 
 

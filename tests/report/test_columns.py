@@ -9,10 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.report import ThresholdRow, read_table
-from harness.report.stored_tables import read_as
-from harness.report.table_spec import TABLES, table
-from harness.report.write import write_table
+from harness.report import TABLES, ThresholdRow, read_as, read_table, write_table
+from harness.report.table_spec import table
 from harness.values import HarnessError
 from tools.reference.tables import tables_reference
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.report import read_graded_spans, read_summary, stored_tables
-from harness.report.table_spec import TABLES
+from harness.report import TABLES, read_graded_spans, read_summary, stored_tables
 from harness.values import HarnessError
 from tests.command import refused
 from tests.report.damages import all_damages, damaged_copy

@@ -7,8 +7,7 @@ import pytest
 
 from harness.comparison import headline_of
 from harness.report import name_of_earlier, past_runs, same_result
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, run_bench
 from harness.values import Silent
 from tests.command import YARD, write_files
 

@@ -12,10 +12,18 @@ from pathlib import Path
 import pytest
 
 import harness.report.page
-from harness.report import Axes, RankedRow, build_page, read_tables, write_results
+from harness.report import (
+    Axes,
+    Detail,
+    RankedRow,
+    base_payload,
+    build_page,
+    passages_detail,
+    read_tables,
+    with_detail,
+    write_results,
+)
 from harness.report.page.build import SCRIPTS, source_of
-from harness.report.page.detail import Detail, passages_detail
-from harness.report.page.payload import base_payload, with_detail
 from harness.running.bench.page import columns, headline, statistics
 from harness.values import Silent
 from tests.command import assert_at_hand, refused, run, write_table

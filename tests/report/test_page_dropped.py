@@ -3,8 +3,7 @@
 import pytest
 
 from harness.cli import main
-from harness.report import DroppedRow, read_tables, spec_of
-from harness.report.page.payload import base_payload
+from harness.report import DroppedRow, base_payload, read_tables, spec_of
 from harness.running import write_page
 from tests.command import refused, table, write_table
 from tests.report.page_browser import MARKS

@@ -16,14 +16,16 @@ from harness.report import (
     SeedRatioRow,
     SummaryRow,
     past_runs,
+    read_as,
     read_summary,
     runs_table,
     spec_of,
+    strictly_falling,
     to_csv,
+    trec_run,
     write_results,
+    write_table,
 )
-from harness.report.stored_tables import read_as
-from harness.report.write import strictly_falling, trec_run, write_table
 from harness.values import HarnessError, Ranking
 from tests.command import table as cells
 

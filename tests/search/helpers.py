@@ -3,23 +3,25 @@
 from contextlib import ExitStack
 from types import SimpleNamespace
 
+from harness import steps
 from harness.running import (
+    Chunked,
+    LatencyConfig,
+    Loop,
+    Met,
     Planning,
     Running,
     Session,
+    Visitor,
     cut_for_all,
     load_config,
     load_corpus,
     run_step,
     search_settings,
 )
-from harness.running.config.models import LatencyConfig
 from harness.running.latency import Timing
-from harness.running.loop import Loop, Met, Visitor
 from harness.running.pipeline import lists_of
-from harness.running.search import Chunked
 from harness.steps import Passages, Search, identity_of
-from harness.steps.search import needs
 from harness.values import Silent, ask, under_way
 
 
@@ -32,15 +34,15 @@ class Given(Visitor):
     def give(self, wanted):
         need = wanted.need
         match need:
-            case needs.Built() | needs.CheckOnly():
+            case steps.Built() | steps.CheckOnly():
                 return need.make()
-            case needs.Fingerprints():
+            case steps.Fingerprints():
                 return lambda _: "f"
-            case needs.Cluster():
+            case steps.Cluster():
                 return self.spread
-            case needs.TermsOf():
+            case steps.TermsOf():
                 return (need.read or need.terms.of_texts)(need.passages.texts)
-            case needs.Index():
+            case steps.Index():
                 return wanted.frame.enter(need.opened(wanted.frame.enter(self.slot(self.key))))
         return None
 
@@ -85,7 +87,7 @@ class Tools:
 
     def vectors(self, texts, encoder):
         """The vectors of texts."""
-        return self.run(ask(needs.Texts(encoder, texts, "queries")))
+        return self.run(ask(steps.Texts(encoder, texts, "queries")))
 
     def is_stored(self, name, retriever, passages, queries):
         """Whether a plan finds the result of a retriever in the cache."""

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.steps import Analyser, Bm25Config
-from harness.steps.search.analyser import Synonyms
+from harness.steps import Analyser, Bm25Config, Synonyms
 from harness.values import ConfigError
 
 MIXED = "In 2024, the company's 96,773 employees grew 4.2%. 李白的朋友是谁? 特斯拉"

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from harness.running import kept_terms
-from harness.steps import Bm25Config, Bm25Retriever, TermIds
-from harness.steps.search.depth import SearchDepth, best, in_order
+from harness.steps import Bm25Config, Bm25Retriever, SearchDepth, TermIds, best, in_order
 from harness.steps.search.retrieve import lexical
 from harness.steps.search.retrieve.lexical import Postings, Saturation
 from harness.values import Query, Ranking, Silent

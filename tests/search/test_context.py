@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from harness.running.loop import Met
+from harness.running import Met
 from harness.steps import CONTEXTS, Cells, ContextText, Talked
 from harness.values import (
     Chunk,

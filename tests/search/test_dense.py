@@ -5,8 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from harness.steps import RETRIEVERS, ExactConfig
-from harness.steps.search.depth import SearchDepth
+from harness.steps import RETRIEVERS, ExactConfig, SearchDepth
 from harness.steps.search.retrieve.scan import exact_share, scan
 from harness.values import HarnessError, Query, Ranking
 

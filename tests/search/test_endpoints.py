@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.models import CallError, ServedPairs, UntrustedJsonError, read_json
-from harness.models.llm.limits import Backoff
+from harness.models import Backoff, CallError, ServedPairs, UntrustedJsonError, read_json
 from harness.running import Running, Session, run_step
 from harness.steps import RERANKERS, RETRIEVERS, ExactConfig, PairScores
 from harness.values import ConfigError, LlmError, Silent, StoreError, ask

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from harness.models import TaggerConfig, tagged
-from harness.models.tagger import Tagged, Tagger, spans_of
+from harness.models import Tagged, Tagger, TaggerConfig, spans_of, tagged
 from harness.running import load_config
 from harness.steps import FIELDS, RETRIEVERS
 from harness.steps.search.field import mentions

@@ -2,15 +2,14 @@
 
 import pytest
 
-from harness.report import read_tables
-from harness.report.page.payload import base_payload
+from harness.report import base_payload, read_tables
 from harness.running.evaluate.result_tables import _left_out
 from harness.steps import FILTERS, Passages
 from harness.values import ConfigError, Query, Ranking
 from tests.command import bench as run
 from tests.command import table as rows_of
 from tests.search.helpers import Tools, tools_at
-from tests.search.test_steps import RETRIEVERS, TABLES, service, smallest, with_toys
+from tests.search.test_steps import RETRIEVERS, STEP_KINDS, service, smallest, with_toys
 
 RulesConfig = FILTERS["rules"].config
 RulesFilter = FILTERS["rules"].make
@@ -134,7 +133,7 @@ WANTED = ({"acme_2022", "acme_2023"}, set(DOCUMENTS), {"bolt_2022"})
 def retriever(request, with_toys):
     if request.param == "faiss":
         pytest.importorskip("faiss")
-    return TABLES["retrieve"][request.param]
+    return STEP_KINDS["retrieve"][request.param]
 
 
 def test_every_retriever_ranks_within_what_is_left_to_its_full_depth(retriever, table, tools):
@@ -159,7 +158,7 @@ def test_every_retriever_ranks_within_what_is_left_to_its_full_depth(retriever, 
 
 
 def test_the_routes_of_a_filtered_fusion_are_filtered_and_one_route_may_be_alone(table, tools):
-    words, fused = TABLES["retrieve"]["bm25"].config, TABLES["retrieve"]["rrf"].config
+    words, fused = STEP_KINDS["retrieve"]["bm25"].config, STEP_KINDS["retrieve"]["rrf"].config
     whole = fused(routes=(words(), words(k1=0.5)), filter=rules(table))
     found = tools.search("retrieve", whole, passages(), QUERIES)
     assert [route.name for route in found.routes] == ["bm25", "bm25-2"]
@@ -188,7 +187,7 @@ def test_the_routes_of_a_filtered_fusion_are_filtered_and_one_route_may_be_alone
 
 
 def test_a_boost_adds_to_every_chunk_of_what_is_named_and_not_only_to_those_found(table, tools):
-    words = TABLES["retrieve"]["bm25"].config
+    words = STEP_KINDS["retrieve"]["bm25"].config
     plain = tools.search("retrieve", words(top_k=6), passages(), QUERIES).rankings
     boost = rules(table, boost=50.0)
     found = tools.search("retrieve", words(top_k=2, filter=boost), passages(), QUERIES)
@@ -203,7 +202,7 @@ def test_a_boost_adds_to_every_chunk_of_what_is_named_and_not_only_to_those_foun
 
 
 def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, tools):
-    config = TABLES["retrieve"]["bm25"].config(top_k=2, filter=rules(table, boost=50.0))
+    config = STEP_KINDS["retrieve"]["bm25"].config(top_k=2, filter=rules(table, boost=50.0))
     assert not is_stored(tools, config)
     found = tools.search("retrieve", config, passages(), QUERIES)
     assert is_stored(tools, config)
@@ -219,8 +218,8 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
 @pytest.mark.parametrize("boost", [None, 2.0])
 @pytest.mark.parametrize("inner", [False, True])
 def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, with_toys, boost, inner):
-    words, fused = TABLES["retrieve"]["bm25"].config, TABLES["retrieve"]["rrf"].config
-    names = TABLES["rewrite"]["toy_named"].config()
+    words, fused = STEP_KINDS["retrieve"]["bm25"].config, STEP_KINDS["retrieve"]["rrf"].config
+    names = STEP_KINDS["rewrite"]["toy_named"].config()
     own = {"filter": rules(table)} if inner else {}
     config = fused(routes=(words(), words(rewrite=names, **own)), filter=rules(table, boost=boost))
     many = asked("what of Bolt & Sons?", "who?", "what did Acme and the AMD of 2023 say?", "what of Acme?")
@@ -237,8 +236,8 @@ def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, w
 
 
 def test_a_filter_reads_the_question_and_not_what_a_rewriter_made_of_it(table, tmp_path):
-    rewrite = TABLES["rewrite"]["template"].config(template="Bolt & Sons: {query}")
-    config = TABLES["retrieve"]["bm25"].config(filter=rules(table), rewrite=rewrite)
+    rewrite = STEP_KINDS["rewrite"]["template"].config(template="Bolt & Sons: {query}")
+    config = STEP_KINDS["retrieve"]["bm25"].config(filter=rules(table), rewrite=rewrite)
     own = Tools(tools_at(tmp_path).session, {query.query_id: query for query in QUERIES})
     found = own.search("retrieve", config, passages(), QUERIES)
     assert found.filtered[0].named["company"] == ("Acme",)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from harness.running.config.load import TABLES
+from harness.running import STEP_KINDS
 from harness.steps import Bm25Config
 from harness.values import NOT_SCORED, Ranking
 
@@ -13,7 +13,7 @@ BY_SCORE = ["minmax", "weighted"]
 
 
 def fuse(kind, *routes, weights=(1.0, 1.0), **fields):
-    table = TABLES["retrieve"][kind]
+    table = STEP_KINDS["retrieve"][kind]
     rankings = [Ranking("q", tuple(route), tuple(map(float, route.values()))) for route in routes]
     config = table.config(routes=ROUTES[:1] * len(routes), **fields)
     return table.make(config).combine(rankings, weights)

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.models import Malformed
-from harness.models.llm.prompt import built_in
-from harness.running import Planning, Running, Session
-from harness.running.loop import Loop
+from harness.models import Malformed, built_in
+from harness.running import Loop, Planning, Running, Session
 from harness.steps.search.rerank import sorting
 from harness.steps.search.rerank.llm import FOLDER, LlmRerankerConfig, LlmScorer
 from harness.values import LlmError, Silent

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.models.llm.prompt import built_in
+from harness.models import built_in
 from harness.steps import REWRITERS
 from harness.steps.search.rewrite.prompted import FOLDER
 from harness.values import LlmError, Query

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
-from harness.steps import Analyser
-from harness.steps.search.analyser import Synonyms
+from harness.running import load_config, run_bench
+from harness.steps import Analyser, Synonyms
 from harness.values import Silent
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from harness.comparison.design import design_of
-from harness.running import load_config, make_plan
-from harness.running.bench.flow import run_bench
+from harness.running import load_config, make_plan, run_bench
 from harness.values import Query, Silent
 from tests.command import save_table, table
 from tests.judge.fake_server import FakeServer, says

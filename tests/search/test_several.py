@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.running import search_settings
-from harness.running.search import Chunked
+from harness.running import Chunked, search_settings
 from harness.steps import RETRIEVERS, REWRITERS, Bm25Config
 from harness.steps.search.rewrite.prompted import lines_of
 from harness.values import LlmError, Query

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from harness.comparison import mean_of
-from harness.running import Session, load_config
-from harness.running.bench.flow import run_bench
+from harness.running import Session, load_config, run_bench
 from harness.steps.search.rewrite.statement import StatementConfig, statement_of
 from harness.values import Query, Silent
 from tests.search.helpers import Tools

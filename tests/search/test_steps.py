@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from harness.running import load_config
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import TABLES
+from harness.running import STEP_KINDS, load_config, run_bench
 from harness.values import Kind, Query, Ranking, Silent
 from tests.command import table
 from tests.custom.services import Search
@@ -43,7 +41,7 @@ def passages(texts=TEXTS):
 def with_toys(monkeypatch):
     """The line that a new kind adds to the table of its step."""
     for stage, kinds in TOYS.items():
-        table = TABLES[stage]
+        table = STEP_KINDS[stage]
         monkeypatch.setattr(table, "_items", {**table._items, **{kind.name: kind for kind in kinds}})
 
 
@@ -68,7 +66,7 @@ def smallest(kind, **more):
         request = {name: f"{{{{ {name} }}}}" for name in ("ids", "texts", "k")} | {"qs": "{{ queries }}"}
         fields |= {"url": f"{smallest.root}/many", "version": "1", "request": request}
     if "routes" in kind.config.model_fields:
-        routes = TABLES["retrieve"]["exact"].config
+        routes = STEP_KINDS["retrieve"]["exact"].config
         fields["routes"] = (routes(model=MODEL), routes(model=MODEL, query_prefix="passage: "))
     return kind.config(**fields)
 
@@ -77,7 +75,7 @@ def smallest(kind, **more):
 SLOW = {"learned_sparse": pytest.param("learned_sparse", marks=pytest.mark.slow)}
 # stores whose clients are not installed here: tests/external tries them in an environment of their own
 APART = {"qdrant", "pgvector", "lancedb", "opensearch", "elasticsearch"}
-OURS = [name for name in TABLES["retrieve"] if name not in APART]
+OURS = [name for name in STEP_KINDS["retrieve"] if name not in APART]
 RETRIEVERS = [*(SLOW.get(name, name) for name in OURS), "toy_words", "toy_best_rank"]
 
 
@@ -85,7 +83,7 @@ RETRIEVERS = [*(SLOW.get(name, name) for name in OURS), "toy_words", "toy_best_r
 def retriever(request, with_toys):
     if request.param == "faiss":
         pytest.importorskip("faiss")
-    return TABLES["retrieve"][request.param]
+    return STEP_KINDS["retrieve"][request.param]
 
 
 def test_a_retriever_ranks_every_query_in_order_and_no_deeper_than_asked(retriever, tools):
@@ -152,7 +150,7 @@ def test_a_retriever_finds_the_same_for_one_query_at_a_time_or_says_why_not(retr
 def test_the_identity_of_a_retriever_is_json_and_moves_with_its_depth(retriever, tools):
     three, four = (json.dumps(tools.identity(smallest(retriever, top_k=k))) for k in (3, 4))
     assert three != four
-    rewritten = smallest(retriever, rewrite=TABLES["rewrite"]["template"].config(template="x {query}"))
+    rewritten = smallest(retriever, rewrite=STEP_KINDS["rewrite"]["template"].config(template="x {query}"))
     assert json.dumps(tools.identity(rewritten)) != three
 
 
@@ -160,7 +158,7 @@ def test_the_identity_of_a_retriever_is_json_and_moves_with_its_depth(retriever,
     ("name", "more"), [("template", {"template": "Asked: {query}"}), ("statement", {}), ("toy_shout", {})]
 )
 def test_a_rewriter_keeps_ids_and_order(name, more, with_toys, tools):
-    asked = tools.rewritten(TABLES["rewrite"][name].config(**more), QUERIES)
+    asked = tools.rewritten(STEP_KINDS["rewrite"][name].config(**more), QUERIES)
     assert [(q.query_id, q.split) for q in asked] == [(q.query_id, q.split) for q in QUERIES]
     assert asked[0].text != QUERIES[0].text
 

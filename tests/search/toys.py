@@ -17,8 +17,9 @@ from harness.steps import (
     RetrieverConfig,
     Rewriter,
     RewriterConfig,
+    SearchDepth,
+    ranked,
 )
-from harness.steps.search.depth import SearchDepth, ranked
 
 
 class WordsConfig(RetrieverConfig):

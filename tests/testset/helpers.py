@@ -4,8 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from harness.labels import SetState
-from harness.labels.testset.testset_rows import Question, to_csv
+from harness.labels import Question, SetState, to_csv
 from tests.command import exit_code as run
 from tests.command import printed, refused
 

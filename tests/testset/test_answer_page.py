@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from harness.labels import SetState
+from harness.labels import AnswerRow, Place, SetState
 from harness.labels.testset.answer_review import AnswerToReview, read_review, write_review
-from harness.labels.testset.testset_rows import AnswerRow, Place
 from tests.corpus.conftest import text_document
 from tests.report.page_browser import MARKS
 from tools.screenshots import load

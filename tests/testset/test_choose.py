@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.labels import SetState
+from harness.labels import Candidate, SetState, to_csv
 from harness.labels.testset.choosing import copied, likeness_of, same_figures, terms_of
 from harness.labels.testset.kinds import balanced
-from harness.labels.testset.testset_rows import Candidate, to_csv
 from tests.testset.helpers import step_printed, testset, written_by_hand
 
 SET = SetState(Path("set"))

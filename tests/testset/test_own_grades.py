@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.judge.rater_agreement import krippendorff_alpha
-from harness.labels import PassageSource, SetState, open_service
-from harness.labels.testset.testset_rows import DisagreementRow, GradeRow, PoolRow, to_csv
+from harness.judge import krippendorff_alpha
+from harness.labels import DisagreementRow, GradeRow, PassageSource, PoolRow, SetState, open_service, to_csv
 from harness.values import Silent
 from tests.command import table
 from tests.label_page.pools import by

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.labels import SetState
+from harness.labels import Candidate, GradeRow, Place, Question, SetState, to_csv
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.propose.llm import excerpts, locate
 from harness.labels.testset.propose.many import questions_in
 from harness.labels.testset.propose.question_lists import read_user_questions
-from harness.labels.testset.testset_rows import Candidate, GradeRow, Place, Question, to_csv
 from harness.models import Malformed
 from harness.store import Ledger
 from tests.corpus.conftest import text_document as document

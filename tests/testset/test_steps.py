@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.labels import SetState
-from harness.labels.testset.finished import agreements, final_grades
-from harness.labels.testset.testset_rows import (
+from harness.labels import (
     AnswerRow,
     Candidate,
     DisagreementRow,
@@ -25,8 +23,10 @@ from harness.labels.testset.testset_rows import (
     Question,
     SearchedRow,
     SetDocument,
+    SetState,
     to_csv,
 )
+from harness.labels.testset.finished import agreements, final_grades
 from harness.store import write_text
 from tests.command import one_line, refused, save_table, table
 from tests.external.filled import Opensearch

@@ -10,8 +10,7 @@ import pytest
 
 from harness.data import evaluate, qrels_from_dict, run_from_dict
 from harness.data.trec.pair_rows import Run
-from harness.measures import ChunkTable, SpanQrels, project, seed_ratio
-from harness.measures.documents import CONVENTIONS
+from harness.measures import CONVENTIONS, ChunkTable, SpanQrels, project, seed_ratio
 from tests.measures.build import chunk, span, value
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from harness.data import evaluate, evaluate_dicts, qrels_from_dict, run_from_dict
 from harness.data.trec import evaluate as scoring
-from harness.measures import order
-from harness.measures.documents import CONVENTIONS
+from harness.measures import CONVENTIONS, order
 
 IDS = [*"abcdefgh", "q1", "A", "a\0", "", "10", "9"]
 SCORES = st.sampled_from([0.0, -0.0, 1.0, 1.0 + 1e-9, 2, np.float32(2), np.uint8(3), 1e39, -np.inf, np.inf])

@@ -16,8 +16,7 @@ from pyarrow import parquet
 from harness.data import TrecError, evaluate, qrels_from_dict, read_qrels, read_run
 from harness.data.trec import lines, sources
 from harness.measures import seed_ratio
-from harness.report import trec_qrels
-from harness.report.write import trec_run
+from harness.report import trec_qrels, trec_run
 from harness.values import Ranking
 
 RUN = "q1 Q0 d1 1 2.5 t\nq1\tQ0  d2   2\t1.5 t\r\n\n  q2 Q0 d1 1 -3e-2 t"

@@ -15,7 +15,7 @@ from harness.data import (
     run_from_dict,
     run_from_frame,
 )
-from harness.measures.documents import CONVENTIONS
+from harness.measures import CONVENTIONS
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}

@@ -9,8 +9,7 @@ import pytest
 
 from harness.data import TrecError, evaluate
 from harness.data.trec import plain, sources
-from harness.measures import parse_measure
-from harness.measures.documents import CONVENTIONS
+from harness.measures import CONVENTIONS, parse_measure
 
 NAMES = ("ndcg_lin@5", "ndcg_lin", "ndcg_exp@3", "ap", "rr", "precision@10", "recall@5", "judged@10")
 
