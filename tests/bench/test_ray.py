@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,8 +30,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def as_urgent():
+    """Workers of Ray give way to all else, and would hardly run beside tests that fill the cores."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")
+        yield
+
+
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(as_urgent):
     """Three nodes with a CPU each; one cluster for all tests, as starting one takes seconds."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
     from ray.cluster_utils import Cluster
@@ -46,25 +55,80 @@ def cluster():
         made.shutdown()
 
 
-@pytest.fixture
-def engine(cluster, monkeypatch):
-    """An engine with three workers."""
+@contextmanager
+def three_workers(cluster):
+    """An engine with three workers, which are started by its first job."""
     made = make_engine(EngineConfig(kind="ray", address=cluster.address, workers=3), Silent())
-    # on a busy machine no part is to be taken for late
-    monkeypatch.setattr("harness.running.ray_engine._LATE_SECONDS", 300)
-    yield made
+    with pytest.MonkeyPatch.context() as patch:
+        # on a busy machine no part is to be taken for late
+        patch.setattr("harness.running.ray_engine._LATE_SECONDS", 300)
+        yield made
     made.close()
+
+
+@pytest.fixture
+def engine(cluster):
+    """An engine with workers of its own."""
+    with three_workers(cluster) as made:
+        yield made
+
+
+@pytest.fixture(scope="class")
+def shared(cluster):
+    """An engine for tests that leave its workers as they are; they take all CPUs of the cluster."""
+    with three_workers(cluster) as made:
+        yield made
 
 
 def done(engine, job, parts=range(20)):
     return {one.index: one.value for one in engine.map(job, list(parts), job, Hidden())}
 
 
-def test_every_part_is_done_once_and_keeps_its_place(engine, tmp_path):
-    found = done(engine, Doubled(str(tmp_path)))
-    assert found == {part: 2 * part for part in range(20)}
-    assert len(list(tmp_path.iterdir())) == 20
-    assert sum(one["workers"] for one in engine.describe()["machines"]) <= 3
+class TestOnePool:
+    """What leaves the workers as they are is tried on one pool of them."""
+
+    def test_every_part_is_done_once_and_keeps_its_place(self, shared, tmp_path):
+        found = done(shared, Doubled(str(tmp_path)))
+        assert found == {part: 2 * part for part in range(20)}
+        assert len(list(tmp_path.iterdir())) == 20
+        assert sum(one["workers"] for one in shared.describe()["machines"]) <= 3
+
+    def test_a_worker_without_memory_ends_the_run_with_a_remedy(self, shared):
+        with pytest.raises(ModelError, match=r"MemoryError.*lower batch_tokens or the number of workers"):
+            done(shared, Greedy())
+
+    def test_an_error_of_a_job_is_the_error_of_the_run(self, shared):
+        with pytest.raises(ModelError, match="ZeroDivisionError"):
+            done(shared, Fraction, ["1/0"])
+
+    def test_a_store_with_an_address_is_searched_by_all_workers(self, shared, tmp_path):
+        pytest.importorskip("chromadb", reason="the extra chroma is not installed")
+        random = np.random.default_rng(4)
+        vectors = random.normal(size=(90, 24)).astype(np.float32)
+        rows = [
+            {"vector": vector, "text": f"text {place}", "document": "a"}
+            for place, vector in enumerate(vectors)
+        ]
+        (tmp_path / "workers").mkdir()
+        config = ChromaConfig(**Chroma(tmp_path).fill(rows), exact=False)
+
+        def here(part):
+            raise AssertionError("not searched by a worker")
+
+        def spread(job, parts):
+            seen = SeenByAll(str(tmp_path / "workers"), job, 3)
+            return [done.value for done in shared.map(seen, parts, here, Hidden())]
+
+        # sixteen queries a part; the store that is open here is not asked
+        asked = vectors[:80]
+        hits = searched(config, "contracts", None, [""] * len(asked), asked, 3, spread)
+        assert len(list((tmp_path / "workers").iterdir())) == 3
+        with config.reading("contracts") as store:
+            alone = store.near(asked, 3)
+        assert [[row.key for row in found] for found in hits] == [
+            [row.key for row in found] for found in alone
+        ]
+        assert [found[0].key for found in hits] == [f"row-{place}" for place in range(80)]
 
 
 def test_what_a_killed_worker_had_is_done_again(engine, tmp_path):
@@ -81,11 +145,6 @@ def test_what_a_slow_worker_has_is_done_by_an_idle_one(engine, tmp_path, monkeyp
     assert {path.name.split("-")[0] for path in tmp_path.glob("*-done")} == set(map(str, range(20)))
     # another job of the run uses the workers that are left
     assert done(engine, Doubled(str(tmp_path))) == {part: 2 * part for part in range(20)}
-
-
-def test_a_worker_without_memory_ends_the_run_with_a_remedy(engine):
-    with pytest.raises(ModelError, match=r"MemoryError.*lower batch_tokens or the number of workers"):
-        done(engine, Greedy())
 
 
 # a cluster of its own, as its nodes have to watch memory closely
@@ -136,11 +195,6 @@ def test_a_part_that_kills_every_worker_ends_the_run(engine, tmp_path):
         done(engine, Deadly(str(tmp_path), 99))
     # three times, and never more
     assert len(list(tmp_path.glob("dead-*"))) == 3
-
-
-def test_an_error_of_a_job_is_the_error_of_the_run(engine):
-    with pytest.raises(ModelError, match="ZeroDivisionError"):
-        done(engine, Fraction, ["1/0"])
 
 
 def test_a_killed_node_loses_nothing(cluster, engine, tmp_path):
@@ -206,30 +260,3 @@ def test_a_driver_that_is_killed_goes_on_with_the_same_numbers(cluster, write_co
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     assert tables(run(path)) == expected
-
-
-def test_a_store_with_an_address_is_searched_by_all_workers(engine, tmp_path):
-    pytest.importorskip("chromadb", reason="the extra chroma is not installed")
-    random = np.random.default_rng(4)
-    vectors = random.normal(size=(90, 24)).astype(np.float32)
-    rows = [
-        {"vector": vector, "text": f"text {place}", "document": "a"} for place, vector in enumerate(vectors)
-    ]
-    (tmp_path / "workers").mkdir()
-    config = ChromaConfig(**Chroma(tmp_path).fill(rows), exact=False)
-
-    def here(part):
-        raise AssertionError("not searched by a worker")
-
-    def spread(job, parts):
-        seen = SeenByAll(str(tmp_path / "workers"), job, 3)
-        return [done.value for done in engine.map(seen, parts, here, Hidden())]
-
-    # sixteen queries a part; the store that is open here is not asked
-    asked = vectors[:80]
-    hits = searched(config, "contracts", None, [""] * len(asked), asked, 3, spread)
-    assert len(list((tmp_path / "workers").iterdir())) == 3
-    with config.reading("contracts") as store:
-        alone = store.near(asked, 3)
-    assert [[row.key for row in found] for found in hits] == [[row.key for row in found] for found in alone]
-    assert [found[0].key for found in hits] == [f"row-{place}" for place in range(80)]
