@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 from harness.cli.packages import _requirements, missing_package
 from tests.command import write_files
 from tests.test_without_models import FILES, ROOT
+from tests.warmed import run_warm
+from tests.warmed import sought as sought_by
 
 HITS = (
     '{"query_id": "q1", "rank": 1, "text": "net income"}\n{"query_id": "q2", "rank": 1, "text": "in Oslo"}\n'
@@ -74,12 +75,9 @@ MODULES = (
 # forked, so that what one command has loaded is not there for the next
 PROGRAM = """
 import os, shlex, sys
-missing, warm, *commands = sys.argv[1:]
+missing, *commands = sys.argv[1:]
 for name in missing.split():
     sys.modules[name] = None
-# it takes seconds, and needs none of the packages that are missing
-if warm:
-    import torch
 
 class Seeker:
     "Notes on disk what is looked for, by processes that parse too, and leaves it to others to be found."
@@ -110,35 +108,36 @@ def finished(tmp_path_factory):
     """The folder of results of a benchmark that ran with all packages."""
     folder = tmp_path_factory.mktemp("finished")
     write_files(folder, FILES)
-    subprocess.run(
-        [sys.executable, "-m", "harness", "bench", "bench.yaml", "--quiet"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=True,
-        timeout=600,
-    )
+    words = ["-m", "harness", "bench", "bench.yaml", "--quiet"]
+    done = run_warm(words, folder, {**os.environ, "PYTHONPATH": str(ROOT)}, tuple(LOADED))
+    assert done.returncode == 0, done.stderr
     return folder / "results"
 
 
-# what torch itself can load
-OF_TORCH = {"torch", "numpy", "filelock", "fsspec", "scipy", "pandas", "rich", "yaml"}
+# Large packages, and what each looks for while it is loaded, there or not, of the packages that are tried.
+# Commands without one of these begin in a process that has not loaded it.
+LOADED = {
+    "pandas": {"numpy", "pandas", "pyarrow"},
+    "scipy.stats": {"numpy", "scipy"},
+    "chromadb": {"chromadb", "numpy", "pydantic", "rich", "yaml"},
+    "torch": {"numpy", "torch"},
+}
+
+
+def loaded_without(missing):
+    """The large packages that load as they do with all packages, whichever of these are missing."""
+    packages = tuple(name for name, needs in LOADED.items() if not needs & missing)
+    assert not sought_by(packages) & missing
+    return packages
 
 
 def run_without(missing, names, folder):
     """Runs commands in a folder without some packages; returns what each has written."""
-    # where nothing is missing, what they look for is noted: nothing is loaded before
-    warm = "bench vectors" in names and missing and not OF_TORCH & set(missing.split())
     commands = [{**COMMANDS, **MORE_COMMANDS}[name] for name in names]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "HARNESS_CACHE": str(folder / "cache")}
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, missing, "warm" if warm else "", *commands],
-        cwd=folder,
-        env=env,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    # where nothing is missing, what they look for is noted: nothing is loaded before
+    packages = loaded_without(set(missing.split())) if missing else ()
+    return run_warm(["-c", PROGRAM, missing, *commands], folder, env, packages)
 
 
 def prepared(folder, finished):

@@ -20,18 +20,30 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FORKS = hasattr(os, "fork") and Path("/proc/self/stat").exists()
 LARGE = ("numpy", "pandas", "scipy.stats", "chromadb", "torch", "transformers", "sentence_transformers")
-# a line of JSON asks for a process, or for the end of one; a line of JSON answers
+# a line of JSON asks for a process, for the end of one, or for the packages that were looked for while the
+# large ones were loaded; a line of JSON answers
 WARM = """
 import contextlib, gc, importlib, json, os, runpy, sys
+sought = set()
+
+class Seeker:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        sought.add(name.partition(".")[0])
+
+sys.meta_path.insert(0, Seeker)
 for name in sys.argv[1:]:
     with contextlib.suppress(ImportError):
         importlib.import_module(name)
+sys.meta_path.remove(Seeker)
 gc.collect()
 gc.freeze()
 for line in sys.stdin:
     order = json.loads(line)
     if "pid" in order:
         answer = os.waitstatus_to_exitcode(os.waitpid(order["pid"], 0)[1])
+    elif "sought" in order:
+        answer = sorted(sought)
     elif not (answer := os.fork()):
         break
     print(json.dumps(answer), flush=True)
@@ -64,11 +76,11 @@ else:
 
 
 class Warmed:
-    """A process that has loaded the large packages, and forks one for each command."""
+    """A process that has loaded large packages, and forks one for each command."""
 
-    def __init__(self):
+    def __init__(self, packages):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", WARM, *LARGE],
+            [sys.executable, "-c", WARM, *packages],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"},
             stdin=subprocess.PIPE,
@@ -97,9 +109,14 @@ class Warmed:
 
 
 @cache
-def warmed():
-    """The process of this worker, started for the first command."""
-    return Warmed()
+def warmed(packages=LARGE):
+    """The process of this worker that has loaded some packages, started for the first command."""
+    return Warmed(packages)
+
+
+def sought(packages):
+    """The packages that a process looks for, there or not, while it loads some."""
+    return set(warmed(packages).ask(sought=True))
 
 
 class Started:
@@ -138,10 +155,11 @@ class Started:
 class Forked:
     """A command that runs as a process of its own; what it prints is read when it has ended."""
 
-    def __init__(self, words, cwd, env):
+    def __init__(self, words, cwd, env, packages=LARGE):
         self.folder = tempfile.TemporaryDirectory()
         self.paths = [Path(self.folder.name, name) for name in ("stdout", "stderr")]
-        self.pid = warmed().ask(
+        self.packages = packages
+        self.pid = warmed(packages).ask(
             words=[str(word) for word in words],
             cwd=str(cwd),
             env=dict(env),
@@ -160,7 +178,7 @@ class Forked:
     def finish(self):
         """Wait for its end; returns what `subprocess.run` does, with the text that it has printed."""
         try:
-            code = warmed().ask(pid=self.pid)
+            code = warmed(self.packages).ask(pid=self.pid)
         except BaseException:
             # nobody waits for it any more; as a child of the process that has ended it may be gone already
             with suppress(OSError):
@@ -171,11 +189,11 @@ class Forked:
         return subprocess.CompletedProcess([], code, out, err)
 
 
-def start(words, cwd, env):
-    """Start ``python WORDS``, forked where this system can."""
-    return (Forked if FORKS else Started)(words, cwd, env)
+def start(words, cwd, env, packages=LARGE):
+    """Start ``python WORDS``, forked where this system can from a process that has loaded some packages."""
+    return Forked(words, cwd, env, packages) if FORKS else Started(words, cwd, env)
 
 
-def run_warm(words, cwd, env):
+def run_warm(words, cwd, env, packages=LARGE):
     """Run ``python WORDS`` to its end; returns what `subprocess.run` does."""
-    return start(words, cwd, env).finish()
+    return start(words, cwd, env, packages).finish()
