@@ -27,8 +27,7 @@ LONG = {
     f"{PAGE}[study-measure.md]": 15,
     PAGE: 5,
     "tests/bench/test_kill.py": 10,
-    # mostly waiting
-    "tests/bench/test_ray.py": 40,
+    "tests/bench/test_ray.py": 10,
     "tests/bench/test_toy_steps.py": 60,
     "tests/compare/test_calibration.py": 2,
     "tests/config/test_secrets.py": 0.3,
@@ -44,7 +43,7 @@ LONG = {
     "tests/test_core_install.py": 20,
     "tests/test_demo.py": 30,
     "tests/test_linear_readers.py": 1,
-    "tests/test_portability.py": 11,
+    "tests/test_portability.py::test_rooms_pass": 40,
     "tests/test_program.py::test_sessions_at_once": 100,
     "tests/test_recipes.py": 20,
     "tests/test_tesla_recipe.py": 25,

@@ -374,19 +374,23 @@ def test_what_windows_sends_to_a_file_is_utf8(monkeypatch, system, chosen, encod
     assert written.encoding == encoding
 
 
-# those that take less than ten seconds
+# Rooms that take less than ten seconds, several in a run of pytest, as its start takes as long as a room.
 ROOMS = tuple(
-    (f"tests/{room}",)
-    for room in ("trec", "measures", "chunk", "store", "config", "text", "stats", "answer", "custom")
+    tuple(f"tests/{room}" for room in rooms)
+    for rooms in (("trec", "measures", "chunk"), ("store", "config", "text"), ("stats", "answer", "custom"))
 )
 # of the others, the files that write most to the disk
 PARTS = (
-    ("tests/compare/test_trend.py", "tests/compare/test_read.py", "tests/compare/test_stored.py"),
-    ("tests/external/test_answer_files.py", "tests/external/test_collection.py"),
-    ("tests/models/test_damaged.py", "tests/models/test_models.py"),
-    ("tests/search/test_bm25.py", "tests/bench/test_new_labels.py"),
-    ("tests/report/test_history.py", "tests/testset/test_formats.py", "tests/llm/test_texts.py"),
-    ("tests/judge/test_ledger.py", "tests/judge/test_old_ledgers.py", "tests/judge/test_reuse.py"),
+    (
+        *("tests/compare/test_trend.py", "tests/compare/test_read.py", "tests/compare/test_stored.py"),
+        *("tests/external/test_answer_files.py", "tests/external/test_collection.py"),
+        *("tests/models/test_damaged.py", "tests/models/test_models.py"),
+    ),
+    (
+        *("tests/search/test_bm25.py", "tests/bench/test_new_labels.py"),
+        *("tests/report/test_history.py", "tests/testset/test_formats.py", "tests/llm/test_texts.py"),
+        *("tests/judge/test_ledger.py", "tests/judge/test_old_ledgers.py", "tests/judge/test_reuse.py"),
+    ),
 )
 # what these tests set up, only Linux can: a small file system that is mounted, and a process of another user
 POSED_BY_LINUX = (
@@ -396,7 +400,9 @@ POSED_BY_LINUX = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("paths", ROOMS + PARTS, ids=[paths[0].split("/")[1] for paths in ROOMS + PARTS])
+@pytest.mark.parametrize(
+    "paths", ROOMS + PARTS, ids=lambda paths: " ".join(dict.fromkeys(path.split("/")[1] for path in paths))
+)
 def test_rooms_pass_their_tests_where_what_windows_lacks_is_gone(paths, tmp_path):
     left_out = [f"--deselect={test}" for test in POSED_BY_LINUX]
     done = subprocess.run(
