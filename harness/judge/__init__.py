@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         order_agreement,
         pair_agreements,
     )
-    from harness.judge.scored import ScoredJudge
+    from harness.judge.scored import ScoredConfig, ScoredJudge
 else:
     __getattr__ = door(
         __name__,
@@ -73,6 +73,6 @@ else:
                 "cohen_kappa confusion_matrix kendall_tau krippendorff_alpha match_judgments "
                 "measure_agreement order_agreement pair_agreements"
             ),
-            "harness.judge.scored": "ScoredJudge",
+            "harness.judge.scored": "ScoredConfig ScoredJudge",
         },
     )

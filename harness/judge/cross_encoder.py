@@ -52,6 +52,11 @@ class CrossEncoderJudgeConfig(ScoredConfig):
         return self.endpoint is not None
 
     @property
+    def scorer(self) -> str | RerankEndpoint:
+        """The cross-encoder, by its name or as an endpoint."""
+        return self.endpoint if self.endpoint is not None else str(self.model)
+
+    @property
     def model_names(self) -> tuple[str, ...]:
         """The cross-encoder."""
         return (self.endpoint.model if self.endpoint is not None else str(self.model),)
@@ -63,5 +68,4 @@ class CrossEncoderJudge(ScoredJudge[CrossEncoderJudgeConfig]):
     def scores(self, pairs: Sequence[Pair], labels: Sequence[Labelled]) -> Run[Floats]:
         """The score of every query with its passage, on the scale of the model, float64 [pairs]."""
         texts = [(pair.query.text, pair.passage.text) for pair in pairs]
-        scorer = self.config.endpoint if self.config.endpoint is not None else str(self.config.model)
-        return np.array((yield from self.tools.pair_scores(texts, scorer)), dtype=np.float64)
+        return np.array((yield from self.tools.pair_scores(texts, self.config.scorer)), dtype=np.float64)

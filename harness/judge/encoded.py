@@ -11,7 +11,7 @@ from pydantic import Field
 from harness.judge.calibration import Floats
 from harness.judge.pair_grades import Pair
 from harness.judge.scored import ScoredConfig, ScoredJudge
-from harness.models import BiEncoderConfig
+from harness.models import BiEncoderConfig, EncoderConfig
 from harness.values import Run
 
 
@@ -25,6 +25,11 @@ class EncodedConfig(BiEncoderConfig, ScoredConfig):
     def served(self) -> bool:
         """Whether an endpoint gives the vectors."""
         return self.endpoint is not None
+
+    @property
+    def scorer(self) -> EncoderConfig:
+        """The encoder."""
+        return self.embed
 
     @property
     def model_names(self) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from pydantic import Field, field_validator
 from harness.comparison import sentence_of
 from harness.judge.calibration import Calibration, Cuts, Floats, calibrate
 from harness.judge.config import PoolConfig, PoolJudgeConfig
-from harness.judge.pair_grades import JudgeTools, Labelled, Pair, PairGrade, Sink, Summary
+from harness.judge.pair_grades import JudgeTools, Labelled, Pair, PairGrade, PairModel, Sink, Summary
 from harness.judge.rater_agreement import Agreement, match_judgments, measure_agreement
-from harness.models import Estimate
+from harness.models import EncoderConfig, Estimate
 from harness.values import MAX_GRADE, JudgeError, Reporter, Run, Sentence, counted, kind_of
 
 
@@ -34,6 +34,11 @@ class ScoredConfig(PoolJudgeConfig, ABC):
         "the grades of other train queries in `labels`, if there are at least 30 and some of them are 0, "
         "whichever query is graded.",
     )
+
+    @property
+    @abstractmethod
+    def scorer(self) -> EncoderConfig | PairModel:
+        """The model that gives the scores: of vectors, or of pairs of texts."""
 
     @field_validator("cuts")
     @classmethod

@@ -12,8 +12,10 @@ from typing import Any
 
 from harness import report, store
 from harness.comparison import sentence_of
+from harness.judge import ScoredConfig
 from harness.models import (
     EmbeddingEndpoint,
+    EncoderConfig,
     HttpConfig,
     HttpEndpoint,
     LocalEncoder,
@@ -26,6 +28,7 @@ from harness.running.corpus import Corpus
 from harness.running.frames import Unknown
 from harness.running.loop import Loop, Met, Visitor, Wanted
 from harness.running.notes import RunNotes
+from harness.running.passes import scores_of_pairs
 from harness.running.pipeline import tried, tried_on_text
 from harness.running.run_models import RunModels
 from harness.running.session import Session
@@ -36,6 +39,7 @@ from harness.steps import (
     Fingerprints,
     Noted,
     PairScores,
+    RerankerConfig,
     RetrieverConfig,
     Texts,
     Warned,
@@ -62,6 +66,11 @@ def check_ready(config: BenchConfig, session: Session) -> None:
     find_models((tried(setting, session.models.reranker) for setting in config.settings), session.models)
     tools = MeasuringTools(config.answer_scoring)
     find_models((measure.trial(tools) for measure in config.answer_measures), session.models)
+    find_models([_judging(config.relevance.judge)], session.models)
+    for part in parts_of(config.settings):
+        # one that embeds names alone finds none in a word
+        for encoder in part.encoders() if isinstance(part, RerankerConfig) else ():
+            session.models.encoder(encoder)
     session.models.try_out(session.artifacts)
     warn_of_prefixes(config.settings, session.models, session.notes)
 
@@ -69,6 +78,17 @@ def check_ready(config: BenchConfig, session: Session) -> None:
 def find_models(steps: Iterable[Run[Any]], models: RunModels) -> None:
     """Find every model that steps need."""
     Loop(Finding(models)).run({str(at): step for at, step in enumerate(steps)})
+
+
+def _judging(judge: StageConfig) -> Run[None]:
+    """A judge with one word for a passage and for a query: its need names the model that scores."""
+    word: str = "word"
+    if not isinstance(judge, ScoredConfig):
+        return
+    if isinstance(judge.scorer, EncoderConfig):
+        yield Texts(judge.scorer, [word], "queries")
+    else:
+        yield from scores_of_pairs([(word, word)], judge.scorer)
 
 
 @dataclass(frozen=True, slots=True)

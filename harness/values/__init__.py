@@ -134,6 +134,7 @@ if TYPE_CHECKING:
     from harness.values.text.spans import Span, TokenWindows, between, merge, outside, tidy, trim
     from harness.values.text.tokenizer import (
         Tokenizer,
+        check_tiktoken,
         load_tiktoken,
         text_batches,
         token_counts,
@@ -210,7 +211,7 @@ else:
             "harness.values.text.shared_words": "longest_shared_run",
             "harness.values.text.spans": "Span TokenWindows between merge outside tidy trim",
             "harness.values.text.tokenizer": (
-                "Tokenizer load_tiktoken text_batches token_counts token_offsets"
+                "Tokenizer check_tiktoken load_tiktoken text_batches token_counts token_offsets"
             ),
             "harness.values.types": (
                 "ANSWER BY Chunk Details Document Judgment LlmAnswer LlmCall MAX_GRADE NOT_SCORED Query "

@@ -20,11 +20,21 @@ MISSING = {
         "json has no no",
     ),
     "a reranker": ({"rerank": "{kind: cross_encoder, model: ./no-such-model}"}, "no-such-model"),
+    "the encoder of names": ({"rerank": "{kind: entities, model: ./no-such-model}"}, "no-such-model"),
+    "a judge by vectors": ({"more": "relevance: {judge: cosine, model: ./no-such-model}"}, "no-such-model"),
+    "a judge by pairs": (
+        {"more": "relevance: {judge: cross_encoder, cuts: [1, 2, 3, 4], model: ./no-such-model}"},
+        "no-such-model",
+    ),
 }
 PACKAGES = {
     "openvino": f"{{kind: exact, {MODEL}, backend: openvino}}",
     "faiss": f"{{kind: faiss, {MODEL}}}",
     "jieba": "{kind: bm25, analyser: jieba}",
+}
+CHUNKS = {
+    "langchain_text_splitters": "{kind: langchain}",
+    "tiktoken": "{kind: recursive, chunk_size: 20, unit: cl100k_base}",
 }
 
 
@@ -54,6 +64,16 @@ def test_a_missing_package_is_named_too(package, lexical, unread, monkeypatch):
     monkeypatch.setattr("harness.steps.search.analyser.installed_version", installed)
     config = load_config(lexical(retrieve=PACKAGES[package], cache="fresh"))
     with pytest.raises(HarnessError, match="pip install 'ndcg-harness"):
+        flow.run_bench(config, Silent())
+
+
+@pytest.mark.parametrize("package", CHUNKS)
+def test_a_missing_package_of_a_chunker_is_named_before_documents_are_read(
+    package, lexical, unread, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    config = load_config(lexical(chunk=CHUNKS[package], cache="fresh"))
+    with pytest.raises(HarnessError, match=r"pip install 'ndcg-harness\["):
         flow.run_bench(config, Silent())
 
 

@@ -49,7 +49,7 @@ def test_a_vocabulary_that_cannot_be_loaded_says_what_to_do(monkeypatch):
         load_tiktoken("o200k_base")
     monkeypatch.setitem(__import__("sys").modules, "tiktoken", None)
     load_tiktoken.cache_clear()
-    with pytest.raises(ModelError, match="pip install tiktoken"):
+    with pytest.raises(ModelError, match=r"pip install .ndcg-harness\[tiktoken\]"):
         load_tiktoken("cl100k_base")
 
 

@@ -25,6 +25,7 @@ from harness.values import (
     Span,
     StageConfig,
     Tokenizer,
+    check_tiktoken,
     quoted,
     tidy,
 )
@@ -48,6 +49,13 @@ class ChunkerConfig(StageConfig):
     strip: bool = Field(
         True, description="Strip whitespace at both ends of a chunk (the offsets move inwards)."
     )
+
+    def check_ready(self) -> None:
+        """Raise ModelError where sizes count the tokens of a package that is missing."""
+        super().check_ready()
+        unit = getattr(self, "unit", "characters")
+        if unit not in ("characters", "model"):
+            check_tiktoken(unit)
 
     @abstractmethod
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:

@@ -363,6 +363,10 @@ class RerankerConfig(StageConfig, ABC):
     def model_name(self) -> str:
         """The name of the model that scores."""
 
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """The encoders that it uses."""
+        return ()
+
 
 Configured = TypeVar("Configured", bound=RetrieverConfig)
 

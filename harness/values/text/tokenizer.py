@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -68,15 +69,20 @@ class Tiktoken:
         return list(zip(character[starts].tolist(), (character[ends - 1] + 1).tolist(), strict=True))
 
 
+def check_tiktoken(name: str) -> None:
+    """Raise ModelError where tokens of an encoding are counted and the package is missing; loads nothing."""
+    if find_spec("tiktoken") is None:
+        raise ModelError(
+            f"Sizes in {name} tokens need the package tiktoken: pip install 'ndcg-harness[tiktoken]'."
+        )
+
+
 @lru_cache(maxsize=4)
 def load_tiktoken(name: str) -> Tiktoken:
     """Load a tiktoken encoding by name; raises ModelError if the package or the vocabulary is missing."""
-    try:
-        import tiktoken
-    except ImportError as error:
-        raise ModelError(
-            f"Sizes in {name} tokens need the package tiktoken: pip install tiktoken."
-        ) from error
+    check_tiktoken(name)
+    import tiktoken
+
     try:
         return Tiktoken(tiktoken.get_encoding(name))
     except (OSError, ValueError) as error:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, SerializeAsAny
 
-from harness.models import ComputingConfig, EmbedConfig
+from harness.models import ComputingConfig, EmbedConfig, EncoderConfig
 from harness.steps.search.depth import DECIMALS
 from harness.steps.search.field import KINDS as FIELDS
 from harness.steps.search.field import FieldConfig, Names
@@ -45,6 +45,10 @@ class EntitiesMatchConfig(ComputingConfig, RerankerConfig):
     def embed(self) -> EmbedConfig:
         """The bi-encoder."""
         return self.made(EmbedConfig)
+
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """The bi-encoder, which no text without names needs."""
+        return (self.embed,)
 
     @property
     def model_name(self) -> str:
