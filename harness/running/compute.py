@@ -23,10 +23,11 @@ from harness import models
 from harness.comparison import sentence_of
 from harness.models import LocalEncoder, ServedEstimate, Spending
 from harness.running.engine import LocalEngine, ModelJob, keep_rate, run_of, speed_of, value_bytes
+from harness.running.note_wordings import RUN
 from harness.running.session import Session
 from harness.steps import LocalModelScorer, PairScorer, PendingCalls
 from harness.store import KeyValue, Lock, key_of, turn
-from harness.values import StoreError
+from harness.values import StoreError, worded
 
 Floats = NDArray[np.float32]
 Items = Mapping[bytes, Any]
@@ -295,10 +296,8 @@ class ServedPass(ModelPass):
 
         held = taken()
         if held is None:
-            self.session.notes.reporter.note(
-                f"Another run is asking {self.model.endpoint.model} with this cache. This run waits for "
-                "its turn and reuses what the other has paid for."
-            )
+            waiting = worded(RUN, "endpoint.turn", model=self.model.endpoint.model)
+            self.session.notes.reporter.note(waiting)
             while (held := taken()) is None:
                 time.sleep(_POLL)
         with held:

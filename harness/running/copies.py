@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from glob import has_magic
 from pathlib import Path
 
+from harness.running.note_wordings import CORPUS
 from harness.store import fetch, file_system, key_of
-from harness.values import CorpusError, counted
+from harness.values import CorpusError, counted, worded
 
 
 def local_patterns(patterns: Sequence[str], folder: Path, note: Callable[[str], None]) -> list[str]:
@@ -31,7 +32,7 @@ def _copies(url: str, folder: Path, note: Callable[[str], None]) -> list[Path]:
         versions = {name: key_of(system.ukey(name), system.size(name)) for name in places}
         new = {name: place for name, place in places.items() if _version(place) != versions[name]}
         if new:
-            note(f"Copying {counted(len(new), 'document')} from {url}.")
+            note(worded(CORPUS, "documents.copied", documents=counted(len(new), "document"), url=url))
         fetch(system, new)
         for name, place in new.items():
             _noted(place).write_text(versions[name], encoding="utf-8")

@@ -13,12 +13,13 @@ from harness.running.chunks import Chunking
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.corpus import Corpus, other_files, read_documents
 from harness.running.document_reader import DocumentReader
+from harness.running.note_wordings import CORPUS
 from harness.running.notes import RunNotes
 from harness.running.part import queries_in_part
 from harness.running.passage_files import takes_passages
 from harness.running.search import Searched
 from harness.steps import passage_id
-from harness.values import ConfigError, Document, Judgment, counted, text_id
+from harness.values import ConfigError, Document, Judgment, text_id, worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def load_corpora(config: BenchConfig, reader: DocumentReader) -> Corpora:
     read = {}
     for name, parser in parsers.items():
         if len(parsers) > 1:
-            note(f"Reading the documents with {name}.")
+            note(worded(CORPUS, "documents.parser", parser=name))
         read[name] = read_documents(config, parser, others, reader, every_row)
         texts_read = [part.document for part in read[name].parsed]
         for document, held in queries.lists_of_queries(texts_read):
@@ -159,16 +160,11 @@ def _with_duplicates(
     notes.counts["duplicates_credited"] += credited.added
     notes.counts["duplicates_joined"] += credited.joined
     if credited.added:
-        notes.reporter.note(
-            f"{counted(credited.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
-            f"{counted(credited.added, 'place counts', 'places count')} as the same evidence "
-            "(anchor.duplicates: false counts the labelled places only)."
-        )
+        # a label that occurs again adds a place at least
+        code = "labels.repeated once" if credited.added == 1 else "labels.repeated"
+        notes.reporter.note(worded(CORPUS, code, count=credited.repeated, places=credited.added))
     if credited.joined:
-        notes.reporter.note(
-            f"{counted(credited.joined, 'label has', 'labels have')} no evidence name and the text of "
-            "another label of the query: such labels count as the same evidence."
-        )
+        notes.reporter.note(worded(CORPUS, "labels.joined", count=credited.joined))
     return credited.judgments
 
 

@@ -11,9 +11,11 @@ from harness.comparison import sentence_of
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.copies import local_patterns
 from harness.running.document_reader import DocumentReader, file_hashes
+from harness.running.note_wordings import CORPUS
 from harness.running.part import files_in_part
 from harness.running.passage_files import with_passages
 from harness.store import CacheLayout
+from harness.values import worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def read_texts(
     """As `load_documents`, with what the parser met, and the documents that were left out."""
     (name, parser), *more = parsers_of(config.settings).items()
     if more:
-        reader.notes.reporter.note(f"The documents are read by {name}, the first of {len(more) + 1} parsers.")
+        reader.notes.reporter.note(worded(CORPUS, "documents.first", parser=name, parsers=len(more) + 1))
     files = document_files(config, reader.notes.reporter.note)
     if only:
         named = next(

@@ -19,6 +19,7 @@ from harness.running.config.models import BenchConfig, Setting
 from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus, texts_outside
 from harness.running.hits.scoring_of_hits import missed_evidence, text_elsewhere, under_own_name
+from harness.running.note_wordings import STORED
 from harness.running.notes import RunNotes
 from harness.running.passage_files import are_documents
 from harness.running.pipeline import collection_searched
@@ -28,6 +29,7 @@ from harness.running.stored_oddities import tell
 from harness.running.stored_passages import StoredPassages, read_passages, rows_passing
 from harness.steps import token_lengths
 from harness.store import key_of
+from harness.values import worded
 
 
 def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Corpora:
@@ -55,7 +57,10 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
         for setting, retrieve in existing:
             key = repr([retrieve.where, retrieve.collection, retrieve.keys])
             if key not in read:
-                session.notes.reporter.note(f"Reading {retrieve.collection} of {retrieve.where}.")
+                reading = worded(
+                    STORED, "stored.reading", collection=retrieve.collection, store=retrieve.where
+                )
+                session.notes.reporter.note(reading)
                 read[key] = read_passages(retrieve, corpus, outside, are_documents(config, retrieve))
             stored[setting.name] = replace(read[key], passing=rows_passing(retrieve))
     strange, _ = text_elsewhere([[each.hits] for each in stored.values()], corpus.by_id)

@@ -24,12 +24,13 @@ from harness.models import (
     seconds_of,
 )
 from harness.running.corpus import Corpus
+from harness.running.note_wordings import RUN
 from harness.running.notes import RunNotes
 from harness.running.precision import changed_share, orders
 from harness.running.run_models import RunModels, model_of
 from harness.steps import CrossEncoderConfig, Int8CrossEncoder, PairScorer
 from harness.store import Artifacts, key_of
-from harness.values import ModelError, first_line
+from harness.values import ModelError, Sentence, first_line, worded
 
 _SEED = 7
 _QUERIES, _PASSAGES = 40, 200
@@ -107,20 +108,22 @@ def _tried(
         return Int8Trial(fault=first_line(error))
 
 
-def _outcome(name: str, trial: Int8Trial, probe: Probe, most: float) -> str:
+def _outcome(name: str, trial: Int8Trial, probe: Probe, most: float) -> Sentence:
     """What follows of a trial, in words."""
     way = probe.way
     if trial.fault:
-        return f"precision: fast: {name} does not run in int8 ({trial.fault}), so it computes in {way}."
+        return worded(RUN, "fast.int8 fails", model=name, fault=trial.fault, way=way)
     if trial.changed is None:
-        return (
-            f"precision: fast: {name} is not a tenth faster in int8 than in {way}, so it computes in {way}."
-        )
-    taken = INT8 if trial.changed <= most else way
-    return (
-        f"precision: fast: in int8, {name} takes {trial.seconds / probe.seconds[way]:.0%} of the time of "
-        f"{way} and changes {trial.changed:.1%} of the first ten places of a sample; int8_changes allows "
-        f"{most:.1%}, so it computes in {taken}."
+        return worded(RUN, "fast.int8 slow", model=name, way=way)
+    return worded(
+        RUN,
+        "fast.int8 tried",
+        model=name,
+        time=f"{trial.seconds / probe.seconds[way]:.0%}",
+        way=way,
+        changed=f"{trial.changed:.1%}",
+        allowed=f"{most:.1%}",
+        chosen=INT8 if trial.changed <= most else way,
     )
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from harness import data
 from harness.running.config.models import BenchConfig
+from harness.running.note_wordings import CORPUS
 from harness.steps import passage_id, store_faults
 from harness.store import key_of, write_text
-from harness.values import ConfigError, Document, HarnessError, listed
+from harness.values import ConfigError, Document, HarnessError, listed, worded
 
 SCHEME = "passages://"
 
@@ -60,7 +61,7 @@ def with_passages(config: BenchConfig, folder: Path, note: Callable[[str], None]
     ((facts, retrieve),) = named.items()
     place = folder / f"passages-{key_of(facts, retrieve.collection)[:24]}"
     texts = _texts(retrieve)
-    note(f"The documents are the passages of {retrieve.collection}: {len(texts):,}.")
+    note(worded(CORPUS, "documents.passages", collection=retrieve.collection, passages=len(texts)))
     _write(place, texts)
     return [str(place / "*.txt")]
 

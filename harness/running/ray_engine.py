@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 from threadpoolctl import threadpool_limits
 
 from harness.running.engine import Done, Engine, EngineConfig, Job
-from harness.values import HarnessError, ModelError, Reporter, Task, counted, processor_name
+from harness.running.note_wordings import RUN
+from harness.values import HarnessError, ModelError, Reporter, Task, counted, processor_name, worded
 
 # A worker has the next batch at hand while it sends the last one back.
 _AHEAD = 2
@@ -281,10 +282,8 @@ class RayEngine(Engine):
         if not ready and not self._members:
             work.polls += 1
             if work.polls == _PATIENCE_POLLS:
-                self.reporter.note(
-                    f"The cluster has no room for {counted(self.config.threads, 'CPU')} and "
-                    f"{self.config.gpus:g} GPUs a worker yet; waiting for it."
-                )
+                cpus, gpus = counted(self.config.threads, "CPU"), f"{self.config.gpus:g}"
+                self.reporter.note(worded(RUN, "workers.no room", cpus=cpus, gpus=gpus))
         return [reference for reference in ready if reference in work.flying]
 
     def _join(self, references: Sequence[Any]) -> None:
@@ -304,8 +303,7 @@ class RayEngine(Engine):
         """Take a dead worker out of the pool, once: all its parts, ``again`` of them, report the death."""
         if member in self._members:
             self._members.remove(member)
-            batches = counted(again, "batch it had is", "batches it had are")
-            self.reporter.note(f"A worker was lost ({_first_line(why)}); {batches} done again.")
+            self.reporter.note(worded(RUN, "workers.lost", count=again, why=_first_line(why)))
             self._count_death(why)
 
     def _count_death(self, why: str) -> None:

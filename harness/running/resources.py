@@ -17,10 +17,11 @@ from harness.models import AnyTokenizer
 from harness.running.compute import LocalPass, StoredValues, digest
 from harness.running.corpus import Corpus
 from harness.running.model_time import Remaining, texts_left
+from harness.running.note_wordings import RUN
 from harness.running.passes import encoding
 from harness.running.session import Session
 from harness.store import Artifacts, key_of
-from harness.values import Slot
+from harness.values import Slot, worded
 
 _STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reading": "read", "reranking": "rerank"}
 # The nouns for the items of an estimate.
@@ -293,7 +294,7 @@ class RunSources(Resources):
             if missing:
                 left = texts_left(encoder.model_name, model, list(missing.values()))
                 takes = Remaining([left], elsewhere=False).takes(self.session.artifacts)
-                self.session.notes.reporter.note(f"To cut chunks: {takes}.")
+                self.session.notes.reporter.note(worded(RUN, "chunks.take", takes=takes))
         return self.vectors(texts, encoder)
 
     def lengths_cut(self, key: str) -> NDArray[np.int32] | None:

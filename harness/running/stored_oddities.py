@@ -13,6 +13,7 @@ from harness.comparison import sentence_of
 from harness.data import PlacedHit, named_document
 from harness.running.config.models import Setting
 from harness.running.corpus import Corpus
+from harness.running.note_wordings import STORED
 from harness.running.notes import RunNotes
 from harness.running.page_faults import WordedAs, row_name
 from harness.running.pipeline import collection_searched
@@ -29,26 +30,39 @@ def tell(setting: Setting, stored: StoredPassages, corpus: Corpus, notes: RunNot
     hits = stored.placed
     if stored.outside:
         of = values.counted(len(hits) + len(stored.outside), "passage")
+        outside = str(len(stored.outside))
         notes.reporter.note(
-            f"{setting.name}: {len(stored.outside)} of {of} are of documents outside the part, and "
-            "are not found."
+            values.worded(STORED, "stored.outside", setting=setting.name, outside=outside, passages=of)
         )
     present = {hit.place.doc_id for hit in hits if hit.place is not None}
     characters = np.array([len(hit.row.text) for hit in hits])
     low, middle, high = np.percentile(characters, [5, 50, 95])
-    notes.reporter.note(
-        f"{setting.name}: {values.counted(len(hits), 'passage')} in the collection, {middle:.0f} characters "
-        f"at the median ({low:.0f} to {high:.0f} for most); "
-        f"{sum(hit.place is not None for hit in hits)} placed in {values.counted(len(present), 'document')}. "
-        f"Index: {stored.facts.index or 'the store does not say'}."
+    held = values.worded(
+        STORED,
+        "stored.held" if stored.facts.index else "stored.held.unsaid",
+        setting=setting.name,
+        passages=values.counted(len(hits), "passage"),
+        middle=f"{middle:.0f}",
+        low=f"{low:.0f}",
+        high=f"{high:.0f}",
+        placed=str(sum(hit.place is not None for hit in hits)),
+        documents=values.counted(len(present), "document"),
+        index=stored.facts.index,
     )
+    notes.reporter.note(held)
     if stored.passing is not None:
         rows = values.counted(stored.facts.rows, "row")
         share = stored.passing / max(1, stored.facts.rows)
-        notes.reporter.note(
-            f"{setting.name}: {stored.passing} of {rows} ({share:.1%}) have "
-            f"{only_in_words(collection_searched(setting))}; no other is searched."
+        passing = values.worded(
+            STORED,
+            "stored.passing",
+            setting=setting.name,
+            passing=str(stored.passing),
+            rows=rows,
+            share=f"{share:.1%}",
+            words=only_in_words(collection_searched(setting)),
         )
+        notes.reporter.note(passing)
     doc_ids = corpus.by_id.keys() | {file.doc_id for file in corpus.outside}
     named = {name: named_document(name, doc_ids) for name in stored.names}
     odd = _Odd(

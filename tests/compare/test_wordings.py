@@ -4,7 +4,9 @@ import ast
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 from copy import deepcopy
+from importlib import import_module
 from pathlib import Path
 from string import Formatter
 from typing import get_args
@@ -15,18 +17,26 @@ import pytest
 import harness
 from harness.comparison import MOST_WORDS, Options, Scores, sentence, sentence_of, verdict_json, verdict_of
 from harness.comparison.conclusion import conclusion_of
-from harness.comparison.line_wordings import LINES
-from harness.comparison.step_wordings import CHECKS, FAULTS, STEPS
-from harness.comparison.warning_wordings import HINTS, WARNINGS
-from harness.comparison.wordings import NAMES, SENTENCES, VERDICTS, sentences_said
-from harness.models.llm.batch_wordings import BATCHES
-from harness.steps.search.search_wordings import FAILURES, SEARCH
+from harness.comparison.wordings import NAMES, sentences_said
 from harness.store.artifacts import FAULTS_OF_CACHE
 from harness.values import WarningKind, worded
 from tests.compare.build import matrix
 
 HARNESS = Path(harness.__path__[0])
-TABLES = (SENTENCES, FAULTS_OF_CACHE, BATCHES, FAILURES, SEARCH)
+# every table of every module of sentences, by its name
+NAMED_TABLES = {
+    name: table
+    for path in sorted(HARNESS.rglob("*wordings.py"))
+    for module in [import_module(".".join(path.relative_to(HARNESS.parent).with_suffix("").parts))]
+    for name, table in vars(module).items()
+    if name.isupper() and not name.startswith("_") and isinstance(table, Mapping)
+}
+PARTS = [
+    NAMED_TABLES.pop(name) for name in ("VERDICTS", "LINES", "STEPS", "CHECKS", "FAULTS", "WARNINGS", "HINTS")
+]
+VERDICTS, *_, WARNINGS, HINTS = PARTS
+SENTENCES = NAMED_TABLES["SENTENCES"]
+TABLES = (*NAMED_TABLES.values(), FAULTS_OF_CACHE)
 SLOTS = {
     slot: "X"
     for table in TABLES
@@ -43,9 +53,10 @@ def test_every_sentence_can_be_made_and_reads_whole(table, code):
     # a step whose sentence ends with a colon is followed by what to copy
     ending = {"text.skipped": "X", "runs.unjudged": "?", "runs.unjudged.file": "?"}.get(code, ".")
     assert text.endswith((".", ":") if code.startswith(("step.", "try.", "quick.")) else (".", ending))
-    assert text[0].isupper() or text[0].isdigit()
-    # within, a sentence ends before a capital or a number
-    assert not re.search(r"\. [a-z(]", text)
+    # the key that a note is about comes as it is written
+    assert text[0].isupper() or text[0].isdigit() or text.startswith("precision: fast: ")
+    # within, a sentence ends before a capital, a number or the name of a program
+    assert not re.search(r"\. (?!trec_eval )[a-z(]", text)
     assert "  " not in text
     assert text == text.strip()
     assert text.count("(") == text.count(")")
@@ -62,9 +73,10 @@ def test_one_of_something_has_its_own_sentence_and_words_keep_what_they_are_made
 
 
 def test_no_code_is_in_two_parts_of_the_table_and_no_two_codes_say_the_same():
-    parts = (VERDICTS, LINES, STEPS, CHECKS, FAULTS, WARNINGS, HINTS)
-    assert len(SENTENCES) == sum(map(len, parts))
-    assert [text for text, times in Counter(SENTENCES.values()).items() if times > 1] == []
+    assert len(SENTENCES) == sum(map(len, PARTS))
+    assert len(NAMED_TABLES) >= 11
+    texts = Counter(text for table in TABLES for text in table.values())
+    assert [text for text, times in texts.items() if times > 1] == []
 
 
 @pytest.mark.parametrize("code", VERDICTS)
@@ -179,9 +191,63 @@ def test_no_warning_is_worded_where_it_arises():
     assert strangers == {}
 
 
+# Notes that were worded elsewhere, by the file that hands them on.
+NOTES_HANDED_ON = {
+    "values/progress.py": {"text"},
+    "running/suspect_text.py": {"line"},
+    "running/hits/scoring_of_hits.py": {"placed"},
+    "running/evaluate/evaluating.py": {"clustered_sentence(clusters)"},
+    "running/evaluate/warnings.py": {"assumed"},
+    "running/tuning/sampling.py": {"_line(sampled, count)"},
+    "running/fast_int8.py": {"_outcome(config.model, trial, probe, most)"},
+    "running/bench/quick.py": {"self.rest()", "sentence()"},
+    "running/stored_oddities.py": {"held", "passing"},
+    "running/existing.py": {"reading"},
+    "running/compute.py": {"waiting"},
+    "labels/label_page/answer_service.py": {"line"},
+    "cli/commands/score_runs.py": {"about + note"},
+    # an estimate has words of its own, and so have the lines on what is spread over workers
+    "running/judging/pool.py": {"f'{name}: {estimate}'"},
+    "running/resources.py": {"f'{_title(request)}: {estimate}'"},
+    "running/bench/plan.py": {"line"},
+    # what steps say, which may be of another package
+    "running/meeting.py": {"text"},
+}
+# What other things than reporters are told.
+NOT_SAID = {"graded", "fault"}
+
+
+def test_no_note_is_worded_where_it_arises():
+    strangers, made = {}, 0
+    for file, call in calls_of("note"):
+        words = call.args[0]
+        if isinstance(words, ast.Name) and words.id in NOT_SAID:
+            continue
+        told, maker = ast.unparse(words), ast.unparse(getattr(words, "func", words))
+        if maker.endswith(("sentence_of", "worded", "_line")):
+            made += 1
+        elif told not in NOTES_HANDED_ON.get(file, ()):
+            strangers[file] = told
+    assert strangers == {}
+    assert made > 30
+
+
+def test_every_note_is_said_somewhere():
+    texts = {
+        node.value
+        for nodes in CODE.values()
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    notes = [name for name in NAMED_TABLES if name not in ("SENTENCES", "FAILURES")]
+    codes = {code.removesuffix(".one") for name in notes for code in NAMED_TABLES[name]}
+    # put behind a code where a key helps
+    assert {code for code in codes if code.removesuffix(".key") not in texts} == set()
+
+
 def test_no_step_words_a_warning_where_it_arises():
-    lists = [call.args[0] for _, call in calls_of("Warned")]
-    assert len(lists) >= 8
+    lists = [call.args[0] for name in ("Warned", "Noted") for _, call in calls_of(name)]
+    assert len(lists) >= 9
     for words in lists:
         made = [ast.unparse(word).startswith(("worded(", "altered")) for word in getattr(words, "elts", ())]
         assert all(made) if made else ast.unparse(words) == "heard.warnings", ast.unparse(words)

@@ -11,8 +11,9 @@ from typing import Any
 from harness import comparison, data, measures, report
 from harness.cli.commands.common import names_of_measures
 from harness.cli.commands.declaring import group, option, path
+from harness.cli.score_wordings import QUERIES
 from harness.cli.terminal import TerminalReporter, print_line, show, write_lines, write_out
-from harness.values import ConfigError, counted, listed, real_path
+from harness.values import ConfigError, listed, real_path, worded
 
 DEFAULT_MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
 # options that only a comparison of several runs has
@@ -113,10 +114,8 @@ def _clusters(args: argparse.Namespace, queries: set[str]) -> dict[str, str]:
             "ids of the qrels."
         )
     if bare := {query for query in queries if not clusters.get(query)}:
-        reporter.note(
-            f"{args.clusters} names no cluster for {counted(len(bare), 'query', 'queries')}, such as "
-            f"{min(bare)}; each stands alone in the test."
-        )
+        shown = {"file": args.clusters, "count": len(bare), "query": min(bare)}
+        reporter.note(worded(QUERIES, "clusters.lacking", **shown))
     return clusters
 
 
@@ -184,31 +183,17 @@ def _scores(
 def _notes(ranked: set[str], judged: set[str], useful: set[str], scores: data.DocScores) -> list[str]:
     """Queries that only one file has or that have nothing relevant (not ``useful``): conventions differ."""
     notes, rules = [], scores.convention
+
+    def noted(code: str, queries: set[str]) -> str:
+        return worded(QUERIES, code, count=len(queries), query=min(queries), convention=rules.name)
+
     bare = judged - useful if rules.unanswerable == "nan" else set()
     if bare:
-        notes.append(
-            f"{counted(len(bare), 'judged query has', 'judged queries have')} nothing relevant, such as "
-            f"{min(bare)}. The convention {rules.name} leaves such queries out of NDCG and of all measures "
-            "that need something relevant."
-        )
+        notes.append(noted("queries.bare", bare))
     if missing := judged - ranked - bare:
-        notes.append(
-            f"{counted(len(missing), 'judged query has', 'judged queries have')} no ranking, such as "
-            f"{min(missing)}. The convention {rules.name} "
-            + (
-                "leaves such queries out; trec_eval_c and harness count them as 0."
-                if rules.missing == "drop"
-                else "counts such queries as 0."
-            )
-        )
+        notes.append(noted("queries.dropped" if rules.missing == "drop" else "queries.zero", missing))
     if unjudged := ranked - judged:
-        notes.append(
-            f"Left out: {counted(len(unjudged), 'ranked query', 'ranked queries')} without a judgment, such "
-            f"as {min(unjudged)}."
-        )
+        notes.append(noted("queries.unjudged", unjudged))
     if numbered := {query for query in ranked | judged if query.startswith("#")}:
-        notes.append(
-            f"{len(numbered)} query ids begin with #, such as {min(numbered)}. trec_eval 10 treats such "
-            "lines as comments; delete them if they are comments."
-        )
+        notes.append(noted("queries.numbered", numbered))
     return notes

@@ -12,9 +12,20 @@ from pydantic import Field
 from harness import values
 from harness.data.corpus import align
 from harness.data.corpus.document_files import beside, possible_ids
+from harness.data.corpus.file_wordings import FILES
 from harness.data.corpus.input_table import FaultsOfRows, InputTable, Note, plain_cell, read_table, usual_name
 from harness.data.corpus.inputs import INPUTS, input_table, refuse_misspelt, rows_of
-from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError, StageConfig, by_key, snippet
+from harness.values import (
+    MAX_GRADE,
+    Column,
+    Document,
+    Judgment,
+    LabelError,
+    StageConfig,
+    by_key,
+    snippet,
+    worded,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +72,7 @@ def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
     if not whole_pages and not any(row.cells.get("start") for row in table.rows):
         refuse_unread_quotes(table)
     elif whole_pages and (unread := _unread_quotes(table)):
-        note(
-            f"{table.path}: the column {unread!r} is not read, so labels with a page and no offsets grade "
-            "the whole page. Rename it to 'quote' if it has texts of passages."
-        )
+        note(worded(FILES, "labels.unread", file=table.path, column=repr(unread)))
     rows = rows_of(table, LabelRow, _fault)
     return [replace(row, source=row.source or path.name) for row in rows]
 

@@ -18,7 +18,8 @@ from itertools import dropwhile
 from pathlib import Path, PurePath
 
 from harness import values
-from harness.values import At, CorpusError, by_key, guide, real_path, refuse_special, version_of
+from harness.data.corpus.file_wordings import FILES
+from harness.values import At, CorpusError, by_key, guide, real_path, refuse_special, version_of, worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +250,7 @@ def find_documents(
     kept_out = [paths.pop(path) for path in {real_path(excluded) for excluded in leave_out} & paths.keys()]
     if kept_out:
         names = ", ".join(str(path) for path in sorted(kept_out))
-        note(f"Not read as documents, because the configuration names them for something else: {names}.")
+        note(worded(FILES, "documents.others", files=names))
         if not paths:
             raise CorpusError(f"documents: nothing but {names}, which are not documents. Name the documents.")
     unreadable = {path for path in paths.values() if path.suffix.lower() not in {*SUFFIXES, *more}}
@@ -299,7 +300,7 @@ def _ids(paths: Sequence[Path], base: Path, note: Callable[[str], None]) -> dict
         twins.update(differing)
         if differing:
             beside_it = ", ".join(document_id(path.name) for path in differing)
-            note(f"{first.name} is document {shared}, as it would be alone; beside it there is {beside_it}.")
+            note(worded(FILES, "documents.beside", file=first.name, document=shared, others=beside_it))
     stems = {path: document_id(path.name if path in twins else path.stem) for path in paths}
     for stem, same_stem in by_key((stem, path) for path, stem in stems.items()).items():
         names = [(*Path(os.path.relpath(path.parent, base)).parts, stem) for path in same_stem]

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from harness.data.corpus.file_wordings import FILES
 from harness.data.corpus.text_file import read_utf8
-from harness.values import FORMULA, CorpusError, HarnessError, counted, refuse_special, suggestion
+from harness.values import FORMULA, CorpusError, HarnessError, counted, refuse_special, suggestion, worded
 
 Records = list[tuple[int, list[str]]]
 Note = Callable[[str], None]
@@ -42,7 +43,7 @@ def read_csv(path: Path, note: Note) -> Records:
     if declared := _SEP_LINE.match(text):
         text, first = text[declared.end() :], 2
     if mark != ",":
-        note(f"{path}: read with {_MARKS.get(mark, repr(mark))} between the columns.")
+        note(worded(FILES, "table.mark", file=path, mark=_MARKS.get(mark, repr(mark))))
     return _without_empty(path, list(_records(path, text, mark, first)), note)
 
 
@@ -55,8 +56,8 @@ def read_xlsx(path: Path, note: Note) -> Records:
         raise CorpusError(f"{path}: all sheets are empty. Fill it.")
     title, _, body = sheets[0].partition("\n")
     name = title.removeprefix(TITLE)
-    more = f"; {len(sheets) - 1} more are left out" if len(sheets) > 1 else ""
-    note(f"{path}: read from the sheet {name!r}{more}.")
+    code = "table.sheets" if len(sheets) > 1 else "table.sheet"
+    note(worded(FILES, code, file=path, sheet=repr(name), count=len(sheets) - 1))
     records, breaks = [], 0
     for line, record in _records(path, body, "\t", 1):
         # a line break in a cell begins no row of the sheet
@@ -73,7 +74,7 @@ def _decoded(path: Path, note: Note) -> str:
             text = raw.decode("utf-16")
         except UnicodeDecodeError as error:
             raise CorpusError(f"{path}: damaged UTF-16 at offset {error.start}. Save it as UTF-8.") from error
-        note(f"{path}: read as UTF-16.")
+        note(worded(FILES, "table.utf16", file=path))
         return text
     try:
         return read_utf8(path).removeprefix("\ufeff")
@@ -84,7 +85,7 @@ def _decoded(path: Path, note: Note) -> str:
             raise
         with suppress(UnicodeDecodeError):
             text = raw.decode("cp1252")
-            note(f"{path}: not UTF-8; read as Windows-1252. Save it as CSV UTF-8 if letters look wrong.")
+            note(worded(FILES, "table.windows", file=path))
             return text
         raise
 
@@ -125,11 +126,11 @@ def _without_empty(path: Path, records: Records, note: Note) -> Records:
     width = max((i for i, name in enumerate(header, 1) if name.strip()), default=0)
     bare = all(not cell.strip() for _, record in records for cell in record[width:])
     if bare and any(len(record) > width for _, record in records):
-        note(f"{path}: empty columns at the end are left out.")
+        note(worded(FILES, "table.empty columns", file=path))
         records = [(line, record[:width]) for line, record in records]
     kept = [(line, cells) for line, cells in records if len(header) == 1 or any(map(str.strip, cells))]
     if len(kept) < len(records):
-        note(f"{path}: {counted(len(records) - len(kept), 'empty row')} left out.")
+        note(worded(FILES, "table.empty rows", file=path, count=len(records) - len(kept)))
     return kept
 
 

@@ -11,6 +11,7 @@ from pydantic import NonNegativeInt
 
 from harness.labels.label_page.answer_edits import AnswerEdits
 from harness.labels.label_page.document_store import Answer
+from harness.labels.label_page.edit_wordings import EDITS
 from harness.labels.label_page.page_state import Envelope, UnknownItemError
 from harness.labels.label_page.service import bounded, rater_name
 from harness.labels.testset.answer_review import AnswerToReview, no_answer, review_words, reviewed_row, where
@@ -18,7 +19,7 @@ from harness.labels.testset.answering import answer_rows, answers_to_review
 from harness.labels.testset.set_state import SetState
 from harness.labels.testset.testset_rows import AnswerRow, Place
 from harness.running import Session
-from harness.values import LabelError, Reporter, counted, listed, sentence_spans
+from harness.values import LabelError, Reporter, counted, listed, sentence_spans, worded
 
 FILE = "answers.reviewed.sqlite"
 _LONGEST_ANSWER = 20_000
@@ -144,10 +145,20 @@ def take_reviewed(state: SetState, edits: AnswerEdits) -> tuple[str, ...]:
     if len(left) < len(reviewed):
         state.write("answer", f"reviewed by {experts}", {AnswerRow: after})
         answers = counted(len(reviewed) - len(left), "answer")
-        lines = [f"{state.path(AnswerRow)}: {answers} reviewed by {experts}, {changed} of them changed."]
+        file = state.path(AnswerRow)
+        lines = [
+            worded(
+                EDITS,
+                "answers.reviewed",
+                file=file,
+                answers=answers,
+                experts=experts,
+                changed=str(changed),
+            )
+        ]
     edits.take(max(edit.number for edit in reviewed))
     if left:
-        lines.append(f"Not taken, as the question was reworded or left out since: {listed(left, 5)}.")
+        lines.append(worded(EDITS, "answers.left", questions=listed(left, 5)))
     return tuple(lines)
 
 
@@ -165,7 +176,7 @@ def open_answers(
     with state.alone(), AnswerEdits(kept or folder / FILE) as edits:
         if state.killed():
             undone = state.undo()
-            reporter.note(f"Undone, as it was killed while it wrote: {undone.step} of {undone.when}.")
+            reporter.note(worded(EDITS, "step.undone", step=undone.step, when=undone.when))
         for line in take_reviewed(state, edits):
             reporter.note(line)
         with Session.at(cache, reporter, may_ask=False) as session:

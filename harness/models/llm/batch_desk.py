@@ -146,10 +146,16 @@ class BatchDesk:
         batch.batch_id = state.batch_id
         self._book.created(batch.number, batch.batch_id)
         self.in_progress[batch.number] = batch
+        count, window = counted(len(batch.calls), "call"), self._options.window
         self._reporter.note(
-            f"Batch {batch.batch_id}: {counted(len(batch.calls), 'call')} sent to {endpoint.model}, to be "
-            f"answered within {self._options.window}. You can stop waiting at any time; the same command "
-            "goes on from there."
+            worded(
+                BATCHES,
+                "batch.sent",
+                batch=batch.batch_id,
+                calls=count,
+                model=endpoint.model,
+                window=window,
+            )
         )
 
     async def collect(self) -> list[Collected]:
@@ -216,9 +222,9 @@ class BatchDesk:
         for call in calls:
             batch.add(call, *size_of(self._recorders[call.inquiry], call.sent))
             call.inquiry.spending.calls += 1
+        count = counted(len(calls), "call")
         self._reporter.note(
-            f"Batch {batch_id} of {sent.made_at}, {counted(len(calls), 'call')}, was sent before: its "
-            "answers are collected, and none of its calls is made twice."
+            worded(BATCHES, "batch.sent before", batch=batch_id, made_at=sent.made_at, calls=count)
         )
 
     async def _create(self, batch: OpenBatch, tag: str, file_id: str) -> BatchState:
@@ -255,10 +261,7 @@ class BatchDesk:
         state = await self._patiently(look)
         if state is None and age < _LISTED_WITHIN:
             left = _LISTED_WITHIN - age
-            self._reporter.note(
-                f"It is not known whether a batch was made of file {file_id}: waits {left:.0f} s, since the "
-                "endpoint may not list it yet."
-            )
+            self._reporter.note(worded(BATCHES, "batch.unknown", file=file_id, seconds=f"{left:.0f}"))
             await self._run.wait(left)
             state = await self._patiently(look)
         return state

@@ -11,8 +11,9 @@ from typing import Any
 
 from harness.models.llm.batch_desk import BatchDesk, Collected
 from harness.models.llm.batch_options import BatchOptions
+from harness.models.llm.batch_wordings import BATCHES
 from harness.models.llm.requests import Inquiry, MissingCall, RequestRun, Transport
-from harness.values import LlmAnswer, counted
+from harness.values import LlmAnswer, counted, worded
 
 
 class BatchTransport(Transport):
@@ -69,11 +70,8 @@ class BatchTransport(Transport):
         left = list(self._desk.in_progress.values()) if self._desk else []
         if left and self.run.waiting:
             names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
-            calls = counted(sum(len(batch.calls) for batch in left), "call goes on", "calls go on")
-            self.run.reporter.note(
-                f"{calls} at the endpoint ({names}). The same command collects the answers; `harness judge "
-                "batches` shows how far they are, and cancels them with --cancel."
-            )
+            calls = sum(len(batch.calls) for batch in left)
+            self.run.reporter.note(worded(BATCHES, "batch.left", count=calls, batches=names))
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from harness.models.llm.batch_wordings import BATCHES
 from harness.models.llm.model import Model
-from harness.values import Reporter
+from harness.values import Reporter, worded
 
 
 @dataclass
@@ -31,10 +32,8 @@ class Turn:
         """Say once that another run has it."""
         if not self._noted:
             self._noted = True
-            self.reporter.note(
-                f"Another run is asking {self.model.config.endpoint.model} with this ledger. This run uses "
-                "its answers and waits for its turn, so that nothing is paid for twice."
-            )
+            model = self.model.config.endpoint.model
+            self.reporter.note(worded(BATCHES, "ledger.turn", model=model))
 
     def end(self) -> None:
         """Let other runs buy."""

@@ -20,12 +20,13 @@ from harness.running.evaluate.result_tables import results_of
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config
 from harness.running.meeting import Running
+from harness.running.note_wordings import RUN
 from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, has_answers, reranker_names
 from harness.running.run_models import RunModels
 from harness.running.session import Session
 from harness.steps import waits_for
-from harness.values import Board, HarnessError, LlmError, Reporter, number
+from harness.values import Board, HarnessError, LlmError, Reporter, number, worded
 
 if TYPE_CHECKING:
     from harness.measures import ScoreTable
@@ -86,7 +87,7 @@ def shared_cache(
         yield
         return
     shared = store.SharedCache(config.shared_cache, cache, faults)
-    reporter.note(f"Copying what is new in {config.shared_cache}.")
+    reporter.note(worded(RUN, "shared.copying", cache=config.shared_cache))
     shared.pull()
     try:
         yield

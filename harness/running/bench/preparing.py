@@ -9,11 +9,12 @@ from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures
 from harness.running.fast_int8 import allow_int8
 from harness.running.judging.judged import warn_of_same_model
 from harness.running.loop import Visitor
+from harness.running.note_wordings import RUN
 from harness.running.pipeline import collection_searched, has_answers
 from harness.running.readiness import check_ready, warn_of_languages
 from harness.running.run_models import RunModels
 from harness.running.session import Session
-from harness.values import Reporter
+from harness.values import Reporter, worded
 
 
 def prepare(
@@ -59,7 +60,5 @@ def load_searched(config: BenchConfig, session: Session) -> Corpora:
 def _tell_ways(models: RunModels, reporter: Reporter) -> None:
     """Say what a probe found to be the fastest."""
     for name, probe in models.probed.items():
-        reporter.note(
-            f"precision: fast: {name} computes in {probe.way}"
-            + (f", {probe.gain:.1f} times as fast as float32 by torch." if probe.gain > 1 else ".")
-        )
+        code = "fast.faster" if probe.gain > 1 else "fast.way"
+        reporter.note(worded(RUN, code, model=name, way=probe.way, gain=f"{probe.gain:.1f}"))

@@ -16,13 +16,14 @@ from harness.running.corpora import Corpora
 from harness.running.evaluate.evaluating import run_headline
 from harness.running.judging.judged import pool_judge_config
 from harness.running.model_time import LeftOfModel, Remaining, spread_over, texts_left
+from harness.running.note_wordings import RUN
 from harness.running.pipeline import last_stage
 from harness.running.planning import Planning, plan_settings
 from harness.running.search import Chunked, Searched
 from harness.running.session import Session
 from harness.steps import LocalModelScorer
 from harness.store import Faults
-from harness.values import ConfigError, Reporter, counted, listed, number
+from harness.values import ConfigError, Reporter, Sentence, counted, listed, number, worded
 
 # Keys by which a step names what takes long: a model, an endpoint or a service, code of the user.
 _ELSEWHERE = frozenset(("endpoint", "url", "call"))
@@ -91,7 +92,7 @@ class FirstResults:
     """
 
     stages: Mapping[str, str]
-    rest: Callable[[], str]
+    rest: Callable[[], Sentence]
     measure: str
     reporter: Reporter
     means: dict[str, float | None] = field(default_factory=dict)
@@ -107,7 +108,7 @@ class FirstResults:
         # a mean of no query comes last
         best_first = sorted(self.means.items(), key=lambda pair: math.inf if pair[1] is None else -pair[1])
         shown = listed([f"{name} {number(mean)}" for name, mean in best_first], _SHOWN)
-        self.reporter.note(f"First results, mean {self.measure} of what needs no model: {shown}.")
+        self.reporter.note(worded(RUN, "quick.first", measure=self.measure, means=shown))
         self.reporter.note(self.rest())
 
 
@@ -128,8 +129,8 @@ def first_results(
     if left is None:
         return None
 
-    def sentence() -> str:
-        return f"{counted(len(rest), 'setting')} to go: {left.takes(session.artifacts)}."
+    def sentence() -> Sentence:
+        return worded(RUN, "quick.to go", count=len(rest), takes=left.takes(session.artifacts))
 
     if not quick or pool_judge_config(config) is not None:
         session.notes.reporter.note(sentence())

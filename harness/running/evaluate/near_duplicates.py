@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from harness.comparison import sentence_of
 from harness.running.evaluate.same_question import ask_the_same, weights_of, wording
-from harness.values import Judgment, Query, Sentence, by_key, counted
+from harness.running.note_wordings import CORPUS
+from harness.values import Judgment, Query, Sentence, by_key, counted, worded
 
 # Two queries share their evidence where they share this part of the shorter evidence.
 _SHARED = 0.5
@@ -149,10 +150,7 @@ def _pairs(
             yield first, second
 
 
-def clustered_sentence(clusters: Mapping[str, str]) -> str:
+def clustered_sentence(clusters: Mapping[str, str]) -> Sentence:
     """How many queries are tested as how many clusters."""
-    count = len(set(clusters.values()))
-    return (
-        f"{counted(len(clusters), 'query', 'queries')} are tested as {counted(count, 'cluster')}: those that "
-        "ask the same thing of the same evidence, or have one name in the column cluster, count as one."
-    )
+    count = counted(len(set(clusters.values())), "cluster")
+    return worded(CORPUS, "clusters.questions", count=len(clusters), clusters=count)

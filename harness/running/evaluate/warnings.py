@@ -25,11 +25,12 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.near_duplicates import near_duplicates_sentence
 from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.label_kind import label_kind
+from harness.running.note_wordings import CORPUS
 from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, chunks_reranked, chunks_retrieved
 from harness.running.search import Searched
 from harness.steps import RetrieverConfig
-from harness.values import MAX_GRADE
+from harness.values import MAX_GRADE, worded
 
 _SHOWN = 8
 
@@ -147,10 +148,7 @@ def _warn_of_parsers(config: BenchConfig, notes: RunNotes) -> None:
     if not fit:
         notes.warn(sentence_of("parsers.uncompared", parsers=", ".join(parsers)))
     if blind:
-        notes.reporter.note(
-            f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
-            "length of the extracted text, or on how it was cut."
-        )
+        notes.reporter.note(worded(CORPUS, "parsers.blind", measures=", ".join(blind)))
 
 
 def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], notes: RunNotes) -> None:

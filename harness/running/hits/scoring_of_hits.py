@@ -25,6 +25,7 @@ from harness.running.evaluate.evaluating import evaluate
 from harness.running.evaluate.result_tables import results_of
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_unfilled_budgets
 from harness.running.hits.times import search_times
+from harness.running.note_wordings import STORED
 from harness.running.notes import RunNotes
 from harness.running.pipeline import RETRIEVE, file_searched, retrieving
 from harness.running.readiness import results_folder
@@ -278,9 +279,6 @@ def report_hits(
     def warn(code: str, **shown: object) -> None:
         notes.warn(sentence_of(code, setting=name, **shown), settings=[name])
 
-    def note(text: str) -> None:
-        notes.reporter.note(f"{name}: {text}")
-
     if silent := [query.query_id for query in queries if query.query_id not in file.rows]:
         warn(
             "hits.silent",
@@ -293,15 +291,14 @@ def report_hits(
     if file.rising:
         warn("hits.rising")
     if not file.scores_kept:
-        note(
-            "scores do not decrease with rank in all queries. Ranks decide; scores are ignored, so "
-            "answerability by score is not reported."
-        )
+        notes.reporter.note(values.worded(STORED, "hits.ignored", setting=name))
     hits = [hit for ranking in rankings for hit in ranking]
     ways: Counter[str] = Counter(hit.place.method for hit in hits if hit.place is not None)
     how = ", ".join(f"{ways[way]} {words}" for way, words in _WAYS.items() if way in ways)
     of = values.counted(len(hits), "hit")
-    note(f"{ways.total()} of {of} placed{': ' if how else ''}{how}.")
+    code = "hits.placed" if how else "hits.unplaced"
+    placed = values.worded(STORED, code, setting=name, placed=str(ways.total()), hits=of, ways=how)
+    notes.reporter.note(placed)
 
     for code, odd in _odd(hits).items():
         if odd:

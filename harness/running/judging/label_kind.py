@@ -11,7 +11,8 @@ from harness.data import LabelRow
 from harness.judge import LabelsConfig
 from harness.running.config.models import BenchConfig
 from harness.running.corpus import Corpus
-from harness.values import MAX_GRADE
+from harness.running.note_wordings import CORPUS
+from harness.values import MAX_GRADE, Sentence, worded
 
 Kind = Literal["answers", "pool"]
 
@@ -26,19 +27,12 @@ class LabelKind:
     kind: Kind
     why: str = ""
 
-    def assumption(self, file: str) -> str:
-        """What is assumed of a label file, and the key that says otherwise; '' where nothing is."""
+    def assumption(self, file: str) -> Sentence | None:
+        """What is assumed of a label file, and the key that says otherwise; None where nothing is."""
         if not self.why:
-            return ""
-        if self.kind == "answers":
-            return (
-                f"Assumed: {file} marks all that answers each query, as {self.why}. If passages were graded "
-                "instead, set relevance: {labels: pool}."
-            )
-        return (
-            f"Assumed: {file} grades a pool of passages, as {self.why}; others may be relevant too. If it "
-            "marks all that answers each query, set relevance: {labels: answers}."
-        )
+            return None
+        code = "labels.answers" if self.kind == "answers" else "labels.pool"
+        return worded(CORPUS, code, file=file, why=self.why)
 
 
 def label_kind(corpus: Corpus, config: BenchConfig) -> LabelKind:

@@ -32,6 +32,7 @@ from harness.running.config.space import Space
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import run_headline
 from harness.running.judging.judged import pool_judge_config
+from harness.running.note_wordings import TUNE
 from harness.running.notes import RunNotes
 from harness.running.stored_state import CollectionState, collection_states
 from harness.running.tuning.calibrating import check_screen
@@ -44,7 +45,7 @@ from harness.running.tuning.stage_plan import QuietReporter, make_plan_of_stages
 from harness.running.tuning.standing import TuneChoice, dropped_rows, standing_of
 from harness.running.tuning.tune_words import early_line, finding_lines, next_line, standing_line
 from harness.running.tuning.tuned import Tuned
-from harness.values import HarnessError, Reporter, by_key, counted, finite, listed
+from harness.values import HarnessError, Reporter, by_key, finite, listed
 
 TUNED = "tune.json"
 """What `tune` adds to the folder of the results."""
@@ -129,7 +130,7 @@ def _read(
     try:
         value = json.loads(path.read_text("utf-8"))
         if value["origin"] != origin:
-            reporter.note(f"{path.name}: the configuration or a file has changed since; tune begins again.")
+            reporter.note(values.worded(TUNE, "tune.changed", file=path.name))
             return None
         screened = [Screened.from_json(stage) for stage in value["stages"]]
         sampled = Sampled.from_json(value["sampled"]) if "sampled" in value else Sampled()
@@ -147,7 +148,7 @@ def _read(
             "tune then begins again, and takes what was computed from the cache."
         ) from None
     if changed := _changed(course.collections, collections):
-        reporter.note(f"{path.name}: {changed} has changed since; tune begins again.")
+        reporter.note(values.worded(TUNE, "tune.other rows", file=path.name, collection=changed))
         return None
     return course
 
@@ -214,7 +215,7 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
         reporter.note(standing_line(at + 1, len(stages), stage, screened, kept))
         early = ending_early(screened.seen.read, screened.seen.matrix.settings)
         if not {*early} <= {*course.ladder.early}:
-            reporter.note(early_line(early, config))
+            reporter.note(early_line(early, config, "tune.early"))
         left = kept
         entered.append(len(left))
         if tuning.give == "certify":
@@ -226,10 +227,8 @@ def run_course(config: BenchConfig, course: Course, reporter: Reporter, *, certi
         or (tuning.give == "certify" and affords(course.ladder, entered, ended.standing, tuning))
     ):
         return ended
-    count = counted(len(ended.standing.candidates), "dropped setting")
-    reporter.note(
-        f"To certify, {count} that may be better see everything too: {listed(ended.standing.candidates, 3)}."
-    )
+    better = ended.standing.candidates
+    reporter.note(values.worded(TUNE, "tune.certify", count=len(better), settings=listed(better, 3)))
     return _end(config, course, [*left, *ended.standing.candidates], reporter)
 
 

@@ -14,9 +14,10 @@ from harness.running.config.models import BenchConfig
 from harness.running.config.space import Space, Values
 from harness.running.config.tune_keys import PartConfig
 from harness.running.judging.judged import pool_judge_config
+from harness.running.note_wordings import TUNE
 from harness.running.tuning.sampler import STARTUP, propose
 from harness.running.tuning.screen import Screened, screen
-from harness.values import HarnessError, Reporter, counted, number
+from harness.values import HarnessError, Reporter, Sentence, counted, number, worded
 
 
 @dataclass(slots=True)
@@ -117,12 +118,13 @@ def _see(
     sampled.proposals = proposals
 
 
-def _line(sampled: Sampled, count: int) -> str:
+def _line(sampled: Sampled, count: int) -> Sentence:
     """How many were tried, and which is the best."""
-    tried = f"{len(sampled.proposals)} of {counted(count, 'proposal')} tried"
+    tried = {"tried": str(len(sampled.proposals)), "proposals": counted(count, "proposal")}
     if sampled.screened is None:
-        return f"{tried}."
+        return worded(TUNE, "tune.tried", **tried)
     scores = sampled.scores
     best = scores.index(max(scores))
-    end = " The ranges hold hardly any others." if sampled.exhausted else ""
-    return f"{tried}. Best: {sampled.screened.seen.matrix.settings[best]} {number(scores[best])}.{end}"
+    code = "tune.tried.last" if sampled.exhausted else "tune.tried.best"
+    name = sampled.screened.seen.matrix.settings[best]
+    return worded(TUNE, code, setting=name, score=number(scores[best]), **tried)

@@ -10,6 +10,7 @@ from harness.measures import reading_depth
 from harness.report import Table
 from harness.running.config.models import BenchConfig
 from harness.running.evaluate.evaluating import run_headline
+from harness.running.note_wordings import TUNE
 from harness.running.pipeline import retriever_config
 from harness.running.tuning.certifying import certifying
 from harness.running.tuning.ladder import Ladder, PlannedStage, outlay_in_words
@@ -17,7 +18,7 @@ from harness.running.tuning.sampler import STARTUP
 from harness.running.tuning.sampling import round_size
 from harness.running.tuning.screen import Screened
 from harness.running.tuning.standing import TuneChoice
-from harness.values import counted, listed, number
+from harness.values import Sentence, counted, listed, number, worded
 
 _SHOWN = 3
 
@@ -43,17 +44,17 @@ def _unanswered(asked: int, answered: int | None) -> str:
     return "" if answered in (None, asked) else f", {answered} of them scored"
 
 
-def early_line(names: Sequence[str], config: BenchConfig, when: str = "end") -> str:
-    """That rankings of settings end early, what that means, and the key to set; '' for none."""
-    if not names:
-        return ""
+def early_line(names: Sequence[str], config: BenchConfig, code: str) -> Sentence:
+    """That rankings of settings end early, or will, by the ``code``; what that means, and the key to set."""
     measure = run_headline(config)
     key = _deeper(config, names)
-    return (
-        f"Rankings of {len(names)} of {counted(len(config.settings), 'setting')} {when} before "
-        f"{_what_is_read(measure)}. What would come next is not retrieved and counts as lost: by that they "
-        "are not shown to be worse, and no bound covers them."
-        + (f" To compare them, set {key} and run again." if key else "")
+    return worded(
+        TUNE,
+        f"{code}.key" if key else code,
+        early=str(len(names)),
+        settings=counted(len(config.settings), "setting"),
+        read=_what_is_read(measure),
+        key=key,
     )
 
 
@@ -76,7 +77,7 @@ def promise_lines(ladder: Ladder, config: BenchConfig) -> Iterator[str]:
     """What the end can promise, and what not."""
     first, tuning = ladder.stages[0], config.tune
     if ladder.early:
-        yield early_line(ladder.early, config, "will end")
+        yield early_line(ladder.early, config, "tune.will end")
     if tuning.strategy != "grid":
         yield (
             f"Stage 1 tries {counted(first.enter, 'setting')} that a sampler proposes ({tuning.strategy}, "
@@ -134,7 +135,9 @@ def _text_of(stage: PlannedStage) -> str:
     return f"labelled documents{others}{held}"
 
 
-def standing_line(at: int, count: int, stage: PlannedStage, screened: Screened, kept: Sequence[str]) -> str:
+def standing_line(
+    at: int, count: int, stage: PlannedStage, screened: Screened, kept: Sequence[str]
+) -> Sentence:
     """Who is still in after a stage, and by how much."""
     asked, matrix = len(screened.seen.matrix.query_ids), screened.seen.matrix.defined()
     means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
@@ -142,25 +145,32 @@ def standing_line(at: int, count: int, stage: PlannedStage, screened: Screened, 
     first = means[order[0]]
     leaders = listed([f"{name} {number(means[name])}" for name in order], _SHOWN)
     gone = [name for name in order if name not in {*kept}]
-    line = (
-        f"Stage {at} of {count} ({_text_of(stage)}, {counted(asked, 'query', 'queries')}"
-        f"{_unanswered(asked, len(matrix.query_ids))}): "
-        f"{len(kept)} of {counted(len(means), 'setting')} go on. First: {leaders}."
-    )
+    stands = {
+        "at": str(at),
+        "stages": str(count),
+        "text": _text_of(stage),
+        "queries": counted(asked, "query", "queries") + _unanswered(asked, len(matrix.query_ids)),
+        "kept": str(len(kept)),
+        "settings": counted(len(means), "setting"),
+        "leaders": leaders,
+    }
     if not gone:
-        return f"{line} None is dropped."
+        return worded(TUNE, "tune.stage.all", **stands)
     last = [name for name in order if name in {*kept}][-1]
-    return (
-        f"{line} The last to go on is {number(first - means[last])} behind the first, the best of "
-        f"those dropped {number(first - means[gone[0]])}."
-    )
+    behind, dropped = number(first - means[last]), number(first - means[gone[0]])
+    return worded(TUNE, "tune.stage", last=behind, dropped=dropped, **stands)
 
 
-def next_line(at: int, count: int, stage: PlannedStage, settings: int) -> str:
+def next_line(at: int, count: int, stage: PlannedStage, settings: int) -> Sentence:
     """What comes next."""
-    return (
-        f"Next, stage {at} of {count}: {counted(settings, 'setting')} on {_text_of(stage)} and "
-        f"{counted(stage.queries, 'query', 'queries')}{_unanswered(stage.queries, stage.answered)}."
+    return worded(
+        TUNE,
+        "tune.next",
+        at=str(at),
+        stages=str(count),
+        settings=counted(settings, "setting"),
+        text=_text_of(stage),
+        queries=counted(stage.queries, "query", "queries") + _unanswered(stage.queries, stage.answered),
     )
 
 

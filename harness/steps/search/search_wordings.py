@@ -55,6 +55,7 @@ SEARCH: Mapping[str, str] = {
         "first mention counts, passages left out follow in the order that they had, and other numbers are "
         "dropped."
     ),
+    "rewrite.unmatched": "{left} of {queries} queries fit no rule of `statement` and are searched unchanged.",
     "stored.early": (
         "{store}, {collection}: for {queries} the index stopped before it had found enough rows of those "
         "that the filter or the part leaves, so rankings end early. Raise its search effort (such as "
@@ -65,4 +66,4 @@ SEARCH: Mapping[str, str] = {
         "{cosine}: they were made with a prefix, of more text than is stored, or in lower precision."
     ),
 }
-"""Of what bears on the result."""
+"""Of what bears on the result, and of what is worth knowing."""

@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Literal
 
 from harness.steps.search.needs import Noted
+from harness.steps.search.search_wordings import SEARCH
 from harness.steps.search.step import Identity, Rewriter, RewriterConfig
-from harness.values import Query, Run
+from harness.values import Query, Run, worded
 
 # Raised when the same question becomes another statement.
 _VERSION = 2
@@ -86,8 +87,8 @@ class StatementRewriter(Rewriter[StatementConfig]):
         texts = [statement_of(query.text) for query in queries]
         left = texts.count(None)
         if left:
-            note = f"{left} of {len(queries)} queries fit no rule of `statement` and are searched unchanged."
-            yield Noted([note])
+            queries_in_all = str(len(queries))
+            yield Noted([worded(SEARCH, "rewrite.unmatched", left=str(left), queries=queries_in_all)])
         return [
             query if text is None else replace(query, text=text)
             for query, text in zip(queries, texts, strict=True)
