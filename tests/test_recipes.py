@@ -138,6 +138,18 @@ def test_abilities_by_rules(folder, monkeypatch, real_models):
         assert float(mean[f"{retriever} counterfactual prompt=abilities_unwarned", "error_detected"]) == 0
 
 
+@pytest.mark.slow
+def test_the_page_has_the_accuracy_at_each_share_of_noise(folder, monkeypatch):
+    results = ran("abilities_rgb", folder, monkeypatch, ROOT / "corpora" / "rgb_sample" / "queries.csv")
+    accuracy = [
+        f"{float(row['mean']):.2f}"
+        for row in table(results / "answer_summary.csv")
+        if row["setting"].startswith("noise ") and (row["measure"], row["split"]) == ("all_parts", "all")
+    ]
+    page = " ".join((ROOT / "docs" / "abilities.md").read_text(encoding="utf-8").split())
+    assert f"has `all_parts` of {', '.join(accuracy[:-1])} and {accuracy[-1]} from a share of 0" in page
+
+
 # in the shape of RGB's files: one question each of a mill, with passages that answer it and some that do not
 MILLS = {"松江": "1921", "嘉定": "1934", "青浦": "1948", "奉贤": "1956", "金山": "1963", "崇明": "1972"}
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from harness.values import wording_pattern
 from tests.command import exit_code, printed, refused, table
 
 PLAIN = {
@@ -118,3 +119,21 @@ def test_real_files(shared_corpora, tmp_path, name):
         assert row["text"] == instance["query"]
         if isinstance(instance["answer"], str) and ability == "counterfactual":
             assert (row["answer"], row["false_answer"]) == (instance["answer"], instance["fakeanswer"])
+
+
+# of the passages with a false fact how many are what altering the right ones makes
+WRONG = {"en_fact": (229, 229), "zh_fact": (261, 263)}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_altering_makes_the_passages_that_rgb_has_with_false_facts(shared_corpora, name):
+    equal = total = 0
+    for line in (shared_corpora / "rgb" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+        instance = json.loads(line)
+        answer, false = instance["answer"], instance["fakeanswer"]
+        # of its answers with several wordings each has one part
+        pattern = wording_pattern([answer] if isinstance(answer, str) else answer[0])
+        for right, wrong in zip(instance["positive"], instance["positive_wrong"], strict=True):
+            total += 1
+            equal += pattern.sub(lambda match, false=false: false, right) == wrong
+    assert (equal, total) == WRONG[name]

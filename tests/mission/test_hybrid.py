@@ -1,6 +1,7 @@
 """The document on hybrid retrieval: tables, distances, words and vectors together, queries rewritten."""
 
 import json
+import math
 import re
 
 import numpy as np
@@ -236,6 +237,26 @@ def test_hyb_4_added_documents_are_read_alone_and_what_is_kept_stays(tmp_path, m
     # the rarity of terms is that of all four, as in an index that was built at once
     assert scores["yard"] != before["yard"]
     assert scores == run(tmp_path / "once", more)[0]
+
+
+def test_hyb_4_what_is_stored_of_a_passage_stays_where_the_average_length_is_given(tmp_path):
+    query = "yard"
+    more = {"barn": "The barn holds many things, and none of them moves.", **PASSAGES}
+    # one of three passages has the word, and then one of four: all that may change is how rare it is
+    rarity = [math.log(1 + (count - 1 + 0.5) / 1.5) for count in (len(PASSAGES), len(more))]
+
+    def sparse(name, passages, **given):
+        """What the word adds to the passage that has it."""
+        retriever = {**DENSE, "kind": "concatenated", "weight": 1, **given}
+        both = ranked(searched(tmp_path / name, retriever, query, passages=passages))
+        return both["yard"] - dense
+
+    dense = ranked(searched(tmp_path / "dense", DENSE, query))["yard"]
+    kept = [sparse(f"kept {len(texts)}", texts, average_length=5) for texts in (PASSAGES, more)]
+    assert kept[1] / kept[0] == pytest.approx(rarity[1] / rarity[0], rel=1e-4)
+    # without it the lengths of others count, so that what is stored of a passage changes with them
+    free = [sparse(f"free {len(texts)}", texts) for texts in (PASSAGES, more)]
+    assert abs(free[1] / free[0] - rarity[1] / rarity[0]) > 0.01
 
 
 def test_hyb_5_dense_and_sparse_in_one_vector_add_their_products(tmp_path):
