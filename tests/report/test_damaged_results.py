@@ -1,11 +1,14 @@
 """Whatever has become of a folder of results, a command shows it or says which file is damaged, and how."""
 
 import json
+import pickle
 import random
 import re
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -102,6 +105,28 @@ def read_once(whole, monkeypatch):
     monkeypatch.setattr(stored_tables, "_rows", reading)
 
 
+@pytest.fixture
+def tested_once(monkeypatch):
+    """What the same scores come to is computed once, whatever else is damaged; so is how words are read."""
+
+    def once(function):
+        results = {}
+
+        def remembered(*arguments):
+            key = pickle.dumps(arguments)
+            if key not in results:
+                results[key] = pickle.dumps(function(*arguments))
+            return pickle.loads(results[key])
+
+        return remembered
+
+    for path in ("harness.comparison.paired.decide", "harness.comparison.conclusions.needed_for"):
+        monkeypatch.setattr(path, once(resolve_name(path)))
+    path = "harness.cli.commands.usage.parser"
+    parser = cache(resolve_name(path))
+    monkeypatch.setattr(path, lambda words: parser(tuple(words)))
+
+
 def refusal(result, file):
     """Why the one function that reads a file refuses it, without row and cell; None if it does not."""
     table = file.partition(".")[0]
@@ -139,7 +164,7 @@ def check(whole, tmp_path, damages, capsys, opened):
             assert code == 0 or printed.err.startswith("error: ") or "FAILED" in printed.out, case
 
 
-def test_no_damage_gives_a_traceback(read_once, whole, tmp_path, capsys, opened):
+def test_no_damage_gives_a_traceback(read_once, tested_once, whole, tmp_path, capsys, opened):
     damages = list(all_damages(whole))
     check(whole, tmp_path, random.Random(1).sample(damages, QUICKLY), capsys, opened)
 
@@ -147,7 +172,7 @@ def test_no_damage_gives_a_traceback(read_once, whole, tmp_path, capsys, opened)
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("file", FILES)
-def test_none_of_all_damages_gives_a_traceback(read_once, whole, tmp_path, capsys, opened, file):
+def test_none_of_all_damages_gives_a_traceback(read_once, tested_once, whole, tmp_path, capsys, opened, file):
     assert {path.stem for path in whole.iterdir()} == {*FILES}
     damages = (damage for damage in all_damages(whole) if re.match(rf"{file}\.\w+\b", damage[0]))
     check(whole, tmp_path, damages, capsys, opened)
