@@ -194,8 +194,7 @@ def glance_lines(verdict: Verdict, ends: Sequence[str] = (), lines: int = LINES)
     left = lines - len(lead) - len(tail) - 2
     unlike = _paragraph(interactions_of(verdict)) if left >= _MOST_FACTORS + _FEWEST_SETTINGS + 2 else []
     left -= len(unlike)
-    most = min(len(verdict.effects.main), _MOST_FACTORS, max(0, left - 2 - _FEWEST_SETTINGS))
-    factors = _factors(factor_chart(verdict), most) if most else []
+    factors = _factors(factor_chart(verdict), left - 1 - _FEWEST_SETTINGS)
     settings = _settings(setting_chart(verdict), left - len(factors))
     return [*lead, "", *factors, *unlike, *settings, "", *tail]
 
@@ -218,14 +217,27 @@ def _next(step: NextStep) -> list[str]:
     ]
 
 
-def _factors(chart: FactorChart, most: int) -> list[str]:
-    """The title, and a line a factor: what it changes, the interval as a chart, and what that means."""
-    chart = chart.first(most)
+def _factors(chart: FactorChart, room: int) -> list[str]:
+    """The title, and what each factor changes, the interval as a chart, and what that means, as far as fits.
+
+    A name is always whole: one that does not fit beside the chart stands above it.
+    """
+    for most in range(min(len(chart.rows), _MOST_FACTORS), 0, -1):
+        lines = _factor_lines(chart.first(most))
+        if len(lines) <= room:
+            return lines
+    return []
+
+
+def _factor_lines(chart: FactorChart) -> list[str]:
     axis = chart.axis
     room, columns = _room([(row.name, row.words) for row in chart.rows])
     lines = ["What matters (difference in score)"]
-    names = shortened([row.name for row in chart.rows], columns)
-    for row, name in zip(chart.rows, names, strict=True):
+    for row in chart.rows:
+        name = row.name
+        if width(name) > columns:
+            lines += wrapped(name, COLUMNS, indent="  ")
+            name = ""
         drawn = _drawn(row, axis, room - columns, zero=True)
         lines.append(_row(_padded(name, columns), row.shown, drawn, row.words))
     return lines

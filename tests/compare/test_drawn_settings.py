@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.comparison import Effect, Effects, Loss, Standing, glance_json, svg_of
+from harness.comparison import Effect, Effects, Loss, Standing, glance_json, glance_lines, svg_of
 from harness.report import colours
+from harness.values import width
 from tests.compare.build import conclude, noisy
 
 LOST = {
@@ -161,6 +162,26 @@ DRAWN = replace(
         )
     ),
 )
+
+
+LONG = "recursive chunks of {} characters with a line of company and period before each, and its headings"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_long_names_of_factors_are_whole_on_the_first_screen(count):
+    changes = [(LONG.format(500 + at), LONG.format(250 + at)) for at in range(count)]
+    short = effect("bm25", "vectors", 0.1, 0.2, 0.3, "real", "better")
+    effects = [*(effect(*levels, 0.1, 0.2, 0.3, "real", "better") for levels in changes), short]
+    lines = glance_lines(replace(SOME, standings=STANDINGS, effects=Effects(tuple(effects))))
+    assert len(lines) <= 24
+    assert all(width(line) <= 80 for line in lines)
+    text = " ".join(" ".join(lines).split())
+    shown = [levels for levels in changes if f"{levels[0]} instead of {levels[1]}" in text]
+    # as many as there is room for, none of them cut
+    assert shown == changes[: len(shown)]
+    assert len(shown) >= min(count, 2)
+    charts = [line for line in lines if "+0.20" in line]
+    assert len(charts) == len(shown) + ("bm25 instead of vectors" in text)
 
 
 def test_a_small_chart_of_factors_is_as_drawn_by_hand():
