@@ -50,8 +50,10 @@ def collection_states(config: BenchConfig) -> dict[str, CollectionState]:
     Raises HarnessError where a collection cannot be read.
     """
     states: dict[str, CollectionState] = {}
-    for retrieve in map(collection_searched, config.settings):
-        if retrieve is None or (name := f"{retrieve.where}, {retrieve.collection}") in states:
+    searching = filter(None, map(collection_searched, config.settings))
+    # what reads most of a row first
+    for retrieve in sorted(searching, key=lambda each: ("hybrid", "vectors", "words").index(each.search)):
+        if (name := f"{retrieve.where}, {retrieve.collection}") in states:
             continue
         with store_faults(name, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
             states[name] = state_of(store)
@@ -61,7 +63,7 @@ def collection_states(config: BenchConfig) -> dict[str, CollectionState]:
 def state_of(store: StoredCollection) -> CollectionState:
     """The state of an open collection."""
     facts = store.facts()
-    vectors = {} if facts.dimension is None else _some_vectors(store)
+    vectors = _some_vectors(store) if store.sparse or facts.dimension is not None else {}
     total, counts = 0, Counter[str]()
     # a sum, as stores give their rows in any order
     for row in store.rows():
@@ -84,7 +86,8 @@ def _some_vectors(store: StoredCollection) -> dict[str, tuple[int, str]]:
     for row in islice(store.rows(vectors=True, limit=_READ), _READ):
         digest = _digest(row, store.lasting_keys)
         counts[digest] += 1
-        vector = b"" if row.vector is None else row.vector.tobytes()
+        dense = b"" if row.vector is None else row.vector.tobytes()
+        vector = dense if row.words is None else dense + repr(row.words).encode()
         sums[digest] += int.from_bytes(hashlib.sha256(vector).digest()[:16])
     return {row: (counts[row], f"{sums[row] % 2**128:032x}") for row in nsmallest(_VECTORS, sums)}
 

@@ -99,8 +99,10 @@ if TYPE_CHECKING:
     from harness.steps.search.retrieve.lancedb import LanceTable
     from harness.steps.search.retrieve.lexical import TermIds
     from harness.steps.search.retrieve.pgvector import PgvectorTable
-    from harness.steps.search.retrieve.qdrant import QdrantCollection
+    from harness.steps.search.retrieve.qdrant_collection import QdrantCollection
     from harness.steps.search.retrieve.row_documents import passage_id
+    from harness.steps.search.retrieve.sparse_vector import SparseVector
+    from harness.steps.search.retrieve.sparse_words import FastEmbedBm25
     from harness.steps.search.retrieve.stored import (
         DOCUMENT_KEYS,
         TEXT_KEYS,
@@ -177,8 +179,10 @@ else:
             "harness.steps.search.retrieve.lancedb": "LanceTable",
             "harness.steps.search.retrieve.lexical": "TermIds",
             "harness.steps.search.retrieve.pgvector": "PgvectorTable",
-            "harness.steps.search.retrieve.qdrant": "QdrantCollection",
+            "harness.steps.search.retrieve.qdrant_collection": "QdrantCollection",
             "harness.steps.search.retrieve.row_documents": "passage_id",
+            "harness.steps.search.retrieve.sparse_vector": "SparseVector",
+            "harness.steps.search.retrieve.sparse_words": "FastEmbedBm25",
             "harness.steps.search.retrieve.stored": (
                 "Content DOCUMENT_KEYS StoreFacts StoredCollection StoredRow TEXT_KEYS at first_of "
                 "store_faults"

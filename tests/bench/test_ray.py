@@ -19,7 +19,7 @@ from harness import running
 from harness.running import EngineConfig
 from harness.running.engines import make_engine
 from harness.steps import RETRIEVERS
-from harness.steps.search.retrieve.store_queries import searched
+from harness.steps.search.retrieve.store_queries import StoreQueries, searched
 from harness.values import Hidden, ModelError, RecordingReporter, Silent
 from tests.bench.ray_jobs import Deadly, Doubled, Greedy, SeenByAll, Slow
 from tests.external.filled import Chroma
@@ -121,7 +121,7 @@ class TestOnePool:
 
         # sixteen queries a part; the store that is open here is not asked
         asked = vectors[:80]
-        hits = searched(config, "contracts", None, [""] * len(asked), asked, 3, spread)
+        hits = searched(config, "contracts", None, StoreQueries([""] * len(asked), asked), 3, spread)
         assert len(list((tmp_path / "workers").iterdir())) == 3
         with config.reading("contracts") as store:
             alone = store.near(asked, 3)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import httpx2
 
+from harness.steps import FastEmbedBm25
 from tests.external.search_server import SearchServer
 
 
@@ -35,6 +36,13 @@ def page_key(rows, key):
     return {"page": key} if any("page" in row for row in rows) else {}
 
 
+def as_qdrant(words):
+    """A sparse vector as Qdrant's client takes it."""
+    from qdrant_client import models
+
+    return models.SparseVector(indices=list(words.dimensions), values=list(words.weights))
+
+
 class Qdrant:
     """A folder of Qdrant's local mode."""
 
@@ -49,21 +57,31 @@ class Qdrant:
 
         return QdrantClient(path=str(self.folder))
 
-    def fill(self, rows, distance="cosine", name="contracts"):
+    def fill(self, rows, distance="cosine", name="contracts", dense="", sparse=None):
+        """Rows with a dense vector, '' where it has no name, and sparse ones: functions of a text by name."""
         from qdrant_client import models
 
         distances = {"cosine": "Cosine", "l2": "Euclid", "ip": "Dot"}
+        sparse = {"bm25": FastEmbedBm25().passage} if sparse is None else sparse
         client = self.client()
         size = len(rows[0]["vector"])
+        params = models.VectorParams(size=size, distance=models.Distance(distances[distance]))
+        idf = models.SparseVectorParams(modifier=models.Modifier.IDF)
+        plain = models.SparseVectorParams()
         client.create_collection(
-            name, vectors_config=models.VectorParams(size=size, distance=models.Distance(distances[distance]))
+            name,
+            vectors_config={dense: params} if dense else params,
+            sparse_vectors_config={each: idf if "bm25" in each else plain for each in sparse} or None,
         )
         client.upsert(
             name,
             [
                 models.PointStruct(
                     id=place,
-                    vector=list(map(float, row["vector"])),
+                    vector={
+                        dense: list(map(float, row["vector"])),
+                        **{each: as_qdrant(weigh(row["text"])) for each, weigh in sparse.items()},
+                    },
                     payload={
                         "words": row["text"],
                         "file": {"name": row["document"], **paged(row)},

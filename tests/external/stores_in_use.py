@@ -1,23 +1,27 @@
 """Run by test_stores.py in an environment with the stores' packages: every kind against the real thing."""
 
 import inspect
+import math
 import os
 import socket
 import threading
 import time
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 
 import harness
+from harness.models import SparseConfig
 from harness.report import PriceRow
 from harness.running import Session, load_config, run_bench
 from harness.running.stored_passages import rows_passing
-from harness.steps import RETRIEVERS, ExactConfig, Texts
+from harness.steps import RETRIEVERS, ExactConfig, FastEmbedBm25, SparseVector, Texts
 from harness.values import HarnessError, RecordingReporter, Silent, ask
 from tests.command import table, write_files
 from tests.corpus.conftest import pdf_bytes
 from tests.external.filled import STORES
+from tests.models import tiny
 from tests.search.helpers import Tools
 
 MODEL = "embedded:all-MiniLM-L6-v2"
@@ -32,6 +36,7 @@ FILES = {
     "q2,museum,Tickets cost five crowns.,4\nq3,museum,founded by a captain,4\n"
     "q4,harbour,Ships pay ten crowns,4\n",
 }
+QUESTIONS = [row.partition(",")[2] for row in FILES["queries.csv"].splitlines()[1:]]
 CHUNK = {"kind": "recursive", "chunk_size": 80}
 
 
@@ -171,6 +176,96 @@ def test_an_existing_collection_is_searched_by_words_and_by_both(bench, store, r
     for rankings in by_name(results).values():
         assert all("harbour" in rankings[at].chunk_ids[0] for at in (0, 3))
     assert store.state() == before
+
+
+def only_qdrant(store):
+    """Whether a store is the one that keeps sparse vectors beside dense ones."""
+    return isinstance(store, STORES["qdrant"])
+
+
+def test_words_of_others_are_searched_as_bm25_says(bench, store, rows):
+    if not only_qdrant(store):
+        return
+    section = {**store.fill(rows, dense="meaning"), "vector": "meaning", "model": MODEL, "top_k": 5}
+    before = store.state()
+    results, _, _ = bench({**section, "search": "words"})
+    assert store.state() == before
+    (rankings,) = by_name(results).values()
+    bm25 = FastEmbedBm25()
+    vectors = [dict(zip(*astuple(bm25.passage(row["text"])), strict=True)) for row in rows]
+    for ranking, text in zip(rankings, QUESTIONS, strict=True):
+        terms = bm25.query(text).dimensions
+        holders = {term: sum(term in vector for vector in vectors) for term in terms}
+        rarity = {term: math.log1p((len(rows) - n + 0.5) / (n + 0.5)) for term, n in holders.items()}
+        scores = [sum(vector.get(term, 0.0) * rarity[term] for term in terms) for vector in vectors]
+        assert list(ranking.scores) == pytest.approx(sorted(filter(None, scores), reverse=True)[:5], abs=1e-4)
+
+
+def test_a_hybrid_search_of_others_is_fused_as_its_key_says(bench, store, rows):
+    if not only_qdrant(store):
+        return
+    place = {**store.fill(rows, dense="meaning"), "vector": "meaning", "model": MODEL, "top_k": len(rows)}
+    results, _, _ = bench(
+        {**place, "search": ["vectors", "words"]}, {**place, "search": "hybrid", "fusion": ["rrf", "dbsf"]}
+    )
+    vectors, words, ranks, scores = by_name(results).values()
+    for near, worded, fused, scaled in zip(vectors, words, ranks, scores, strict=True):
+        # Qdrant counts ranks from 0 and adds 2
+        expected = {}
+        for ranking in (near, worded):
+            for rank, chunk in enumerate(ranking.chunk_ids):
+                expected[chunk] = expected.get(chunk, 0.0) + 1 / (2 + rank)
+        assert dict(zip(fused.chunk_ids, fused.scores, strict=True)) == pytest.approx(expected, abs=1e-5)
+        expected = {}
+        for ranking in (near, worded):
+            values = np.array(ranking.scores)
+            low = values.mean() - 3 * values.std(ddof=1) if len(values) > 1 else 0.0
+            width = 6 * values.std(ddof=1) if len(values) > 1 else 1.0
+            for chunk, value in zip(ranking.chunk_ids, values, strict=True):
+                scale = (value - low) / width if len(values) > 1 else 0.5
+                expected[chunk] = expected.get(chunk, 0.0) + scale
+        assert dict(zip(scaled.chunk_ids, scaled.scores, strict=True)) == pytest.approx(expected, abs=1e-3)
+
+
+def test_sparse_vectors_of_a_model_rank_as_the_model_does_here(bench, store, rows):
+    if not only_qdrant(store):
+        return
+    splade = tiny.a_splade()
+    weigh = SparseConfig(model=splade).make().encode
+
+    def sparse(text):
+        return SparseVector.read(weigh([text])[0].tobytes())
+
+    section = store.fill(rows, sparse={"bm25": FastEmbedBm25().passage, "splade": sparse})
+    section = {**section, "model": MODEL, "top_k": 5, "search": "words"}
+    before = store.state()
+    named = {**section, "sparse_vector": "splade", "sparse_model": splade}
+    results, _, _ = bench(named, {"kind": "learned_sparse", "model": splade, "top_k": 5})
+    theirs, ours = by_name(results).values()
+    for mine, their in zip(ours, theirs, strict=True):
+        assert list(their.scores) == pytest.approx(list(mine.scores), rel=1e-4, abs=1e-4)
+    assert bench({**named, "search": "hybrid"})[0].runs
+    assert store.state() == before
+    # what is not said, or said of another vector, is an error
+    fails(bench, ["bm25, splade", "Name one"], section)
+    fails(bench, ["bm25, splade", "'words'"], {**section, "sparse_vector": "words"})
+    fails(bench, ["splade", "another model"], {**named, "sparse_vector": "bm25"})
+    fails(bench, ["sparse_model", "language"], {**section, "sparse_vector": "splade"})
+    assert bench({**section, "sparse_vector": "splade", "same_model": False})[0].runs
+    without = {**store.fill(rows, name="dense", sparse={}), "model": MODEL, "search": "words"}
+    fails(bench, ["has no sparse vectors"], without)
+
+
+def test_a_hybrid_search_keeps_to_rows_with_a_value(bench, store, rows):
+    place = store.fill(rows)
+    if "hybrid" not in RETRIEVERS[place["kind"]].config.existing_searches:
+        return
+    of_museum = next(row["document"] for row in rows if "museum" in row["document"])
+    only = {place["document"]: of_museum}
+    results, _, _ = bench({**place, "model": MODEL, "only": only, "top_k": 9, "search": ["words", "hybrid"]})
+    for rankings in by_name(results).values():
+        assert any(ranking.chunk_ids for ranking in rankings)
+        assert all("museum" in chunk for ranking in rankings for chunk in ranking.chunk_ids)
 
 
 def test_what_cannot_be_placed_keeps_its_rank_and_is_counted(bench, store, rows, tools):

@@ -65,5 +65,10 @@ SEARCH: Mapping[str, str] = {
         "{store}, {collection}: the median cosine of {vectors} stored vectors with those of {model} is "
         "{cosine}: they were made with a prefix, of more text than is stored, or in lower precision."
     ),
+    "stored.other_words": (
+        "{store}, {collection}: of the words in {vectors} stored sparse vectors, {share} at the median are "
+        "words of their texts as sparse_model makes them: they were made of more text than is stored, with "
+        "another list of stop words, or in another language."
+    ),
 }
 """Of what bears on the result, and of what is worth knowing."""

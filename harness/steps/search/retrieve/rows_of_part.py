@@ -7,18 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.row_documents import document_at, documents_of_row
 from harness.steps.search.retrieve.store_config import StoreConfig
-from harness.steps.search.retrieve.stored import Floats, PassageKeys, StoredRow
+from harness.steps.search.retrieve.store_queries import StoreQueries
+from harness.steps.search.retrieve.stored import PassageKeys, StoredRow
 
 # a search goes this many times as deep where too few of its rows are of the documents
 _DEEPER = 4
 
-RowSearch = Callable[..., list[list[StoredRow]]]
-"""Texts and vectors [Q, d] of queries, and a depth → the rows of each, best first."""
+RowSearch = Callable[[StoreQueries, int], list[list[StoredRow]]]
+"""Queries and a depth → the rows of each, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +40,21 @@ class PartOfRows:
         return cls(c.keys, Counter(passages.texts), _documents(passages), _documents(passages.whole))
 
     def search(
-        self, search: RowSearch, texts: Sequence[str], vectors: Floats | None, wanted: int, count: int
+        self, search: RowSearch, queries: StoreQueries, wanted: int, count: int
     ) -> tuple[list[list[StoredRow]], int]:
         """For each query its ``wanted`` rows, and for how many queries the store stopped before it had them.
 
         The search is as deep as the share of the part among all ``count`` rows suggests, and deeper where
         that is not enough, up to all: the rows are those that a search of the part alone would find.
         """
-        queries = len(texts) if vectors is None else len(vectors)
         if self.texts is None:
-            return search(texts, vectors, wanted), 0
+            return search(queries, wanted), 0
         size = self.texts.total()
         depth = min(count, max(wanted, -(-wanted * count // max(1, size))))
-        kept: list[list[StoredRow]] = [[] for _ in range(queries)]
-        pending, short = list(range(queries)), 0
+        kept: list[list[StoredRow]] = [[] for _ in queries.texts]
+        pending, short = list(range(len(queries))), 0
         while pending:
-            part = None if vectors is None else vectors[np.array(pending)]
-            lists = search([texts[at] for at in pending] if texts else (), part, depth)
+            lists = search(queries.at(pending), depth)
             further = []
             for at, rows in zip(pending, lists, strict=True):
                 kept[at] = self._inside(rows)[:wanted]

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from harness.models import EncoderConfig, plain_url
 from harness.steps.search.dense import DenseConfig
 from harness.steps.search.retrieve.row_filter import RowFilter
+from harness.steps.search.retrieve.sparse_vector import SparseVector
 from harness.steps.search.retrieve.stored import Content, PassageKeys, StoredCollection
 from harness.steps.search.step import Identity
 from harness.values import ConfigError, Unset
@@ -114,8 +115,23 @@ class StoreConfig(DenseConfig):
         return ()
 
     def encoders(self) -> tuple[EncoderConfig, ...]:
-        """None for a search by words."""
-        return () if self.search == "words" else super().encoders()
+        """That of vectors, except for a search by words, and that of sparse vectors."""
+        sparse = () if self.embed_sparse is None else (self.embed_sparse,)
+        return sparse if self.search == "words" else (*super().encoders(), *sparse)
+
+    @property
+    def embed_sparse(self) -> EncoderConfig | None:
+        """The encoder of queries for the sparse vectors of others; None where texts are searched."""
+        return None
+
+    @property
+    def sparse(self) -> bool:
+        """Whether it searches the sparse vectors of others."""
+        return False
+
+    def share_of_words(self, text: str, words: SparseVector) -> float:
+        """The share of the words in a stored sparse vector that are words of the passage's text."""
+        raise NotImplementedError(f"{self.kind} has no sparse vectors")
 
     @property
     def keys(self) -> PassageKeys:

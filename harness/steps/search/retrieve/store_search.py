@@ -16,7 +16,7 @@ from harness.steps.search.needs import CheckOnly, Cluster, Fingerprints, Index, 
 from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.scan import found_share, scan
 from harness.steps.search.retrieve.store_config import StoreConfig
-from harness.steps.search.retrieve.store_queries import searched
+from harness.steps.search.retrieve.store_queries import StoreQueries, searched
 from harness.steps.search.retrieve.stored import Content, StoredCollection, store_faults
 from harness.steps.search.retrieve.stored_as_is import of_this_run, search_as_it_is
 from harness.steps.search.step import Fingerprint, Identity, IndexPrice, RetrievalResult
@@ -87,7 +87,8 @@ class StoreRetriever(DenseRetriever[Store]):
         depths = [true.k for true in nearest or []] or [depth.usual] * len(queries)
         wanted = min(max(depths) + (_MARGIN if nearest else 0), len(passages.ids))
         spread = (yield Cluster()) if c.remote else None
-        hits = searched(c, name, store, [query.text for query in queries], query_vectors, wanted, spread)
+        wording = StoreQueries([query.text for query in queries], query_vectors)
+        hits = searched(c, name, store, wording, wanted, spread)
         rankings = []
         for query, rows, k in zip(queries, hits, depths, strict=True):
             places = np.array([int(row.key) for row in rows], dtype=np.int64)

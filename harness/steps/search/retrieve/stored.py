@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.steps.search.retrieve.sparse_vector import SparseVector
 from harness.values import HarnessError, first_line, redacted
 
 Floats = NDArray[np.float32]
@@ -26,13 +27,15 @@ DOCUMENT_KEYS = ("document", "source", "file_name", "filename", "file_path", "fi
 class StoredRow:
     """One row of a collection: its key there, what is kept beside its vector, and its vector or score.
 
-    ``score`` is a similarity, higher is better, where the row was found by a search.
+    ``score`` is a similarity, higher is better, where the row was found by a search. ``words`` is its sparse
+    vector, where one is searched.
     """
 
     key: str
     payload: Mapping[str, Any]
     vector: Floats | None = None
     score: float = 0.0
+    words: SparseVector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +57,13 @@ class StoreFacts:
 class StoredCollection(ABC):
     """A collection that is open for reading; a filter of rows holds for its searches, not for ``rows``.
 
-    ``words`` says whether it can be searched by words, ``scans`` whether without its index, ``lasting_keys``
+    ``words`` says whether it can be searched by words, ``sparse`` whether it is by sparse vectors, which its
+    rows then have, ``scans`` whether without its index, ``lasting_keys``
     whether a row keeps its key when the store tidies up.
     """
 
     words: ClassVar[bool] = False
+    sparse: bool = False
     scans: ClassVar[bool] = True
     lasting_keys: ClassVar[bool] = True
 
@@ -89,6 +94,12 @@ class StoredCollection(ABC):
     def hybrid(self, vectors: Floats, texts: Sequence[str], depth: int) -> list[list[StoredRow]]:
         """The rows found by vectors and by words, fused by the store."""
         raise HarnessError("retrieve: this store has no hybrid search. Use search: vectors.")
+
+    def by_sparse(
+        self, words: Sequence[SparseVector], vectors: Floats | None, depth: int
+    ) -> list[list[StoredRow]]:
+        """The rows nearest to sparse vectors, fused with those nearest to dense ones [Q, d] where given."""
+        raise HarnessError("retrieve: this store has no sparse vectors. Use search: vectors.")
 
 
 class Reads:

@@ -10,21 +10,18 @@ from functools import partial
 import numpy as np
 
 from harness.steps.search.depth import SearchDepth
-from harness.steps.search.needs import Built, CheckOnly, Cluster, Index, Texts, Warned
+from harness.steps.search.needs import Built, CheckOnly, Cluster, Index, Warned
 from harness.steps.search.passages import Passages
 from harness.steps.search.retrieve.row_documents import document_at, documents_of_row
 from harness.steps.search.retrieve.rows_of_part import PartOfRows
 from harness.steps.search.retrieve.store_config import StoreConfig
-from harness.steps.search.retrieve.store_queries import searched
-from harness.steps.search.retrieve.stored import Floats, StoredCollection, StoredRow, store_faults
+from harness.steps.search.retrieve.store_queries import StoreQueries, searched
+from harness.steps.search.retrieve.stored import StoredCollection, StoredRow, store_faults
+from harness.steps.search.retrieve.stored_encodings import encoded_queries
 from harness.steps.search.search_wordings import SEARCH
 from harness.steps.search.step import Identity, RetrievalResult
-from harness.values import HarnessError, Query, Ranking, Run, Slot, Together, by_key, counted, key_of, worded
+from harness.values import HarnessError, Query, Ranking, Run, Slot, by_key, counted, key_of, worded
 
-# passages that are embedded again to see whether the vectors are of the model
-_SAMPLE = 32
-# a lower median cosine of stored and fresh vectors is another model's
-_SAME, _ALIKE = 0.98, 0.8
 # a collection of others may change at any time, so what a run has found is of no use to the next
 _THIS_RUN = uuid.uuid4().hex
 
@@ -41,17 +38,7 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
         lambda place: _existing_opened(c, place),
         there=True,
     )
-    vectors = None
-    if c.search != "words":
-        sample = (yield CheckOnly(lambda: _sample(c, store), there=True)) if c.same_model else None
-        texts = [c.query_prefix + query.text for query in queries]
-        # together, so that a plan counts both
-        wanted_texts = [Texts(c.embed, texts, "queries")]
-        wanted_texts += [_fresh(c, passages, sample)] if sample else []
-        vectors, *fresh = yield Together(wanted_texts)
-        refuse_misfit(c, store, vectors.shape[1])
-        if sample:
-            yield from _same_model(c, sample, *fresh)
+    asking = yield from encoded_queries(c, store, passages, queries)
     depth = SearchDepth.of(c, passages.lengths)
 
     def passing() -> int:
@@ -65,7 +52,7 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
     spread = (yield Cluster()) if c.remote else None
     search = partial(searched, c, c.collection, store, spread=spread)
     part = PartOfRows.of(passages, c)
-    hits, short = part.search(search, [query.text for query in queries], vectors, wanted, count)
+    hits, short = part.search(search, asking, wanted, count)
     # a filter of the store's own may end an index early, without a part that goes deeper
     short = max(
         short, sum(len(rows) < min(wanted, count) for rows in hits) if c.only and part.texts is None else 0
@@ -78,71 +65,23 @@ def search_as_it_is(c: StoreConfig, passages: Passages, queries: Sequence[Query]
         _placed(query, rows, texts_at, passages, depth, c) for query, rows in zip(queries, hits, strict=True)
     ]
     share = None
-    if vectors is not None and c.search == "vectors" and store.scans and not c.exact:
+    if c.search == "vectors" and store.scans and not c.exact:
         with store_faults(c.where, c.timeout):
             scanned = partial(_scanned, store)
-            true = yield CheckOnly(lambda: part.search(scanned, (), vectors, c.top_k, count)[0])
+            true = yield CheckOnly(lambda: part.search(scanned, asking, c.top_k, count)[0])
         share = _overlap(hits, true, c.top_k)
     return RetrievalResult(rankings, share)
 
 
-def _scanned(
-    store: StoredCollection, texts: Sequence[str], vectors: Floats, depth: int
-) -> list[list[StoredRow]]:
-    return store.near(vectors, depth, exact=True)
-
-
-def _fresh(c: StoreConfig, passages: Passages, sample: Sequence[tuple[str, Floats]]) -> Texts:
-    """The vectors that the model gives for the texts of some rows."""
-    texts = [c.passage_prefix + text for text, _ in sample]
-    return Texts(c.embed, texts, "sample", "vectors", key_of((passages.whole or passages).key, "sample"))
-
-
-def _same_model(c: StoreConfig, sample: Sequence[tuple[str, Floats]], fresh: Floats) -> Run[None]:
-    """Raise HarnessError where the stored vectors are not the model's; warn where they are other ones."""
-    stored = np.stack([vector for _, vector in sample])
-    lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(fresh, axis=1)
-    median = float(np.median((stored * fresh).sum(axis=1) / (lengths + 1e-30)))
-    if median < _ALIKE:
-        raise HarnessError(
-            f"{c.where}, {c.collection}: the median cosine of {len(sample)} stored vectors with those of "
-            f"{c.embed.model_name} is {median:.2f}, so they are of another model, or of other text than is "
-            "stored. Name the model that made them, or set retrieve.same_model to false."
-        )
-    if median < _SAME:
-        about = {"store": c.where, "collection": c.collection, "model": c.embed.model_name}
-        altered = worded(SEARCH, "stored.altered", vectors=len(sample), cosine=f"{median:.3f}", **about)
-        yield Warned([altered])
+def _scanned(store: StoredCollection, queries: StoreQueries, depth: int) -> list[list[StoredRow]]:
+    assert queries.vectors is not None
+    return store.near(queries.vectors, depth, exact=True)
 
 
 @contextmanager
 def _existing_opened(c: StoreConfig, place: Slot) -> Iterator[StoredCollection]:
     with c.reading(c.collection, place.path) as store:
         yield store
-
-
-def refuse_misfit(c: StoreConfig, store: StoredCollection, dimension: int) -> None:
-    """Raise HarnessError where dimension or distance of a collection are not those of the configuration."""
-    with store_faults(c.where, c.timeout):
-        facts = store.facts()
-    if facts.dimension not in (None, dimension):
-        raise HarnessError(
-            f"{c.where}, {c.collection}: its vectors have {facts.dimension} dimensions, and those of "
-            f"{c.embed.model_name} {dimension}. Name the model that made them as retrieve.model."
-        )
-    if facts.distance not in (None, c.distance):
-        raise HarnessError(
-            f"{c.where}, {c.collection} compares by {facts.distance}, and retrieve.distance is {c.distance}. "
-            f"Set distance: {facts.distance}."
-        )
-
-
-def _sample(c: StoreConfig, store: StoredCollection) -> list[tuple[str, Floats]]:
-    """Texts and vectors of some rows; none where the store does not give vectors."""
-    with store_faults(c.where, c.timeout):
-        rows = list(store.rows(vectors=True, limit=_SAMPLE))
-    texts = [(c.keys.text_of(row.payload), row.vector) for row in rows]
-    return [(text, vector) for text, vector in texts if text and vector is not None]
 
 
 def _placed(
