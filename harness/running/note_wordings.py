@@ -109,6 +109,34 @@ RUN: Mapping[str, str] = {
 }
 """Of what models, workers and other runs do."""
 
+_ON_RAY = "on {workers}: about {time} ({speed} characters a second each, by earlier runs on Ray)."
+_IN_ONE = (
+    "on {workers}: about {time} ({speed} characters a second each, by earlier runs in one process on {cpus} "
+    "of this machine)."
+)
+_UNMEASURED = "on {workers}: time unknown (nothing was measured with such workers)."
+_EMBED = "embed by {model}: {texts} in {batches} "
+_SCORE = "score by {model}: at most {pairs} "
+_HERE = "On this machine, but for search by exact and bm25: search, scores, tables, page: "
+
+SPREAD: Mapping[str, str] = {
+    "spread.engine": "Engine: ray at {address}, {workers} of {cpus}.",
+    "spread.engine.gpus": "Engine: ray at {address}, {workers} of {cpus} and {gpus} GPUs.",
+    "spread.embed.ray": _EMBED + _ON_RAY,
+    "spread.embed.process": _EMBED + _IN_ONE,
+    "spread.embed.unmeasured": _EMBED + _UNMEASURED,
+    "spread.score.ray": _SCORE + _ON_RAY,
+    "spread.score.process": _SCORE + _IN_ONE,
+    "spread.score.unmeasured": _SCORE + _UNMEASURED,
+    "spread.nothing": "Nothing is left to compute on workers.",
+    "spread.together": "On the workers, together: {time}.",
+    "spread.together.more": "On the workers, together: {time} and what is unknown.",
+    "spread.together.unknown": "On the workers, together: what is unknown.",
+    "spread.here": f"{_HERE}{{time}} in the run of {{date}}.",
+    "spread.here.unknown": f"{_HERE}time unknown (no earlier run in {{folder}} can be read).",
+}
+"""Of what is spread over the workers of a cluster."""
+
 TUNE: Mapping[str, str] = {
     "tune.changed": "{file}: the configuration or a file has changed since; tune begins again.",
     "tune.other rows": "{file}: {collection} has changed since; tune begins again.",

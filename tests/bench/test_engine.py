@@ -179,17 +179,23 @@ def test_before_a_worker_was_measured_this_machine_tells_its_speed(monkeypatch):
     model = SimpleNamespace(speed=lambda worker: speeds.get(worker[0]))
 
     def told(**asked):
-        return spread._seconds(
-            model, 600, engines.EngineConfig(kind="ray", threads=2, **asked), ("ray", 2, 0)
-        )
+        config = engines.EngineConfig(kind="ray", threads=2, **asked)
+        over = SimpleNamespace(worker=("ray", 2, 0), size=lambda: 1)
+        work = spread.Work([], None, [], SimpleNamespace(engine=config))
+        values = {"model": "m", "pairs": "6 pairs"}
+        return work._stage(model, 600, over, None, ("spread.score", values))
 
-    assert told() == (None, "nothing was measured with such workers")
+    seconds, line = told()
+    assert seconds is None
+    assert line.endswith("on 1 worker: time unknown (nothing was measured with such workers).")
     # 300 characters a second on 8 CPUs, of which a worker has 2: 600 / (300 * 2 / 8)
     speeds["local"] = 300.0
-    seconds, basis = told()
+    seconds, line = told()
     assert seconds == 8.0
-    assert "75 characters a second each" in basis
-    assert "on 8 CPUs of this machine" in basis
+    assert line == (
+        "score by m: at most 6 pairs on 1 worker: about 8 s (75 characters a second each, by earlier runs in "
+        "one process on 8 CPUs of this machine)."
+    )
     # what CPUs take says nothing about GPUs
     assert told(gpus=1)[0] is None
     # what such workers took themselves comes first: 600 / 50

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.running.compute import LocalPass, ModelPass, length_of
 from harness.running.config.models import BenchConfig
 from harness.running.engine import Engine, EngineConfig, LocalEngine
+from harness.running.note_wordings import SPREAD
 from harness.running.planning import Planned
 from harness.running.search import Chunked
 from harness.steps import LocalModelScorer, pairs_of
-from harness.values import Query, by_key, counted, duration
+from harness.values import Query, Sentence, by_key, counted, duration, worded
 
 # What the harness measures of the stages that a cluster takes over.
 _APART = ("parse", "embed", "rerank")
@@ -63,74 +64,94 @@ class Work:
             some = [*pairs, *pairs_of(guessed[:1])]
             yield needs[0].config.model_name, model, sum(need.count for need in needs), characters, some
 
-    def spread(self, over: Engine) -> Iterator[str]:
+    def spread(self, over: Engine) -> Iterator[Sentence]:
         """How what is left would be spread; none without a cluster. Documents have been read already."""
         if not over.apart:
             return
         workers, engine = over.size(), self.config.engine
-        where = f"ray at {engine.address}, {counted(workers, 'worker')} of {counted(engine.threads, 'CPU')}"
-        gpus = f" and {engine.gpus:g} GPUs" if engine.gpus else ""
         stages = [*self._embedding(over), *self._scoring(over)]
-        yield f"Engine: {where}{gpus}."
+        yield worded(
+            SPREAD,
+            "spread.engine.gpus" if engine.gpus else "spread.engine",
+            address=engine.address,
+            workers=counted(workers, "worker"),
+            cpus=counted(engine.threads, "CPU"),
+            gpus=f"{engine.gpus:g}",
+        )
         yield from (line for _, line in stages)
         if not stages:
-            yield "Nothing is left to compute on workers."
+            yield worded(SPREAD, "spread.nothing")
         if len(stages) > 1:
             seconds = [wall for wall, _ in stages if wall is not None]
-            parts = [duration(sum(seconds))] if seconds else []
-            parts += [] if len(seconds) == len(stages) else ["what is unknown"]
-            yield f"On the workers, together: {' and '.join(parts)}."
+            code = "spread.together" if len(seconds) == len(stages) else "spread.together.more"
+            yield worded(SPREAD, code if seconds else "spread.together.unknown", time=duration(sum(seconds)))
         yield _here(self.config)
 
     def _stage(
-        self, model: ModelPass, work: str, characters: int, over: Engine, batches: int | None
-    ) -> tuple[float | None, str]:
-        """The seconds until the ``work`` of one model is done, None where nothing was measured, in a line."""
-        seconds, measured = _seconds(model, characters, self.config.engine, over.worker)
-        workers = over.size()
-        wall = wall_seconds(seconds, workers, batches)
-        took = "time unknown" if wall is None else f"about {duration(wall)}"
-        return wall, f"{work} on {counted(workers, 'worker')}: {took} ({measured})."
+        self,
+        model: ModelPass,
+        characters: int,
+        over: Engine,
+        batches: int | None,
+        work: tuple[str, Mapping[str, str]],
+    ) -> tuple[float | None, Sentence]:
+        """The seconds until the ``work`` of one model is done, None where nothing was measured, in a line.
 
-    def _embedding(self, over: Engine) -> Iterator[tuple[float | None, str]]:
+        ``work`` is the beginning of a code of ``SPREAD`` and values of its sentence.
+        """
+        measured, speed, cpus = _speed(model, self.config.engine, over.worker)
+        workers = over.size()
+        wall = wall_seconds(None if speed is None else characters / speed, workers, batches)
+        return wall, worded(
+            SPREAD,
+            f"{work[0]}.{measured}",
+            workers=counted(workers, "worker"),
+            time="" if wall is None else duration(wall),
+            speed="" if speed is None else f"{speed:,.0f}",
+            cpus=counted(cpus, "CPU"),
+            **work[1],
+        )
+
+    def _embedding(self, over: Engine) -> Iterator[tuple[float | None, Sentence]]:
         for name, model, items, _ in self.texts():
             if items and isinstance(model, LocalPass):
                 texts: list[Any] = list(items.values())
                 batches = len(model.model.batches(texts))
-                amount = f"{counted(len(texts), 'text')} in {counted(batches, 'batch', 'batches')}"
-                yield self._stage(model, f"embed by {name}: {amount}", sum(map(len, texts)), over, batches)
+                work = {
+                    "model": name,
+                    "texts": counted(len(texts), "text"),
+                    "batches": counted(batches, "batch", "batches"),
+                }
+                yield self._stage(model, sum(map(len, texts)), over, batches, ("spread.embed", work))
 
-    def _scoring(self, over: Engine) -> Iterator[tuple[float | None, str]]:
+    def _scoring(self, over: Engine) -> Iterator[tuple[float | None, Sentence]]:
         """At most so many pairs, as settings share them."""
         for name, model, count, characters, _ in self.pairs():
             if count and isinstance(model, LocalPass) and isinstance(model.model, LocalModelScorer):
-                work = f"score by {name}: at most {counted(count, 'pair')}"
-                yield self._stage(model, work, characters, over, None)
+                work = {"model": name, "pairs": counted(count, "pair")}
+                yield self._stage(model, characters, over, None, ("spread.score", work))
 
 
-def _seconds(
-    model: ModelPass, characters: int, engine: EngineConfig, worker_there: tuple[str, float, float]
-) -> tuple[float | None, str]:
-    """The seconds of all workers together, and where their speed was measured."""
+def _speed(
+    model: ModelPass, engine: EngineConfig, worker_there: tuple[str, float, float]
+) -> tuple[str, float | None, int]:
+    """Where the speed of a worker was measured, in characters a second, and by how many CPUs here."""
     speed = model.speed(worker_there)
     if speed is not None:
-        return characters / speed, f"{speed:,.0f} characters a second each, by earlier runs on Ray"
+        return "ray", speed, 0
     worker = LocalEngine().worker
     speed = model.speed(worker)
     if speed is None or engine.gpus or worker[2]:
-        return None, "nothing was measured with such workers"
-    speed *= engine.threads / worker[1]
-    basis = f"by earlier runs in one process on {counted(int(worker[1]), 'CPU')} of this machine"
-    return characters / speed, f"{speed:,.0f} characters a second each, {basis}"
+        return "unmeasured", None, 0
+    return "process", speed * engine.threads / worker[1], int(worker[1])
 
 
-def _here(config: BenchConfig) -> str:
+def _here(config: BenchConfig) -> Sentence:
     """What is done on this machine, and how long it took in the last run."""
-    what = "On this machine, but for search by exact and bm25: search, scores, tables, page"
     try:
         record = json.loads((config.results / config.name / "record.json").read_text(encoding="utf-8"))
         took, date = record["timings"], record["date"]
         seconds = took["total"] - sum(took.get(stage, 0.0) for stage in _APART)
     except (OSError, ValueError, KeyError):
-        return f"{what}: time unknown (no earlier run in {config.results / config.name} can be read)."
-    return f"{what}: {duration(seconds)} in the run of {date}."
+        return worded(SPREAD, "spread.here.unknown", folder=config.results / config.name)
+    return worded(SPREAD, "spread.here", time=duration(seconds), date=date)
