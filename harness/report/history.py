@@ -21,8 +21,9 @@ from harness.values import HarnessError, counted, number
 
 # Files about one run, not its outcome: the record, the timings, and the page and picture made of the rest.
 _OF_THE_RUN = (RECORD, "latency.csv", PICTURE, REPORT)
-# Columns of other files that depend on the machine on which an index was built.
-_OF_THE_MACHINE = {"prices.csv": ("build_seconds", "index_bytes")}
+# Columns of other files that depend on the machine on which an index was built or a query was timed.
+_LATENCIES = ("latency_p50", "latency_p95", "latency_p99", "latency_in_batch")
+_OF_THE_MACHINE = {"prices.csv": ("build_seconds", "index_bytes", *_LATENCIES)}
 
 
 @dataclass(frozen=True, slots=True)

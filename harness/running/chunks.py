@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import steps
-from harness.models import add
+from harness.models import add, sum_of
 from harness.running.config.models import Setting
 from harness.running.frames import Where
 from harness.running.loop import Loop, Visitor
@@ -74,15 +74,11 @@ def reading_of(
     """
     if not chunks:
         return None
-    reader, place = steps.READERS.make(config), Where("0")
-    # what other steps have had before is not the reader's
-    visitor.charged(place)
-    run = _priced(under_way(reader.run(chunks, sources)))
-    paid = Loop(visitor).run({place.setting: run}).get(place.setting)
+    reader = steps.READERS.make(config)
+    paid = _charged(under_way(reader.run(chunks, sources)), visitor)
     if paid is None:
         return _longest_reading(chunks, reader, sources)
     spans, cost = paid
-    cost = add(cost, visitor.charged(place))
     headings = {
         (one.doc_id, one.start, one.end): one.before
         for one in (sources.chunks(config.larger) if config.larger is not None else ())
@@ -100,8 +96,15 @@ def reading_of(
     return Reading(read_as, sources, cost=cost)
 
 
+def _charged(run: Run[Any], visitor: Visitor) -> tuple[Any, float | None] | None:
+    """What a step over all chunks returns, and its cost as in `Reading`; None: it is not known yet."""
+    place = Where("0")
+    visitor.charged(place)  # what other steps have had is not this one's
+    paid = Loop(visitor).run({place.setting: _priced(run)}).get(place.setting)
+    return None if paid is None else (paid[0], add(paid[1], visitor.charged(place)))
+
+
 def _priced(run: Run[Any]) -> Run[Any]:
-    """What a step returns, and what the answers of language models behind it have cost."""
     return (yield Part(run, priced=True))
 
 
@@ -145,7 +148,8 @@ class Chunking:
     holds the columns of ``ChunkRow``, none if there are no chunks. ``indexed`` is what is indexed where
     that is more than the chunks, ``indexed_apart`` the same for retrievers with a context of their own, by
     its key, None for the chunks alone; ``index_tokens`` are the tokens that the encoder reads of all that is
-    indexed, each text up to its window, None if that is not known. ``reading`` is how chunks are read where
+    indexed, each text up to its window, None if that is not known, and ``context_cost`` what the contexts of
+    all that is indexed cost, None where a price is unknown. ``reading`` is how chunks are read where
     that is something else. ``returned_only``: another pipeline cut the documents, and no chunk is known but
     those it returned. ``sources`` are the documents of the chunks where their ids do not say them, '' for
     text that is in none. ``outside`` are document and text of what else lies in the collection that is
@@ -162,6 +166,7 @@ class Chunking:
     reading: Reading | None = field(default=None, compare=False)
     returned_only: bool = False
     index_tokens: int | None = None
+    context_cost: float | None = field(default=0.0, compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
     outside: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
@@ -239,6 +244,7 @@ def chunk_corpus(setting: Setting, sources: RunSources, visitor: Visitor, warn: 
         index_tokens=sum(
             quality.get("index_tokens", 0) if part is None else part.index_tokens for part in read
         ),
+        context_cost=sum_of(0.0 if part is None else part.cost for part in read),
     )
 
 
@@ -331,7 +337,8 @@ class Indexed:
 
     ``overlong`` of them are longer than the encoder reads, and ``index_tokens`` is what it reads of all, each
     up to its window, special tokens included. ``key`` identifies chunking and texts. ``guessed``: the longest
-    texts stand for contexts that are not known yet, and their tokens are not counted.
+    texts stand for contexts that are not known yet, and their tokens are not counted. ``cost`` is what the
+    contexts cost, whichever run paid (None: a price is unknown).
     """
 
     texts: tuple[str, ...]
@@ -340,6 +347,7 @@ class Indexed:
     index_tokens: int
     key: str
     guessed: bool = False
+    cost: float | None = field(default=0.0, compare=False)
 
 
 def with_context(
@@ -358,12 +366,15 @@ def with_context(
     if not contexts or not chunks:
         return None
     tokenizer, guessed = sources.tokenizer, False
-    around = [steps.ContextText()] * len(chunks)
+    around, costs = [steps.ContextText()] * len(chunks), list[float | None]()
     for config in contexts:
         made = steps.CONTEXTS.make(config)
-        surroundings = Loop(visitor).run({"0": under_way(made.run(chunks, sources))}).get("0")
-        if surroundings is None:
+        paid = _charged(under_way(made.run(chunks, sources)), visitor)
+        if paid is None:
             surroundings, guessed = [made.longest] * len(chunks), True
+        else:
+            surroundings, cost = paid
+            costs.append(cost)
         if not any(need.before or need.after for need in surroundings):
             warn("chunks.context", context=config.kind)
         around = steps.nested(around, surroundings)
@@ -374,7 +385,9 @@ def with_context(
     tokens = sources.lengths("indexed_tokens", indexed_key, texts)
     lengths = tokens.astype(np.int64) + tokenizer.special
     read = np.minimum(lengths, tokenizer.window or lengths)
-    return Indexed(texts, tokens, int((lengths > read).sum()), int(read.sum()), indexed_key)
+    return Indexed(
+        texts, tokens, int((lengths > read).sum()), int(read.sum()), indexed_key, cost=sum_of(costs)
+    )
 
 
 def _digest(around: Sequence[steps.ContextText]) -> str:

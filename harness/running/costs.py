@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from harness import models
 from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, reading_depth, tokens_to
 from harness.models import EncoderConfig, Spending, add
-from harness.report import CostRow, PriceRow, SummaryRow, is_route
+from harness.report import CostRow, LatencyRow, PriceRow, SummaryRow, is_route
 from harness.running.compute import ServedPass
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
@@ -122,7 +122,7 @@ def price_rows(
     costs: Sequence[CostRow],
     corpus: Corpus,
     measures: Sequence[str],
-    notes: RunNotes,
+    latencies: Iterable[LatencyRow],
 ) -> list[PriceRow]:
     """The cost of every setting and stage, beside each measure's mean, as deep as the measure reads.
 
@@ -133,6 +133,7 @@ def price_rows(
     depths = {name: depth for name in measures if not less_is_better(name) and (depth := reading_depth(name))}
     means = {(r.setting, r.stage, r.measure): r.mean for r in summary if r.split == "all"}
     judge = {row.setting: row.cost_alone for row in costs}
+    times = {(row.setting, row.stage): _times(row) for row in latencies}
     queries = corpus.queries.queries
     rows = []
     for result in searched:
@@ -163,6 +164,7 @@ def price_rows(
                     rerank_tokens=pair_tokens,
                     judge_cost=judge.get(result.setting.name),
                     rewrite_cost=rewritten,
+                    context_cost=over_chunks.chunking.context_cost,
                     read_cost=0.0 if (reading := over_chunks.chunking.reading) is None else reading.cost,
                     cost_per_1000=None if total is None else 1000 * total / len(queries),
                     endpoint_cost=add(add(index, query_cost), _checked(result, stage)),
@@ -172,10 +174,16 @@ def price_rows(
                     rows_share=_rows_share(over_chunks),
                     build_seconds=build_seconds,
                     index_bytes=index_bytes,
+                    **times.get((result.setting.name, stage), {}),
                 )
                 for measure, depth in depths.items()
             ]
     return rows
+
+
+def _times(row: LatencyRow) -> dict[str, float | None]:
+    """The times of a query as columns of its price."""
+    return {f"latency_{each}": getattr(row, f"total_{each}") for each in ("p50", "p95", "p99", "in_batch")}
 
 
 def _read(searched: Searched, rankings: Sequence[Ranking], depths: set[Depth]) -> dict[Depth, float]:

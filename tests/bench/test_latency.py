@@ -114,12 +114,25 @@ def test_what_was_measured_is_kept_and_is_no_part_of_the_outcome(lexical, clock,
     rows = run(path)
     reads = clock[1]
     again, folder = bench(path)
+    # prices have the times of every stage, and the routes, beside what it costs
+    totals = {row.stage: (row.total_p50, row.total_p95, row.total_p99, row.total_in_batch) for row in rows}
+    priced = {
+        row.stage: (row.latency_p50, row.latency_p95, row.latency_p99, row.latency_in_batch)
+        for row in again.of(PriceRow)
+    }
+    assert {*priced} > {"retrieve"}
+    assert priced == {stage: totals[stage] for stage in priced}
+    assert all(value > 0 for values in priced.values() for value in values)
     assert again.of(LatencyRow) == rows
     assert clock[1] == reads, "an unchanged run measures nothing"
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     assert same_result(folder, other)
     (other / "latency.csv").write_text("another machine")
+    prices = (other / "prices.csv").read_text(encoding="utf-8")
+    shown = f"{priced['retrieve'][0]:.6f}".rstrip("0")
+    assert shown in prices
+    (other / "prices.csv").write_text(prices.replace(shown, "7.25"), encoding="utf-8")
     assert same_result(folder, other)
     assert not list((tmp_path / "results").glob("*@*"))
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from harness.report import PriceRow
 from harness.values import LlmError, Silent
 from tests.command import bench, printed
 from tests.judge.fake_server import FakeServer, says
@@ -111,6 +112,11 @@ def test_contexts_and_filters_are_asked_for_once_by_a_run_alone(configured, corp
         for words in (["bench", path], ["bench", path, "--dry-run"]):
             printed(capsys, *words)
         assert server.count == chunks + 5
+        # the price of the contexts is the same whichever run paid, and no part of that of the queries
+        again, _ = bench(path)
+        for each in (results, again):
+            costs = {(round(row.context_cost, 6), row.rewrite_cost) for row in each.of(PriceRow)}
+            assert costs == {(round(chunks * 0.002, 6), 0)}
         path.write_text(path.read_text().replace("model: fake-2", "model: fake-3"))
         output = printed(capsys, "bench", path, "--dry-run")
         assert "depend on a filter that has not been made yet. Nothing was spent." in output

@@ -17,7 +17,7 @@ from typing import Any
 LEFT_OUT = ("latency.csv", ".cache", "history")
 # Fields and columns that hold seconds, dates, versions or the state of the checkout.
 _UNSTEADY = re.compile(
-    r"^(seconds|.*_seconds|seconds_.*|timings?|date|begun|ended|git|versions|computed_share|latency|size|index_bytes|harness)$"
+    r"^(seconds|.*_seconds|seconds_.*|timings?|date|begun|ended|git|versions|computed_share|latency|latency_.*|size|index_bytes|harness)$"
 )
 _HOUR = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+(?:\+[\d:]+)?|(?<= in )[\d.,]+ s\b")
 _PAYLOAD = re.compile(r'id="data">([^<]*)<')

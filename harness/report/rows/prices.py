@@ -29,13 +29,14 @@ class PriceRow:
     say nothing about the setting). Settings of a run share what they have in common, and the first one that
     needs it pays the seconds: compare times only where ``computed_share`` is 1. What a query takes is
     measured apart, alone and in a batch: ``latency: {queries: 50}`` in the configuration writes
-    ``latency.csv``, by step, and the page draws quality against it.
+    ``latency.csv``, by step, and the page draws quality against it. The four columns ``latency_…`` are its
+    times up to and including the stage.
 
-    ``build_seconds`` and ``index_bytes`` are the exception: they are measured when an index is built and kept
-    with it in the cache, so that all runs over that cache have the same values. Two results that differ only
-    in these count as the same. A route has the values of its own index; a fusion and the steps after it have
-    the sum. Under a filter that leaves documents out, they are sums over the indexes of all sets of documents
-    that it leaves.
+    ``build_seconds``, ``index_bytes`` and ``latency_…`` are the exception: they are measured once, when an
+    index is built or queries are timed, and kept in the cache, so that runs over that cache on one machine
+    have the same values. Two results that differ only in these count as the same. Of the first two a route
+    has those of its own index; a fusion and the steps after it have the sum. Under a filter that leaves
+    documents out, they are sums over the indexes of all sets of documents that it leaves.
 
     ``tokens@k`` can also be asked for as a measure, with a value for every query. It is a price: less is
     better, no setting is chosen by it, and ``harness compare`` and ``harness gate`` refuse it as their
@@ -98,6 +99,15 @@ class PriceRow:
         Column(
             "what language models were paid for rewriting all queries up to this stage, in this run or an "
             "earlier one; 0 without any; empty: the price is unknown",
+            unit="money",
+        ),
+    ] = None
+    context_cost: Annotated[
+        float | None,
+        Column(
+            "what language models and endpoints were paid once for what is indexed around chunks "
+            "(`context`), that of routes too, for all chunks, in this run or an earlier one; 0 without any; "
+            "empty: the price is unknown",
             unit="money",
         ),
     ] = None
@@ -173,6 +183,22 @@ class PriceRow:
             "and for an existing collection, as the store reports it; empty: there is no index, or its size "
             "is unknown",
             unit="bytes",
+        ),
+    ] = None
+    latency_p50: Annotated[
+        float | None,
+        Column(
+            "what a query takes of the search up to and including the stage, the median; empty: not measured",
+            unit="milliseconds",
+        ),
+    ] = None
+    latency_p95: Annotated[float | None, Column("the same, 95th percentile", unit="milliseconds")] = None
+    latency_p99: Annotated[float | None, Column("the same, 99th percentile", unit="milliseconds")] = None
+    latency_in_batch: Annotated[
+        float | None,
+        Column(
+            "the mean of it where the measured queries are asked in one batch; empty: not measured",
+            unit="milliseconds",
         ),
     ] = None
 

@@ -43,7 +43,8 @@ def results_of(
     """All tables, files and the verdict; ``more`` are rows of further tables."""
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for table in scored for row in table.summary]
-    prices = price_rows(searched, summary, judged.costs, corpus, config.measures, session.notes)
+    latencies = [row for row in more if isinstance(row, report.LatencyRow)]
+    prices = price_rows(searched, summary, judged.costs, corpus, config.measures, latencies)
     filtered = list(filter_rows(searched, evaluated.graded, corpus))
     ranked = [row for table in scored for row in table.ranked]
     record = make_record(config, corpus, searched, evaluated, session)

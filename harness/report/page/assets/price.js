@@ -12,6 +12,7 @@ const PRICES = {
   rerank_pairs: ['pairs that the reranker scores', amount],
   cost_per_1000: ['cost of a thousand queries', amount],
   endpoint_cost: ['cost of vectors and scores', amount],
+  context_cost: ['cost of what is indexed around all chunks', amount],
   read_cost: ['cost of what is read for all chunks', amount],
   judge_cost: ['cost of the judgments', amount],
   index_cost: ['cost of the vectors of the chunks', amount],
