@@ -8,6 +8,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, Literal, TypeAlias, cast
@@ -48,6 +49,17 @@ class EngineConfig(StageConfig):
         "model's numbers can depend on it.",
     )
     gpus: float = Field(0, ge=0, description="GPUs of each worker; a fraction shares one.")
+
+    def check_ready(self) -> None:
+        """Raise ModelError where Ray is missing, without loading it: what is stored needs no worker."""
+        if self.kind == "ray" and find_spec("ray") is None:
+            raise ModelError(NO_RAY)
+
+
+NO_RAY = (
+    "engine: {kind: ray} needs Ray, which is not installed: pip install 'ndcg-harness[ray]'. Or omit engine: "
+    "everything then runs in this process."
+)
 
 
 @dataclass(frozen=True, slots=True)

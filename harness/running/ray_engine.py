@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from harness.running.engine import Done, Engine, EngineConfig, Job
+from harness.running.engine import NO_RAY, Done, Engine, EngineConfig, Job
 from harness.running.note_wordings import RUN
 from harness.values import HarnessError, ModelError, Reporter, Task, counted, processor_name, worded
 
@@ -226,10 +226,7 @@ class RayEngine(Engine):
         try:
             import ray
         except ModuleNotFoundError as error:
-            raise ModelError(
-                "engine: {kind: ray} needs Ray, which is not installed: pip install 'ndcg-harness[ray]'. Or "
-                "omit engine: everything then runs in this process."
-            ) from error
+            raise ModelError(NO_RAY) from error
         if not ray.is_initialized():
             address = self.config.address
             ends = signal.getsignal(signal.SIGTERM)

@@ -77,6 +77,13 @@ def test_a_missing_package_of_a_chunker_is_named_before_documents_are_read(
         flow.run_bench(config, Silent())
 
 
+def test_a_missing_engine_is_named_before_documents_are_read(lexical, unread, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    config = load_config(lexical(more="engine: {kind: ray}", cache="fresh"))
+    with pytest.raises(HarnessError, match=r"pip install 'ndcg-harness\[ray\]'"):
+        flow.run_bench(config, Silent())
+
+
 ENDPOINT = "model: far-1, base_url: 'http://127.0.0.1:9/v1', api_key_env: NO_SUCH_KEY"
 ASKED = {
     "a judge": {"more": f"relevance: {{judge: llm, endpoint: {{{ENDPOINT}}}}}"},

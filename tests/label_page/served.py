@@ -11,15 +11,22 @@ import httpx
 
 
 class Page:
-    """The command as a user runs it: a process of its own, and the link that it prints."""
+    """The command as a user runs it: a process of its own, and the link that it prints.
 
-    def __init__(self, *words):
+    ``python`` is another environment's, where nothing of this one is found.
+    """
+
+    def __init__(self, *words, python=None, cwd=None):
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        if python is not None:
+            environment.pop("PYTHONPATH", None)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "harness", "label", *words, "--no-browser", "--port", "0"],
+            [python or sys.executable, "-m", "harness", "label", *words, "--no-browser", "--port", "0"],
+            cwd=cwd,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env=environment,
             # a shell that runs the tests in the background lets its children ignore Ctrl-C
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         )
