@@ -266,7 +266,7 @@ def _to_judge(plan: running.Plan) -> list[tuple[str, str]]:
             f"which, depends on {unmade}" if unmade else "`harness bench --dry-run` retrieves and counts it"
         )
         price = f", at most {judge.estimate}" if judge.estimate else ""
-        missing = f"the text of at most {judge.ranked} ranked chunks{price}; {which}"
+        missing = f"the text of at most {counted(judge.ranked, 'ranked chunk')}{price}; {which}"
     return [("judge", judge.judge), ("to judge", missing)]
 
 

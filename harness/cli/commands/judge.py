@@ -101,7 +101,7 @@ def _print_check(checked: judge.CheckReport) -> None:
     bias = checked.position_bias
     position = "one passage per call" if bias is None else f"{bias:+.2f} grades"
     print_facts(
-        f"{checked.judge}: known set of {checked.passages} passages, alone and under attack",
+        f"{checked.judge}: known set of {counted(checked.passages, 'passage')}, alone and under attack",
         [
             ("sensible grades", f"{checked.in_range:.0%} of the plain passages"),
             *(

@@ -68,7 +68,7 @@ def _summary_lines(summary: labels.FolderSummary) -> list[str]:
         else f"{summary.documents} of {files} documents"
     )
     lines = [
-        f"{summary.folder}: {read} ({kinds}){pages}, {summary.text.characters:,} characters.",
+        f"{summary.folder}: {read} ({kinds}){pages}, {counted(summary.text.characters, 'character')}.",
         f"Language: {language}; {tables}.",
     ]
     if summary.unread:

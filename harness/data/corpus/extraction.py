@@ -15,7 +15,7 @@ from typing import Any
 from harness.data.corpus.parsers import ParserConfig, second_reader
 from harness.data.corpus.parsers.pdf_file import OnPage, PageReading
 from harness.data.corpus.workers import ParsingConfig
-from harness.values import CorpusError, Document, text_sha256
+from harness.values import CorpusError, Document, counted, text_sha256
 
 # Bumped whenever the same file would yield another text; part of every cache key.
 TEXT_FORMAT = 1
@@ -215,7 +215,7 @@ def _losses(stats: TextStats) -> str:
     if stats.damaged_pages:
         parts.append(f"{len(stats.damaged_pages)} with damaged content")
     if stats.short_pages:
-        parts.append(f"{stats.second_reader} finds {stats.missing_characters:,} characters more")
+        parts.append(f"{stats.second_reader} finds {counted(stats.missing_characters, 'character')} more")
     return "; ".join(parts)
 
 

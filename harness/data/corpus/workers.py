@@ -145,7 +145,8 @@ class Worker:
                 if not self._connection.poll(None if end == math.inf else max(0.0, end - time.monotonic())):
                     self._stop()
                     key = "document_seconds" if task_end <= page_end else "page_seconds"
-                    most = f"{getattr(self._limits, key):g} seconds"
+                    allowed = getattr(self._limits, key)
+                    most = f"{allowed:g} {'second' if allowed == 1 else 'seconds'}"
                     reason = f"took longer than {most}. Raise parsing.{key}, or leave the document out."
                     return LostTask(page, reason)
                 what, value = self._connection.recv()

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ from harness.labels.labelling.label_rows import holds_rows, spreadsheet_safe
 from harness.labels.labelling.passages import PassageToGrade
 from harness.steps import passage_id
 from harness.store import write_bytes, write_text
-from harness.values import Column, ConfigError, Document, LabelError, suggestion
+from harness.values import Column, ConfigError, Document, LabelError, counted, suggestion
 
 COLUMNS = (
     "query_id",
@@ -93,7 +94,7 @@ class UngradedRow(GivenPassage):
         if self.end > len(document.text):
             raise LabelError(
                 f"{self.where}: start and end are not a range of the text of {document.doc_id}, which has "
-                f"{len(document.text)} characters. Leave them as they were written."
+                f"{counted(len(document.text), 'character')}. Leave them as they were written."
             )
         if not is_passage(self.passage, document.text[self.start : self.end]):
             raise LabelError(
@@ -122,6 +123,11 @@ def write_sheet(
         write_text(path, "\ufeff" + out.getvalue())
     else:
         raise ConfigError(f"{path}: a sheet is a .xlsx or a .csv file. Give it one of these endings.")
+
+
+def sheet_name(stem: str) -> str:
+    """The file to suggest for a sheet: a workbook, or .csv where the package that writes one is missing."""
+    return f"{stem}.csv" if find_spec("openpyxl") is None else f"{stem}.xlsx"
 
 
 def _cut(value: Any) -> Any:

@@ -85,7 +85,7 @@ def gather(state: SetState, session: running.Session, *, also: Path | None, agai
         f"Grading them all takes {time_to_grade(len(pool))}.",
     ]
     if few := sum(per[candidate.query_id] < count for candidate in todo):
-        fewer = f"{values.counted(few, 'question')} with fewer than {count} passages"
+        fewer = f"{values.counted(few, 'question')} with fewer than {values.counted(count, 'passage')}"
         lines.append(f"{fewer}, as the documents give no more.")
     if old and also:
         kept = values.counted(len(old), "question keeps its", "questions keep their")

@@ -10,7 +10,7 @@ from shlex import quote
 
 from harness import data
 from harness.judge import PEOPLE, Pair, PairGrade
-from harness.labels.labelling.grading_sheet import graded_rows, sheet_rows, write_sheet
+from harness.labels.labelling.grading_sheet import graded_rows, sheet_name, sheet_rows, write_sheet
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.testset.finished import agreements, disagreements, final_grades
 from harness.labels.testset.gathering import corpus_of
@@ -49,7 +49,7 @@ def grade(
     if graded_file:
         return _import(state, reader, graded_file, by)
     if state.config.grading is None:
-        raise state.no_model("llm or judge", "grade --sheet sheet.xlsx")
+        raise state.no_model("llm or judge", f"grade --sheet {sheet_name('sheet')}")
     chosen = state.chosen()
     pool = _pool_of(state, chosen)
     documents = state.documents(reader)

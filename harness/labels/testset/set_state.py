@@ -197,7 +197,11 @@ class SetState:
             for query_id, doc_id, start, end in (row.key for row in self.rows(kind)):
                 text = documents[doc_id].text if doc_id in documents else None
                 if text is None or end > len(text):
-                    what = "there is no such document" if text is None else f"it has {len(text)} characters"
+                    what = (
+                        "there is no such document"
+                        if text is None
+                        else f"it has {counted(len(text), 'character')}"
+                    )
                     raise CorpusError(
                         f"{self.path(kind)}: {query_id}, {doc_id} {start} to {end}: {what}. Correct the row, "
                         "or remove it."
@@ -315,5 +319,5 @@ def calls_made(spent: Spending) -> str:
 def time_to_grade(passages: int) -> str:
     """The time that grading takes a person, in words: said before it is spent."""
     minutes = max(1, round(passages * _SECONDS / 60))
-    shown = f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.1f} hours"
+    shown = counted(minutes, "minute") if minutes < 100 else f"{minutes / 60:.1f} hours"
     return f"about {shown} of a person's time, at {_SECONDS} seconds a passage"

@@ -9,6 +9,7 @@ from shlex import quote
 
 from harness.labels.label_page.opening import SUFFIX
 from harness.labels.label_page.page_state import PageState
+from harness.labels.labelling.grading_sheet import sheet_name
 from harness.labels.testset.finished import agreements, final_grades
 from harness.labels.testset.set_state import EXPORT, SetState
 from harness.labels.testset.testset_rows import (
@@ -57,10 +58,10 @@ def status_of(state: SetState) -> tuple[list[tuple[str, str]], list[str]]:
         + (f", {empty_rows} to be written" if empty_rows else ""),
         "choose": state.has(Candidate) and f"{len(chosen)} kept of {len(candidates)}",
         "gather": searched
-        and f"{counted(len(pool), 'passage')} for {len(searched)} of {len(chosen)} questions",
+        and f"{counted(len(pool), 'passage')} for {len(searched)} of {counted(len(chosen), 'question')}",
         "grade": "; ".join(parts),
         "answer": state.has(AnswerRow)
-        and f"{len({row.query_id for row in answered})} of {len(to_answer)} answerable questions",
+        and f"{len({row.query_id for row in answered})} of {counted(len(to_answer), 'answerable question')}",
         "review": state.has(DisagreementRow)
         and f"{counted(len(disagreements), 'disagreement')}, {unresolved} unresolved",
         "export": exported and ("written" if current else "written, and changed since: export again"),
@@ -106,8 +107,8 @@ def status_of(state: SetState) -> tuple[list[tuple[str, str]], list[str]]:
                 following += ["# an expert reviews the golden answers", f"{do} answer --sheet answers.html"]
             # a second person grades a part, unless two have graded something already
             if not state.has(DisagreementRow) and not agreements(state.rows(GradeRow)):
-                following.append(f"{do} review --sheet second.xlsx")
-                following.append(f"{do} review --from second.xlsx --by NAME")
+                second = sheet_name("second")
+                following += [f"{do} review --sheet {second}", f"{do} review --from {second} --by NAME"]
             following.append(f"{do} export")
     if killed := state.killed():
         following = [f"# {killed.step} was killed while it wrote: run it again; its files are put back first"]
@@ -135,7 +136,8 @@ def _grading(state: SetState, unread: Collection[str], left: bool | None, open_:
         return [*ways, *(["# go on grading there", page] if left else [])]
     if state.config.grading is not None:
         ways += ["# by a language model", f"{do} grade --dry-run", f"{do} grade"]
-    sheet = [f"{do} grade --sheet sheet.xlsx", f"{do} grade --from sheet.xlsx --by NAME"]
+    name = sheet_name("sheet")
+    sheet = [f"{do} grade --sheet {name}", f"{do} grade --from {name} --by NAME"]
     return [*ways, "# by people in the browser", page, "# by people in a spreadsheet", *sheet]
 
 

@@ -15,7 +15,7 @@ from harness.models.llm.limits import RateLimiter
 from harness.models.llm.recording import ReadReply, Recorder, note_use
 from harness.models.llm.requests import Inquiry, MissingCall, RequestRun, Transport
 from harness.models.llm.sender import Received, Sender
-from harness.values import LlmAnswer, LlmError
+from harness.values import LlmAnswer, LlmError, counted
 
 
 class CallTransport(Transport):
@@ -110,9 +110,10 @@ class CallTransport(Transport):
             self._in_batches = asyncio.ensure_future(collect_ended(self.run, self.inquiries))
         on_their_way = await asyncio.shield(self._in_batches)
         if missing.sent.key in on_their_way:
+            way = "is on its way" if len(on_their_way) == 1 else "are on their way"
             raise LlmError(
-                f"{len(on_their_way):,} calls of {self.endpoint.model} are on their way in batches, and one "
-                "of them would be made and paid for twice. Wait for them with `endpoint: {batch: true}`, or "
-                "cancel them with `harness judge batches --cancel` and run again."
+                f"{counted(len(on_their_way), 'call')} of {self.endpoint.model} {way} in batches, and one "
+                "would be made and paid for twice. Wait for its answer with `endpoint: {batch: true}`, or "
+                "cancel what is there with `harness judge batches --cancel` and run again."
             )
         return missing.inquiry.model.find(missing.sent.call)

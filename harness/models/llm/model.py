@@ -14,7 +14,7 @@ from harness.models.llm.form import FINAL_REASONS, Form, Talk
 from harness.models.llm.money import Estimate, Spending, sum_of, token_counter, tokens_of
 from harness.models.llm.reply import Malformed
 from harness.store import Ledger
-from harness.values import LlmAnswer, LlmCall
+from harness.values import LlmAnswer, LlmCall, counted
 
 T = TypeVar("T")
 HandOn = Callable[[T, list[LlmAnswer]], None]
@@ -129,7 +129,7 @@ class Model:
         likely, grounds = bare, "assuming short answers without reasoning"
         if past:
             likely = round(calls * written / past)
-            grounds = f"as in {past:,} past calls, {written / past:.0f} each"
+            grounds = f"as in {counted(past, 'past call')}, {written / past:.0f} each"
         most = calls * endpoint.max_tokens
         return Estimate(
             count,

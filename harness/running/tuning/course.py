@@ -158,8 +158,8 @@ def _changed(before: dict[str, CollectionState], now: dict[str, CollectionState]
     for name, state in now.items():
         earlier = before.get(name)
         if earlier is None or not earlier.same_as(state):
-            rows = "an unknown number of" if earlier is None else earlier.rows
-            return f"{name} ({rows} rows then, {state.rows} rows now)"
+            rows = "an unknown number of rows" if earlier is None else values.counted(earlier.rows, "row")
+            return f"{name} ({rows} then, {values.counted(state.rows, 'row')} now)"
     return ""
 
 

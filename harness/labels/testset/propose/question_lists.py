@@ -85,9 +85,12 @@ def read_user_questions(path: Path, field: str = "") -> tuple[list[ListedQuestio
         filled = sum(any(_first(row, (column,), name) for row in rows) for rows in by_text.values())
         kept[f"value of {column}", f"values of {column}"] = filled
     counts = ", ".join(counted(count, *words) for words, count in kept.items() if count)
+    entries_and_questions = (
+        f"{counted(len(entries), 'entry', 'entries')}, {counted(len(questions), 'different question')}"
+    )
     return questions, (
-        f"{path}: {counted(len(entries), 'entry', 'entries')}, {len(questions)} different questions in the "
-        f"field {name}; {len(entries) - there} without one. Kept with them: {counts or 'nothing else'}."
+        f"{path}: {entries_and_questions} in the field {name}; {len(entries) - there} without one. "
+        f"Kept with them: {counts or 'nothing else'}."
     )
 
 
