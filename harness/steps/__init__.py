@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from harness.steps.search.retrieve.row_documents import passage_id
     from harness.steps.search.retrieve.sparse_vector import SparseVector
     from harness.steps.search.retrieve.sparse_words import FastEmbedBm25
+    from harness.steps.search.retrieve.store_queries import StoreQueries
     from harness.steps.search.retrieve.stored import (
         DOCUMENT_KEYS,
         TEXT_KEYS,
@@ -183,6 +184,7 @@ else:
             "harness.steps.search.retrieve.row_documents": "passage_id",
             "harness.steps.search.retrieve.sparse_vector": "SparseVector",
             "harness.steps.search.retrieve.sparse_words": "FastEmbedBm25",
+            "harness.steps.search.retrieve.store_queries": "StoreQueries",
             "harness.steps.search.retrieve.stored": (
                 "Content DOCUMENT_KEYS StoreFacts StoredCollection StoredRow TEXT_KEYS at first_of "
                 "store_faults"

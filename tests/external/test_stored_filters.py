@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.running import load_config, run_bench
-from harness.steps import RETRIEVERS, Passages, SearchDepth, StoredRow
+from harness.steps import RETRIEVERS, Passages, SearchDepth, StoredRow, StoreQueries
 from harness.steps.search.retrieve.rows_of_part import PartOfRows
 from harness.steps.search.retrieve.stored_as_is import _placed
 from harness.values import HarnessError, Query, RecordingReporter, Silent
@@ -31,9 +31,9 @@ class Store:
     def __init__(self, rows, most=10_000):
         self.rows, self.most, self.depths = rows, most, []
 
-    def __call__(self, texts, asked, depth):
-        self.depths.append((len(texts or asked), depth))
-        return [self.rows[: min(depth, self.most)] for _ in texts or asked]
+    def __call__(self, queries, depth):
+        self.depths.append((len(queries), depth))
+        return [self.rows[: min(depth, self.most)] for _ in queries.texts]
 
 
 def test_a_search_goes_deeper_until_it_has_enough_rows_of_the_part():
@@ -42,45 +42,45 @@ def test_a_search_goes_deeper_until_it_has_enough_rows_of_the_part():
     # 10 of 100, at the end: 3 are expected among the first 30
     part = PartOfRows.of(whole.part(range(90, 100), lambda key: "part"), CONFIG)
     store = Store(rows_of(*texts))
-    hits, short = part.search(store, ["a", "b"], None, 3, 100)
+    hits, short = part.search(store, StoreQueries(["a", "b"]), 3, 100)
     assert [[row.key for row in rows] for rows in hits] == [["90", "91", "92"]] * 2
     assert (short, store.depths) == (0, [(2, 30), (2, 100)])
     # and of 10 rows no more than 10 are there
-    assert len(part.search(store, ["a"], None, 20, 100)[0][0]) == 10
+    assert len(part.search(store, StoreQueries(["a"]), 20, 100)[0][0]) == 10
 
 
 def test_a_query_with_enough_rows_is_not_searched_again():
     texts = [f"text {place}" for place in range(100)]
     part = PartOfRows.of(whole_of(*texts).part(range(10), lambda key: "part"), CONFIG)
     store = Store(rows_of(*texts))
-    assert [row.key for row in part.search(store, ["a"], None, 3, 100)[0][0]] == ["0", "1", "2"]
+    assert [row.key for row in part.search(store, StoreQueries(["a"]), 3, 100)[0][0]] == ["0", "1", "2"]
     assert store.depths == [(1, 30)]
 
 
 def test_queries_are_counted_for_which_the_store_stops_early():
     texts = [f"text {place}" for place in range(100)]
     part = PartOfRows.of(whole_of(*texts).part(range(90, 100), lambda key: "part"), CONFIG)
-    vectors = np.zeros((2, 4), dtype=np.float32)
+    queries = StoreQueries(["a", "b"], np.zeros((2, 4), dtype=np.float32))
 
-    def near(texts, asked, depth):
-        return [rows_of(*[f"text {place}" for place in range(95)])[:depth][:95] for _ in asked]
+    def near(queries, depth):
+        return [rows_of(*[f"text {place}" for place in range(95)])[:depth] for _ in queries.vectors]
 
-    hits, short = part.search(near, (), vectors, 10, 100)
+    hits, short = part.search(near, queries, 10, 100)
     # all rows were asked for: what the index does not reach is lost, whatever depth
     assert [len(rows) for rows in hits] == [5, 5]
     assert short == 0
-    hits, short = part.search(Store(rows_of(*texts), most=20), ["a"], None, 3, 100)
+    hits, short = part.search(Store(rows_of(*texts), most=20), StoreQueries(["a"]), 3, 100)
     assert (hits, short) == ([[]], 1)
 
 
 def test_copies_outside_the_part_stand_for_no_more_than_those_in_it():
     texts = ("same", "same", "other", "same")
     part = PartOfRows.of(whole_of(*texts).part([1, 2], lambda key: "part"), CONFIG)
-    hits, _ = part.search(Store(rows_of(*texts)), ["a"], None, 4, 4)
+    hits, _ = part.search(Store(rows_of(*texts)), StoreQueries(["a"]), 4, 4)
     assert [row.key for row in hits[0]] == ["0", "2"]
     # a row that nobody has read is not hidden by the filter
     unknown = Store(rows_of("new", *texts))
-    assert [row.key for row in part.search(unknown, ["a"], None, 4, 5)[0][0]] == ["0", "1", "3"]
+    assert [row.key for row in part.search(unknown, StoreQueries(["a"]), 4, 5)[0][0]] == ["0", "1", "3"]
 
 
 def test_a_row_of_a_document_that_is_left_out_is_none_of_one_with_the_same_text():
@@ -92,7 +92,7 @@ def test_a_row_of_a_document_that_is_left_out_is_none_of_one_with_the_same_text(
             [("0", "alpha", "same"), ("1", "beta", "more"), ("2", "beta", "same")]
         )
     ]
-    (found,), _ = part.search(Store(rows), ["query"], None, 2, 3)
+    (found,), _ = part.search(Store(rows), StoreQueries(["query"]), 2, 3)
     assert [row.key for row in found] == ["1", "2"]
 
 
