@@ -17,6 +17,10 @@ _UNKNOWN = "How far it agrees with people is not known: there are no labels."
 _KAPPA = "Its quadratic kappa with people is {kappa} (plain {plain}) over {passages} of {queries}. {compared}"
 _NO_KAPPA = "Its agreement with people cannot be measured over {passages} of {queries}. {compared}"
 _PARTIAL = "Such a judge is partial to retrievers and rerankers built on the same model or a similar one."
+_MOVED = (
+    "A row that was deleted counts as not found, whatever the index is worth, so the scores are of no single "
+    "state of it. Run again when nothing writes to it."
+)
 
 WARNINGS: Mapping[str, str] = {
     # labels that are doubtful, of one label or query and of several
@@ -348,6 +352,19 @@ WARNINGS: Mapping[str, str] = {
     ),
     "hits.gone": "{setting}: documents in the collection that are not among the files: {documents}.",
     "hits.absent": "{setting}: files without a passage in the collection: {documents}.",
+    "hits.rows changed": (
+        "{collection} of {store} changed while the run read and searched it (rows deleted: {deleted}, "
+        f"added: {{added}}, changed: {{changed}}). {_MOVED}"
+    ),
+    "hits.rows differ": (
+        "{collection} of {store} changed while the run read and searched it (rows deleted: {deleted}, "
+        f"added: {{added}}; a changed row is one of each). {_MOVED}"
+    ),
+    "hits.rows unknown": (
+        "{collection} of {store} could not be read again after the search, so that it is not known whether "
+        "its rows changed meanwhile ({fault}). A row that was deleted would count as not found. Run again "
+        "to be sure."
+    ),
     # what `harness tune` left
     "tuning.dropped": (
         "These {left} of {total} settings were left by harness tune, which dropped the others on a part of "

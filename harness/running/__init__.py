@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from harness.running.readiness import warn_of_languages
     from harness.running.search import Chunked, Searched, cut_for_all, run_step, search_settings
     from harness.running.session import Session
+    from harness.running.stored_changes import RowChanges, digests_of
     from harness.running.tuning.course import open_course, plan_file, run_course
     from harness.running.tuning.tune_words import plan_table, promise_lines
 else:
@@ -113,6 +114,7 @@ else:
             "harness.running.readiness": "warn_of_languages",
             "harness.running.search": "Chunked Searched cut_for_all run_step search_settings",
             "harness.running.session": "Session",
+            "harness.running.stored_changes": "RowChanges digests_of",
             "harness.running.tuning.course": "open_course plan_file run_course",
             "harness.running.tuning.tune_words": "plan_table promise_lines",
         },

@@ -25,6 +25,7 @@ from harness.running.passage_files import are_documents
 from harness.running.pipeline import collection_searched
 from harness.running.run_models import RunModels
 from harness.running.session import Session
+from harness.running.stored_changes import RowsRead
 from harness.running.stored_oddities import tell
 from harness.running.stored_passages import StoredPassages, read_passages, rows_passing
 from harness.steps import token_lengths
@@ -63,6 +64,11 @@ def with_existing(corpora: Corpora, config: BenchConfig, session: Session) -> Co
                 session.notes.reporter.note(reading)
                 read[key] = read_passages(retrieve, corpus, outside, are_documents(config, retrieve))
             stored[setting.name] = replace(read[key], passing=rows_passing(retrieve))
+            collection = f"{retrieve.where}, {retrieve.collection}"
+            rows_read = session.prepared.rows_read.setdefault(
+                collection, RowsRead(retrieve, read[key].digests)
+            )
+            rows_read.settings.append(setting.name)
     strange, _ = text_elsewhere([[each.hits] for each in stored.values()], corpus.by_id)
     corpus = replace(corpus, strange=strange)
     by_setting = dict.fromkeys(corpora.by_setting, corpus)

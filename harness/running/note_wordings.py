@@ -62,6 +62,7 @@ CORPUS: Mapping[str, str] = {
 
 STORED: Mapping[str, str] = {
     "stored.reading": "Reading {collection} of {store}.",
+    "stored.reading again": "Reading {collection} of {store} again, to see whether it has changed since.",
     "stored.outside": (
         "{setting}: {outside} of {passages} are of documents outside the part, and are not found."
     ),

@@ -32,6 +32,8 @@ class Prepared:
     """The tokens of chunks that workers have cut, until they are examined."""
     stored: dict[str, Callable[[], Any]] = field(default_factory=dict)
     """By setting what makes the chunks of an existing collection."""
+    rows_read: dict[str, Any] = field(default_factory=dict)
+    """By existing collection its rows as they were read, and who searches them."""
 
 
 def _layout_of(cache: Path) -> CacheLayout:

@@ -12,6 +12,7 @@ from harness.data import GivenHit, PlacedHit, named_document, place_hits, placed
 from harness.running.corpus import Corpus
 from harness.running.page_faults import PageFaults, page_faults
 from harness.running.passage_files import refuse_empty
+from harness.running.stored_changes import RowDigests
 from harness.steps import StoreFacts, passage_id, store_faults
 
 _THRESHOLD = 90.0
@@ -26,11 +27,13 @@ class StoredPassages:
     of them. ``first_page`` is the number that the first page of a document has in the rows, and ``pages`` are
     rows with pages that cannot be. ``outside`` are
     document and text of the passages of documents that the part of the benchmark leaves out. ``passing`` are
-    the rows that the filter of the retriever leaves, None without one.
+    the rows that the filter of the retriever leaves, None without one. ``digests`` are of all rows as they
+    were read.
     """
 
     placed: tuple[PlacedHit, ...]
     facts: StoreFacts
+    digests: RowDigests
     blank: tuple[PlacedHit, ...]
     names: tuple[str, ...]
     unnamed: bool = False
@@ -54,6 +57,7 @@ class _Rows:
     """
 
     facts: StoreFacts
+    digests: RowDigests
     hits: list[GivenHit] = field(default_factory=list)
     pages: list[GivenHit] = field(default_factory=list)
     blank: list[GivenHit] = field(default_factory=list)
@@ -124,8 +128,9 @@ def only_in_words(retrieve: Any) -> str:
 def _read(retrieve: Any, where: str, are_documents: bool) -> _Rows:
     keys = retrieve.keys
     with store_faults(where, retrieve.timeout), retrieve.reading(retrieve.collection) as store:
-        rows = _Rows(store.facts())
+        rows = _Rows(store.facts(), RowDigests(store.lasting_keys))
         for line, row in enumerate(store.rows(), start=1):
+            rows.digests.add(row)
             rows.keys_seen.update(map(str, row.payload))
             text = keys.passage_of(row)
             document, page = keys.document_of(row.payload, text), keys.page_of(row.payload)
@@ -189,6 +194,7 @@ def _placed(
     return StoredPassages(
         tuple(inside),
         rows.facts,
+        rows.digests,
         without_place,
         tuple(names),
         unnamed,

@@ -67,7 +67,7 @@ def state_of(store: StoredCollection) -> CollectionState:
     total, counts = 0, Counter[str]()
     # a sum, as stores give their rows in any order
     for row in store.rows():
-        digest = _digest(row, store.lasting_keys)
+        digest = row_digest(row, store.lasting_keys)
         total += int(digest, 16)
         if digest in vectors:
             counts[digest] += 1
@@ -84,7 +84,7 @@ def _some_vectors(store: StoredCollection) -> dict[str, tuple[int, str]]:
     sums: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     for row in islice(store.rows(vectors=True, limit=_READ), _READ):
-        digest = _digest(row, store.lasting_keys)
+        digest = row_digest(row, store.lasting_keys)
         counts[digest] += 1
         dense = b"" if row.vector is None else row.vector.tobytes()
         vector = dense if row.words is None else dense + repr(row.words).encode()
@@ -92,6 +92,7 @@ def _some_vectors(store: StoredCollection) -> dict[str, tuple[int, str]]:
     return {row: (counts[row], f"{sums[row] % 2**128:032x}") for row in nsmallest(_VECTORS, sums)}
 
 
-def _digest(row: StoredRow, with_key: bool) -> str:
+def row_digest(row: StoredRow, with_key: bool) -> str:
+    """128 bits, in hexadecimal, of what a row has beside its vectors, and of its key if that counts."""
     text = json.dumps([row.key if with_key else "", dict(row.payload)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -13,7 +13,24 @@ from typing import ClassVar
 import httpx2
 
 from harness.steps import FastEmbedBm25
+from harness.values import Silent
 from tests.external.search_server import SearchServer
+
+# said when all rows of a collection are read, and none is searched
+READ = "in the collection"
+
+
+class Meanwhile(Silent):
+    """Calls ``change`` as soon as a note with ``sign`` is said: somebody writes to a store right then."""
+
+    def __init__(self, change, sign=READ):
+        super().__init__()
+        self.sign, self.change = sign, change
+
+    def note(self, text):
+        super().note(text)
+        if self.sign in text:
+            self.change()
 
 
 def paged(row):
@@ -98,6 +115,14 @@ class Qdrant:
             **page_key(rows, "payload.file.page"),
         }
 
+    def delete(self, text):
+        from qdrant_client import models
+
+        client = self.client()
+        named = models.FieldCondition(key="words", match=models.MatchValue(value=text))
+        client.delete("contracts", models.Filter(must=[named]))
+        client.close()
+
     def state(self):
         """All that the store holds."""
         client = self.client()
@@ -173,6 +198,10 @@ class Pgvector:
             **{"text": "words", "document": "file", **page_key(rows, "page")},
         }
 
+    def delete(self, text):
+        with self.connect() as connection:
+            connection.execute("DELETE FROM contracts WHERE words = %s", (text,))
+
     def without_vector(self, text):
         with self.connect() as connection:
             connection.execute("INSERT INTO contracts (words, file) VALUES (%s, 'docs/ferry.txt')", (text,))
@@ -233,6 +262,11 @@ class Lancedb:
             **{"text": "words", "document": "meta.file", **page_key(rows, "meta.page")},
         }
 
+    def delete(self, text):
+        import lancedb
+
+        lancedb.connect(str(self.folder)).open_table("contracts").delete(f"words = '{text}'")
+
     def state(self):
         return {str(path): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
 
@@ -261,11 +295,13 @@ class Chroma:
         httpx2.post(databases, json={"name": self.database}).raise_for_status()
         self.collections = f"{databases}/{self.database}/collections"
 
-    def fill(self, rows, distance="cosine", name="contracts"):
+    def client(self):
         import chromadb
 
-        client = chromadb.HttpClient(host="127.0.0.1", port=self.at_root["port"], database=self.database)
-        collection = client.create_collection(
+        return chromadb.HttpClient(host="127.0.0.1", port=self.at_root["port"], database=self.database)
+
+    def fill(self, rows, distance="cosine", name="contracts"):
+        collection = self.client().create_collection(
             name, embedding_function=None, configuration={"hnsw": {"space": distance}}
         )
         collection.add(
@@ -280,6 +316,10 @@ class Chroma:
         )
         place = {"database": self.database, "collection": name, "existing": True}
         return {**self.at_root, **place, "document": "metadata.file", **page_key(rows, "metadata.page")}
+
+    def delete(self, text):
+        collection = self.client().get_collection("contracts", embedding_function=None)
+        collection.delete(where_document={"$contains": text})
 
     def state(self):
         """All collections with their settings and versions, and all that they hold."""
@@ -364,6 +404,10 @@ class Opensearch:
         body = {"words": text, "file": {"name": "docs/ferry.txt"}}
         (index,) = self.server.indices.values()
         index["rows"]["more"] = body
+
+    def delete(self, text):
+        (index,) = self.server.indices.values()
+        index["rows"] = {key: row for key, row in index["rows"].items() if row["words"] != text}
 
     def clear(self):
         """Leave the index without rows."""

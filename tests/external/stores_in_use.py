@@ -20,7 +20,7 @@ from harness.steps import RETRIEVERS, ExactConfig, FastEmbedBm25, SparseVector, 
 from harness.values import HarnessError, RecordingReporter, Silent, ask
 from tests.command import table, write_files
 from tests.corpus.conftest import pdf_bytes
-from tests.external.filled import STORES
+from tests.external.filled import STORES, Meanwhile
 from tests.models import tiny
 from tests.search.helpers import Tools
 
@@ -60,14 +60,14 @@ def bench(tmp_path, cache, monkeypatch):
     write_files(tmp_path, FILES)
     monkeypatch.chdir(tmp_path)
 
-    def bench(*retrievers, **more):
+    def bench(*retrievers, reporter=None, **more):
         config = {
             **{"name": "one", "documents": ["*.txt"], "queries": "queries.csv", "labels": "labels.csv"},
             **{"chunk": CHUNK, "retrieve": list(retrievers), "cache": str(cache)},
             **{"measures": ["ndcg_exp@5", "ndcg_evidence@500", "recall@5"], **more},
         }
         said = []
-        reporter = RecordingReporter(Silent(), said.append)
+        reporter = RecordingReporter(reporter or Silent(), said.append)
         results, folder = run_bench(load_config(config), reporter)
         return results, folder, said
 
@@ -385,6 +385,18 @@ def test_what_the_store_says_of_its_index_is_told(bench, store, rows):
     health = results.record.counts["settings"][name]
     assert health["stored_rows"] == len(rows) + 1
     assert health["stored_bytes"] > 0
+
+
+def test_a_row_that_is_deleted_before_the_search_is_told(bench, store, rows):
+    section = {**store.fill(rows), "model": MODEL, "top_k": 5}
+    gone = next(row["text"] for row in rows if "five crowns" in row["text"])
+    results, _, said = bench(section, reporter=Meanwhile(lambda: store.delete(gone)))
+    (told,) = [each for each in results.record.warnings if (each.code or "").startswith("hits.rows")]
+    assert (told.values["deleted"], told.values["added"]) == (1, 0)
+    assert told.text in said
+    ((name, _),) = results.runs
+    assert results.record.counts["settings"][name]["stored_rows"] == len(rows)
+    assert 0 < means(results, name)["recall@5", "retrieve"] < 1
 
 
 def test_files_of_which_nothing_is_stored_are_told(bench, store, rows):

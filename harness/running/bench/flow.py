@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,6 +115,7 @@ def search_all(config: BenchConfig, session: Session) -> tuple[Corpus, list[sear
     searched, missing = search_unasked(points, corpora.united.queries.queries, cutting)
     if missing:
         raise LlmError(waits_for(missing))
+    _look_for_changes(session.prepared.rows_read.values(), session.notes)
     warn_of_unfilled_budgets(searched, config, session.notes)
     return corpora.united, list(map(corpora.in_united, searched))
 
@@ -140,6 +141,7 @@ def _search(
             live.searched(corpora.united, corpora.in_united(result))
 
     searched = search.search_settings(points, corpora.united.queries.queries, session, show)
+    _look_for_changes(session.prepared.rows_read.values(), session.notes)
     warn_of_unfilled_budgets(searched, config, session.notes)
     if config.precision == "fast":
         from harness.running.precision import compare_with_exact
@@ -148,6 +150,15 @@ def _search(
             queries, most = corpora.united.queries.queries, config.int8_changes
             compare_with_exact(searched, queries, most, session.models, session.artifacts, session.notes)
     return corpora.united, searched, [corpora.in_united(result) for result in searched]
+
+
+def _look_for_changes(rows_read: Collection[Any], notes: RunNotes) -> None:
+    """Warn where an existing collection changed since it was read; call it when all settings are searched."""
+    if rows_read:
+        from harness.running.stored_changes import warn_of_changes
+
+        with notes.timed("stores"):
+            warn_of_changes(rows_read, notes)
 
 
 @dataclass(slots=True)
