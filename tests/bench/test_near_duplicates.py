@@ -15,6 +15,7 @@ from harness.running.evaluate.near_duplicates import (
     near_duplicates,
     near_duplicates_sentence,
     same_evidence,
+    weights_of,
 )
 from harness.values import Judgment, Query
 from tests.bench.conftest import SENTENCES
@@ -116,7 +117,16 @@ def test_validate_shows_them(tmp_path, monkeypatch, capsys):
         "chunk: {kind: sentence, chunk_size: 40}\nretrieve: {kind: bm25, top_k: 3}\n",
         encoding="utf-8",
     )
+    compared = []
+
+    def weigh(wordings):
+        compared.append(wordings)
+        return weights_of(wordings)
+
+    monkeypatch.setattr("harness.running.evaluate.near_duplicates.weights_of", weigh)
     shown = printed(capsys, "validate", "my.yaml")
+    # the warning and this line need the same groups
+    assert len(compared) == 1
     assert "same evidence q1 = q2. Their words differ: look whether they ask the same thing." in shown
 
 

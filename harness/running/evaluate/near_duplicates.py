@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from harness.comparison import sentence_of
 from harness.running.evaluate.same_question import ask_the_same, weights_of, wording
@@ -27,6 +28,11 @@ def near_duplicates(queries: Sequence[Query], labels: Iterable[Judgment]) -> lis
 
     Queries that the query file puts into one cluster are left out, as they count as one already.
     """
+    return list(_groups(tuple(queries), tuple(labels)))
+
+
+@lru_cache(maxsize=1)  # a warning, a plan and the clusters of a run ask for the same groups in turn
+def _groups(queries: tuple[Query, ...], labels: tuple[Judgment, ...]) -> tuple[tuple[str, ...], ...]:
     places = _evidence(labels)
     questions = [query for query in queries if query.query_id in places]
     wordings = {query.query_id: wording(query.text) for query in questions}
@@ -41,9 +47,9 @@ def near_duplicates(queries: Sequence[Query], labels: Iterable[Judgment]) -> lis
             whole = joined[first] | joined[second]
             joined |= dict.fromkeys(whole, whole)
     groups = {id(group): group for group in joined.values() if len(group) > 1}
-    return [
+    return tuple(
         tuple(query.query_id for query in questions if query.query_id in group) for group in groups.values()
-    ]
+    )
 
 
 def clusters_by_question(queries: Sequence[Query], labels: Iterable[Judgment]) -> dict[str, str]:
