@@ -1,6 +1,6 @@
 """Do the bounds of `harness tune` hold among settings that a sampler proposed by looking at the same queries?
 
-    python -m benchmarks.tune_sampled [--worlds 100] [--settings 24]
+    python -m benchmarks.tune_sampled [--worlds 100] [--settings 24] [--keep]
 
 As in tune_bounds documents with their questions are drawn anew in each world, and stages see fewer settings
 on more questions. Here the settings are not fixed beforehand: Optuna's TPE proposes numbers of four ranges in
@@ -9,15 +9,20 @@ matter; they do, with one optimum; hardly anything but a small region is good; t
 corner. What a document adds is smooth in the numbers, so that the sampler can follow what is chance: settings
 near each other are good on the same documents. `chosen first`: how often the bounds hold for as many settings
 that are drawn evenly, in the same worlds. Needs the extra `tune`.
+
+With --keep, what came out of every world goes to tune_sampled.json beside this file as soon as all rows have
+one more world, and worlds that are there are not computed again: remove the file for that.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -99,44 +104,80 @@ def sampled(
     return points_of(space, proposals), values
 
 
-def rows_of(worlds: int, count: int) -> Iterator[tuple[object, ...]]:
-    """A row of the table for each plan, kind of documents and truth."""
+def space_of(count: int) -> Space:
+    """The four ranges, from which ``count`` settings are proposed."""
     space = load_tuning({**KEYS, "tune": {"strategy": "tpe", "trials": count}})[1]
     assert space is not None
-    for plan_name, plan in PLANS.items():
-        for kind, sizes in SIZES.items():
-            of = np.repeat(np.arange(len(sizes)), sizes)
-            part = part_of(of, plan[0][0])
-            for name, truth in TRUTHS.items():
-                rng = np.random.default_rng(11)
-                proposed: list[World] = []
-                fixed: list[World] = []
-                for seed in range(worlds):
-                    documents = drawn(of, len(space.ranges), rng)
-                    points, values = sampled(space, documents, truth, part, count, seed)
-                    proposed.append(planned(values, truth(points), of, plan, rng))
-                    evenly = points_of(space, space.drawn(count, seed))
-                    scores = documents.scores(evenly, truth, rng)
-                    fixed.append(planned(scores, truth(evenly), of, plan, rng))
-                yield (
-                    plan_name,
-                    kind,
-                    name,
-                    *(percent(mean_of(proposed, field)) for field in ("among", "dropped")),
-                    *(percent(mean_of(fixed, field)) for field in ("among", "dropped")),
-                    *(f"{mean_of(proposed, field):.3f}" for field in ("bound", "against", "lost")),
+    return space
+
+
+def world(space: Space, row: Mapping[str, Any], count: int, seed: int) -> tuple[World, World]:
+    """World number ``seed`` of a row: among ``count`` proposed settings, and among as many drawn evenly."""
+    plan, sizes, truth = PLANS[row["plan"]], SIZES[row["documents"]], TRUTHS[row["truth"]]
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng([11, seed])
+    documents = drawn(of, len(space.ranges), rng)
+    points, values = sampled(space, documents, truth, part_of(of, plan[0][0]), count, seed)
+    proposed = planned(values, truth(points), of, plan, rng)
+    evenly = points_of(space, space.drawn(count, seed))
+    return proposed, planned(documents.scores(evenly, truth, rng), truth(evenly), of, plan, rng)
+
+
+def kept_of(proposed: World, evenly: World) -> dict[str, float]:
+    """What is kept of a world: whether each bound held (0 or 1), the bounds, and what was lost."""
+    held = (proposed.among, proposed.dropped, evenly.among, evenly.dropped)
+    sizes = (proposed.bound, proposed.against, proposed.lost)
+    return {
+        **dict(zip(SHARES, map(int, held), strict=True)),
+        **{name: round(size, 4) for name, size in zip(MEANS, sizes, strict=True)},
+    }
+
+
+NAMES = ("plan", "documents", "truth")
+SHARES = ("among", "dropped", "among, chosen first", "dropped, chosen first")
+MEANS = ("bound among", "bound dropped", "lost")
+FILE = Path(__file__).with_suffix(".json")
+
+
+class Kept:
+    """Rows with a list of what each world showed, written to a file where there is one."""
+
+    def __init__(self, settings: int, file: Path | None) -> None:
+        self.settings, self.file = settings, file
+        rows = [(plan, documents, truth) for plan in PLANS for documents in SIZES for truth in TRUTHS]
+        self.rows: list[dict[str, Any]] = [
+            dict(zip(NAMES, row, strict=True)) | {name: [] for name in (*SHARES, *MEANS)} for row in rows
+        ]
+        if file is not None and file.is_file():
+            kept = json.loads(file.read_text(encoding="utf-8"))
+            if kept["settings"] != settings:
+                raise SystemExit(
+                    f"{file} is of {kept['settings']} settings. Move it away, or ask for as many."
                 )
+            self.rows = kept["rows"]
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds every row has."""
+        return len(self.rows[0][SHARES[0]])
+
+    def add_world(self) -> None:
+        """Compute the next world of every row."""
+        space, seed = space_of(self.settings), self.worlds
+        shown = [kept_of(*world(space, row, self.settings, seed)) for row in self.rows]
+        for row, values in zip(self.rows, shown, strict=True):
+            for name, value in values.items():
+                row[name].append(value)
+        if self.file is not None:
+            lines = ",\n".join(json.dumps(row) for row in self.rows)
+            text = f'{{"settings": {self.settings}, "rows": [\n{lines}\n]}}\n'
+            self.file.write_text(text, encoding="utf-8")
 
 
-def mean_of(worlds: Sequence[World], field: str) -> float:
-    """The mean of a field over worlds."""
-    return float(np.mean([getattr(world, field) for world in worlds]))
-
-
-HEADER = (
-    *("plan", "documents", "truth", "among", "dropped", "among, chosen first", "dropped, chosen first"),
-    *("bound among", "bound dropped", "lost"),
-)
+def cells_of(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """A row as cells of the table: shares of worlds, and means over them."""
+    shares, means = ([float(np.mean(row[name])) for name in names] for names in (SHARES, MEANS))
+    return (*(row[name] for name in NAMES), *map(percent, shares), *(f"{mean:.3f}" for mean in means))
 
 
 def main() -> None:
@@ -147,11 +188,13 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=100, help="draws of documents a row (default: 100)")
     parser.add_argument("--settings", type=int, default=24, help="proposals (default: 24)")
     parser.add_argument("--output", type=Path, help="a file for the table")
+    parser.add_argument("--keep", action="store_true", help=f"keep every world in {FILE.name}")
     args = parser.parse_args()
-    lines = []
-    for line in table(HEADER, rows_of(args.worlds, args.settings)):
-        print(line, flush=True)
-        lines.append(line)
+    kept = Kept(args.settings, FILE if args.keep else None)
+    while kept.worlds < args.worlds:
+        kept.add_world()
+    lines = list(table((*NAMES, *SHARES, *MEANS), map(cells_of, kept.rows)))
+    print("\n".join(lines))
     if args.output:
         args.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
