@@ -17,7 +17,7 @@ ALLOWED = {
     "memory to fill": r"GB of free memory",
     "a package index": r"package index",
     "npm": r"npm|axe-core",
-    "another shell": r"needs (zsh|fish), a shell",
+    "another shell": r"needs (zsh|fish|pwsh), a shell",
     "the right to make a namespace": r"unshare",
     "the right to mount a file system": r"mount",
 }

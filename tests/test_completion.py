@@ -4,12 +4,14 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import subprocess
 import time
 
 import pytest
 
+from harness.cli import main
 from tests.command import printed, write_files
 
 BASH = """
@@ -97,6 +99,122 @@ def test_fish_offers_them_too(folder, capsys):
     offers["harness bench mi"].discard("mine.csv")
     offers["harness score --hits mi"].discard("results")
     check(offers)
+
+
+def test_powershell_offers_them_too(folder, capsys):
+    script = saved(folder, capsys, "powershell")
+    if shutil.which("pwsh") is None:
+        pytest.skip("needs pwsh, a shell")
+    ask = [f". {script}"]
+    for line in LINES:
+        matches = f"[Management.Automation.CommandCompletion]::CompleteInput('{line}', {len(line)}, $null)"
+        ask += [f"'> {line}'", f"{matches}.CompletionMatches.ListItemText"]
+    done = subprocess.run(
+        ["pwsh", "-NoProfile", "-Command", "; ".join(ask)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    offers = {}
+    for row in done.stdout.splitlines():
+        if row.startswith("> "):
+            words = offers[row[2:]] = set()
+        else:
+            words.add(row)
+    check(offers)
+
+
+# a text in single quotes, where two are one; none of the curly quotes that PowerShell takes for them
+TEXT = re.compile(r"'((?:[^'\u2018-\u201b]|'')*)'")
+ENTRY = re.compile(rf"{TEXT.pattern} = (?:@\((.*?)\)|{TEXT.pattern})(?:; |$)")
+
+
+def powershell_words(script):
+    """What follows each command, by the tables of the script: (parts, options, values, takes, place)."""
+    table = script.partition("$commands = @{\n")[2].partition("\n  }\n")[0]
+    block = re.compile(
+        rf"    {TEXT.pattern} = @{{\n"
+        r"      'parts' = \[ordered\]@{(.*)}\n"
+        r"      'options' = \[ordered\]@{(.*)}\n"
+        r"      'values' = @{(.*)}\n"
+        r"      'takes' = @\((.*)\)\n"
+        r"      'place' = '(file|folder|yaml|)'\n"
+        r"    }(?:\n|$)"
+    )
+    # nothing stands between the tables, and nothing between the entries of one
+    assert block.sub("", table) == ""
+    commands = {}
+    for path, *rows, takes, place in block.findall(table):
+        assert [ENTRY.sub("", row) for row in rows] == ["", "", ""]
+        parts, options, values = (ENTRY.findall(row) for row in rows)
+        assert path not in commands
+        commands[path] = (
+            {name: about for name, _, about in parts},
+            {name: about for name, _, about in options},
+            {name: tuple(TEXT.findall(listed)) for name, listed, _ in values},
+            TEXT.findall(takes),
+            place,
+        )
+    return commands
+
+
+def test_the_script_for_powershell_has_the_words_of_every_command(folder, capsys):
+    script = saved(folder, capsys, "powershell").read_text(encoding="utf-8")
+    commands = powershell_words(script)
+    bash = saved(folder, capsys, "bash").read_text(encoding="utf-8")
+    row = re.compile(
+        r"^    (\S+|'[^']*')\) parts=('[^']*'|\S+) options=('[^']*'|\S+) place=(\w*) ;;$", re.MULTILINE
+    )
+    by_bash = {
+        f"harness {shlex.split(path)[0]}".strip(): (
+            *(shlex.split(words)[0].split() for words in lists),
+            place,
+        )
+        for path, *lists, place in row.findall(bash)
+    }
+    assert len(by_bash) > 40
+    assert {
+        path: (list(parts), list(options), place) for path, (parts, options, _, _, place) in commands.items()
+    } == by_bash
+    for path, (parts, options, values, takes, _) in commands.items():
+        # PowerShell does not tell upper from lower case in names of a table
+        assert len({name.casefold() for name in (*parts, *options)}) == len(parts) + len(options), path
+        assert values.keys() | {*takes} <= options.keys()
+        assert not values.keys() & {*takes}
+        assert {f"{path} {part}" for part in parts} <= commands.keys()
+        # words that need no quotes on the line, and descriptions that are not empty
+        offered = (*parts, *options, *(name for some in values.values() for name in some))
+        assert [name for name in offered if not re.fullmatch(r"[\w.:+/-][\w.:+/@-]*", name)] == []
+        assert all((*parts.values(), *options.values()))
+
+
+@pytest.mark.parametrize("path", ["harness", "harness bench", "harness score", "harness judge answers"])
+def test_the_script_for_powershell_has_the_options_of_the_help(path, folder, capsys):
+    commands = powershell_words(saved(folder, capsys, "powershell").read_text(encoding="utf-8"))
+    with pytest.raises(SystemExit):
+        main([*path.split()[1:], "--help"])
+    shown = capsys.readouterr().out
+    parts, options, *_ = commands[path]
+    assert options.keys() == set(re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[\w-]+)", shown, re.MULTILINE))
+    assert {part for part in parts if not re.search(rf"^ +{part}\b", shown, re.MULTILINE)} == set()
+
+
+def test_quotes_and_brackets_of_the_script_for_powershell_are_closed(folder, capsys):
+    script = saved(folder, capsys, "powershell").read_text(encoding="utf-8")
+    # a console of Windows may read other letters as quotes
+    assert script.isascii()
+    code = re.sub(r"^\s*#.*", "", script, flags=re.MULTILINE)
+    code = re.sub(r'"[^"\n]*"', "", TEXT.sub("", code))
+    assert not set("'\"`") & set(code)
+    open_ones = []
+    for letter in code:
+        if letter in "([{":
+            open_ones.append(letter)
+        elif letter in ")]}":
+            assert open_ones.pop() + letter in ("()", "[]", "{}")
+    assert open_ones == []
 
 
 @pytest.mark.slow

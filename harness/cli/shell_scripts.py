@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Place = Literal["", "file", "folder", "yaml"]
-SHELLS = ("bash", "zsh", "fish")
+SHELLS = ("bash", "zsh", "fish", "powershell")
 _PLACES: dict[str, Place] = {"config": "yaml", "results": "folder"}
 _MEASURES = {"--measure", "--measures"}
 
@@ -32,7 +32,7 @@ class Words:
 def script(shell: str, parser: argparse.ArgumentParser, measures: Iterable[str]) -> str:
     """The script for ``shell``, one of ``SHELLS``; ``measures`` are the names that options of them offer."""
     commands = list(_words(parser, "", tuple(measures)))
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish, "powershell": _powershell}[shell](commands)
 
 
 def _words(parser: argparse.ArgumentParser, path: str, measures: tuple[str, ...]) -> Iterator[Words]:
@@ -233,3 +233,80 @@ def _fish(commands: list[Words]) -> str:
         if words.place:
             lines.append(f"{at} {found[words.place]}")
     return _FISH % {"walk": walk} + "\n".join(lines) + "\n"
+
+
+_POWERSHELL = """\
+# completion of harness for PowerShell: in the file that $PROFILE names, write
+# harness completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName harness -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $commands = @{
+%(commands)s
+  }
+  $at = 'harness'
+  $prev = ''
+  foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
+    # the word at the cursor is what is completed
+    if ($element.Extent.EndOffset -ge $cursorPosition) { break }
+    $prev = $element.Extent.Text
+    if ($commands.ContainsKey("$at $prev")) { $at = "$at $prev" }
+  }
+  $command = $commands[$at]
+  function Select-Word($name, $about, $kind) {
+    if ($name.StartsWith($wordToComplete, [System.StringComparison]::OrdinalIgnoreCase)) {
+      [System.Management.Automation.CompletionResult]::new($name, $name, $kind, $about)
+    }
+  }
+  function Select-File($place) {
+    [System.Management.Automation.CompletionCompleters]::CompleteFilename($wordToComplete) | Where-Object {
+      $isFolder = $_.ResultType -eq 'ProviderContainer'
+      $place -eq 'file' -or $isFolder -or ($place -eq 'yaml' -and $_.ListItemText -match '\\.ya?ml$')
+    }
+  }
+  if ($command['values'].Contains($prev)) {
+    $command['values'][$prev] | ForEach-Object { Select-Word $_ $_ 'ParameterValue' }
+  } elseif ($command['takes'] -contains $prev) {
+    Select-File 'file'
+  } elseif ($wordToComplete.StartsWith('-')) {
+    $command['options'].GetEnumerator() | ForEach-Object { Select-Word $_.Key $_.Value 'ParameterName' }
+  } else {
+    $command['parts'].GetEnumerator() | ForEach-Object { Select-Word $_.Key $_.Value 'Command' }
+    if ($command['place']) { Select-File $command['place'] }
+  }
+}
+"""
+
+
+def _powershell(commands: list[Words]) -> str:
+    def listed(names: Iterable[str]) -> str:
+        return f"@({', '.join(map(_literal, names))})"
+
+    def described(entries: Mapping[str, str]) -> str:
+        # a word without help is its own: PowerShell takes no empty description
+        return _table((name, _literal(about or name)) for name, about in entries.items())
+
+    tables = [
+        f"    {_literal(f'harness {words.path}'.strip())} = @{{\n"
+        f"      'parts' = [ordered]{described(words.parts)}\n"
+        f"      'options' = [ordered]{described(words.options)}\n"
+        f"      'values' = {_table((name, listed(some)) for name, some in words.values.items())}\n"
+        f"      'takes' = {listed(name for name in words.takes if name not in words.values)}\n"
+        f"      'place' = {_literal(words.place)}\n"
+        "    }"
+        for words in commands
+    ]
+    return _POWERSHELL % {"commands": "\n".join(tables)}
+
+
+def _table(entries: Iterable[tuple[str, str]]) -> str:
+    return "@{" + "; ".join(f"{_literal(name)} = {value}" for name, value in entries) + "}"
+
+
+def _literal(text: str) -> str:
+    """A text in single quotes, in which PowerShell expands nothing.
+
+    It takes curly quotes for straight ones, and reads what a command prints by the code page of the console:
+    so letters beyond ASCII become question marks.
+    """
+    plain = text.replace("\u2026", "...").encode("ascii", "replace").decode("ascii")
+    return "'" + plain.replace("'", "''") + "'"

@@ -11,15 +11,16 @@ from harness.cli.terminal import write_lines
 
 _COMPLETION = """\
 Print the script by which a shell completes commands, options, configurations, results and the names of
-measures. For bash, zsh or fish:
+measures. For bash, zsh, fish or PowerShell:
 
   source <(harness completion bash)       # in ~/.bashrc
   harness completion zsh > ~/.zfunc/_harness
   harness completion fish > ~/.config/fish/completions/harness.fish
+  harness completion powershell | Out-String | Invoke-Expression    # in $PROFILE
 """
 
 
-@command(_COMPLETION, option("shell", choices=scripts.SHELLS, help="bash, zsh or fish"))
+@command(_COMPLETION, option("shell", choices=scripts.SHELLS, help="bash, zsh, fish or powershell"))
 def completion(args: argparse.Namespace) -> int:
     """Print the script."""
     from harness.cli.commands.usage import parser
