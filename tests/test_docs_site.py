@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.docs_commands import PAGES, ROOT
+from tests.report.page_browser import MARKS, Browser
 from tools import docs_site, gallery, shipped
+from tools.fresh_install import new_environment
+from tools.package_index import NoIndexError
+from tools.screenshots import load
 from tools.site_links import dead_links
 
 
@@ -115,3 +120,63 @@ def test_a_run_of_answers_asks_the_rules_wherever_a_proxy_leads(monkeypatch):
             text=True,
         )
     assert done.stdout == "rules\n", done.stderr
+
+
+@pytest.fixture(scope="module")
+def zensical(tmp_path_factory):
+    """The program that builds the site: the one on the path, that of `make site`, or one installed here."""
+    of_make = ROOT / "build" / "site-env"
+    if program := shutil.which("zensical"):
+        return program
+    if (of_make / ".done").exists():
+        return of_make / "bin" / "zensical"
+    environment = new_environment(tmp_path_factory.mktemp("zensical") / "environment")
+    try:
+        environment.install("--require-hashes", "--no-deps", "-r", str(ROOT / "requirements-docs.lock"))
+    except NoIndexError:
+        pytest.skip("needs a package index")
+    return environment.python.with_name("zensical")
+
+
+@pytest.fixture(scope="module")
+def site(zensical, tmp_path_factory):
+    """The site without its example pages, in a folder of its own: `make site` may be building another."""
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(docs_site, "BUILD", folder)
+        docs_site.stage(gallery=False)
+    subprocess.run([zensical, "build", "--strict", "-f", folder / "zensical.toml"], check=True)
+    return folder / "html"
+
+
+class TestInABrowser:
+    pytestmark = MARKS
+
+    # what is searched is drawn in a shadow tree, which no selector enters
+    FIELD = """
+        const hosts = [...document.querySelectorAll('*')].filter(host => host.shadowRoot);
+        return hosts.map(host => host.shadowRoot.querySelector('[role=combobox]')).find(field => field)"""
+    HITS = """
+        const hosts = [...document.querySelectorAll('*')].filter(host => host.shadowRoot);
+        return hosts.flatMap(host => [...host.shadowRoot.querySelectorAll('a[href]')])"""
+
+    def test_a_word_is_searched_and_a_hit_is_opened(self, site, driver):
+        browser = Browser(driver)
+        screen = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        load(driver, (site / "index.html").as_uri())
+        browser.find(".md-search__button").click()
+        browser.until(self.FIELD).send_keys("pgvector")
+        hits = browser.until(f"const hits = (() => {{{self.HITS}}})(); return hits.length ? hits : null")
+        places = [hit.get_attribute("href").removeprefix(f"{site.as_uri()}/") for hit in hits]
+        names = [re.split(r"[?#]", place)[0] for place in places]
+        assert [name for name in names if not (site / name).is_file()] == []
+        assert len({*names}) > 1
+        opened = names.index("stores.html")
+        hits[opened].click()
+        browser.until("return document.title.startsWith('Stores') && document.readyState === 'complete'")
+        assert driver.current_url.startswith((site / "stores.html").as_uri())
+        heading = places[opened].partition("#")[2]
+        assert browser.run("return document.getElementById(arguments[0]) !== null", heading)
+        assert "pgvector" in browser.find("article").text
+        assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
