@@ -6,7 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 import harness
+from harness.values import HarnessError
 
 TEXTS = {
     "harbour": "The harbour was built in 1890. It closes at nine.\n\nShips pay ten crowns a day.",
@@ -82,6 +85,22 @@ def haystack_pipeline():
     return pipeline
 
 
+def haystack_answers():
+    """A pipeline that ends in the text of a prompt is refused; a function gives what it retrieved."""
+    from haystack.components.builders import PromptBuilder
+
+    pipeline = haystack_pipeline()
+    prompt = "{% for document in documents %}{{ document.content }}{% endfor %}"
+    pipeline.add_component("prompt", PromptBuilder(prompt, required_variables="*"))
+    pipeline.connect("words.documents", "prompt.documents")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pytest.raises(HarnessError, match=r"gave no documents at its ends \(prompt\)"),
+    ):
+        harness.evaluate(pipeline, QUERIES, LABELS, TEXTS, results=folder, cache=f"{folder}/cache")
+    return lambda query: pipeline.run({"words": {"query": query}}, include_outputs_from={"words"})["words"]
+
+
 def qdrant():
     from qdrant_client import QdrantClient, models
 
@@ -107,6 +126,35 @@ def lancedb():
 
     rows = [{"vector": embed(text), "text": text, "source": f"{name}.txt"} for name, text in PASSAGES]
     return harness.Collection(lancedb.connect(tempfile.mkdtemp()).create_table("passages", rows), embed=embed)
+
+
+def lancedb_embeds():
+    """A table that embeds queries by a function of its own."""
+    import lancedb
+    from lancedb.embeddings import EmbeddingFunction, get_registry, register
+    from lancedb.pydantic import LanceModel, Vector
+
+    @register("letters")
+    class Letters(EmbeddingFunction):
+        def ndims(self):
+            return 20
+
+        def compute_query_embeddings(self, query, *rest, **more):
+            return [embed(query)]
+
+        def compute_source_embeddings(self, texts, *rest, **more):
+            return [embed(str(text)) for text in texts]
+
+    letters = get_registry().get("letters").create()
+
+    class Passage(LanceModel):
+        text: str = letters.SourceField()
+        vector: Vector(20) = letters.VectorField()
+        source: str
+
+    table = lancedb.connect(tempfile.mkdtemp()).create_table("passages", schema=Passage)
+    table.add([{"text": text, "source": f"{name}.txt"} for name, text in PASSAGES])
+    return table
 
 
 def pgvector():

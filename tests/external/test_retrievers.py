@@ -327,6 +327,64 @@ def test_a_retriever_and_a_store_of_langchain(scored):
         assert means(scored(retriever)) == expected
 
 
+@pytest.fixture
+def langchain():
+    """A retriever of LangChain that ranks by shared words, and one that can only be awaited."""
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+
+    def ranked(query):
+        return [Document(page_content=passage) for passage in by_words(query)]
+
+    class Words(BaseRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return ranked(query)
+
+    class AsyncWords(BaseRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            raise NotImplementedError("use the async way")
+
+        async def _aget_relevant_documents(self, query, *, run_manager):
+            await asyncio.sleep(0)
+            return ranked(query)
+
+    return Words(), AsyncWords()
+
+
+def test_chains_and_async_retrievers_of_langchain(scored, langchain):
+    from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+
+    ordinary, asynchronous = langchain
+    expected = means(scored(by_words))
+    for retriever in (
+        RunnableLambda(str.strip) | ordinary,
+        ordinary | (lambda documents: [document.page_content for document in documents]),
+        RunnableParallel(documents=ordinary, question=RunnablePassthrough()),
+        asynchronous.ainvoke,
+        RunnableLambda(asynchronous.ainvoke).ainvoke,
+    ):
+        assert means(scored(retriever)) == expected
+
+
+def test_what_of_langchain_ranks_nothing_is_refused_with_what_to_give(scored, langchain):
+    from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+
+    ordinary, asynchronous = langchain
+    joined = ordinary | (lambda documents: "\n\n".join(document.page_content for document in documents))
+    inputs = RunnableParallel(context=ordinary, question=RunnablePassthrough())
+    for retriever, remedy in (
+        (joined, "give what comes before passages are joined into one text"),
+        (inputs, "it has context, question. Give a function that returns the list in it."),
+        (asynchronous, "use the async way). Where it is async, give its method ainvoke"),
+        (RunnableLambda(asynchronous.ainvoke), "Where it is async, give its method ainvoke"),
+    ):
+        with pytest.raises(HarnessError, match=re.escape(remedy)):
+            scored(retriever)
+    # a fault of one's own in a chain is no sign of that
+    with pytest.raises(HarnessError, match="the retriever failed with TypeError"):
+        scored(RunnableLambda(lambda query: query + 1))
+
+
 def test_a_collection_of_chroma(scored):
     import chromadb
 
@@ -385,7 +443,17 @@ def other_libraries():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "library",
-    ["llamaindex", "llamaindex_index", "haystack", "haystack_pipeline", "qdrant", "lancedb", "pgvector"],
+    [
+        "llamaindex",
+        "llamaindex_index",
+        "haystack",
+        "haystack_pipeline",
+        "haystack_answers",
+        "qdrant",
+        "lancedb",
+        "lancedb_embeds",
+        "pgvector",
+    ],
 )
 def test_the_objects_of_a_library_themselves(other_libraries, library, tmp_path):
     # the script fails where the retriever's means are not those of the same ranking made here

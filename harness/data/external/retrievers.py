@@ -137,7 +137,7 @@ def hits_of(returned: Any) -> list[dict[str, Any]]:
     if hasattr(returned, "to_dict") and hasattr(returned, "columns"):
         returned = returned.to_dict("records")
     if returned is None or isinstance(returned, str | bytes | Mapping) or not isinstance(returned, Iterable):
-        raise HarnessError(f"returned {_shown(returned)}, which is no list of passages")
+        raise HarnessError(f"returned {_shown(returned)}, which is no list of passages{_instead(returned)}")
     if isinstance(returned, Set):
         raise HarnessError(f"returned {_shown(returned)}, and a set has no order; a list has, best first")
     hits = list(returned)
@@ -145,6 +145,16 @@ def hits_of(returned: Any) -> list[dict[str, Any]]:
     if ranks != sorted(ranks):
         raise HarnessError("returned passages whose ranks do not rise; they are scored in order, best first")
     return [_row(hit) for hit in hits]
+
+
+def _instead(returned: Any) -> str:
+    """What to give in place of a chain that answers, or of one that returns passages among other things."""
+    if isinstance(returned, str):
+        return ": give what comes before passages are joined into one text, or an answer is written"
+    if isinstance(returned, Mapping):
+        keys = ", ".join(map(str, returned)) or "nothing"
+        return f": it has {keys}. Give a function that returns the list in it"
+    return ""
 
 
 def _row(hit: Any) -> dict[str, Any]:
@@ -224,6 +234,24 @@ def _counterpart(store: Any) -> str:
     return f" ({name.removeprefix('Async')})" if name.startswith("Async") else ""
 
 
+def _ask_runnable(runnable: Any, depth: int) -> Callable[[str], Any]:
+    """Ask in the ordinary way; what can only be awaited is refused with what to give instead."""
+
+    def search(query: str) -> Any:
+        try:
+            return runnable.invoke(query)
+        except (NotImplementedError, TypeError) as error:
+            # LangChain says so of a function that is a coroutine, and a retriever of what it has not written
+            if isinstance(error, TypeError) and "ainvoke" not in str(error):
+                raise
+            raise HarnessError(
+                f"has no ordinary search ({type(error).__name__}: {error}). Where it is async, give its "
+                "method ainvoke, which is waited for"
+            ) from error
+
+    return search
+
+
 def _is_haystack_component(retriever: Any) -> bool:
     return hasattr(retriever, "run") and any(name.startswith("__haystack") for name in dir(retriever))
 
@@ -258,7 +286,13 @@ def _ask_pipeline(pipeline: Any, depth: int) -> Callable[[str], Any]:
         data: dict[str, dict[str, str]] = {}
         for component, name in inputs:
             data.setdefault(component, {})[name] = query
-        outputs = [output for output in pipeline.run(data).values() if "documents" in output]
+        ends = pipeline.run(data)
+        outputs = [output for output in ends.values() if "documents" in output]
+        if not outputs:
+            raise HarnessError(
+                f"gave no documents at its ends ({', '.join(ends)}). Give a pipeline that ends where "
+                "documents are retrieved, or a function that returns them by include_outputs_from"
+            )
         if len(outputs) != 1:
             raise HarnessError(f"gave documents at {len(outputs)} ends; a function that picks one is needed")
         return outputs[0]
@@ -299,7 +333,7 @@ _SHAPES: tuple[tuple[Callable[[Any], bool], Callable[[Any, int], Callable[[str],
         _has("similarity_search", "add_texts"),
         _ask_vector_store,
     ),
-    (_has("invoke", "ainvoke"), lambda retriever, depth: retriever.invoke),
+    (_has("invoke", "ainvoke"), _ask_runnable),
     # LlamaIndex: a retriever, an index
     (_has("retrieve"), lambda retriever, depth: retriever.retrieve),
     (_has("as_retriever"), _ask_index),
